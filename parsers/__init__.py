@@ -1,0 +1,37 @@
+"""One module a log format; each has a constant `FORMAT` and knows nothing of the others."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from ppo_top.parsers.base import Format
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format in this folder, in the order in which they are asked."""
+    found = []
+    for module in pkgutil.iter_modules(__path__):
+        loaded = importlib.import_module(f"ppo_top.parsers.{module.name}")
+        found.extend(vars(loaded).get("FORMATS", ()))
+        if "FORMAT" in vars(loaded):
+            found.append(loaded.FORMAT)
+    return tuple(sorted(found, key=lambda each: (each.order, each.name)))
+
+
+def claim(name: str, head: bytes) -> Format | None | bool:
+    """The format of a file, by its name and first bytes.
+
+    False: no format reads it, and none will. None: it cannot be told before more bytes are there.
+    """
+    undecided = False
+    for each in formats():
+        if not each.names.search(name):
+            continue
+        answer = each.claims(name, head)
+        if answer:
+            return None if undecided else each
+        undecided = undecided or answer is None
+    return None if undecided else False

@@ -1,0 +1,1 @@
+"""The screen: the only place where Textual, Rich and plotext are known."""
