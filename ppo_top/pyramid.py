@@ -1,0 +1,151 @@
+"""A min/max pyramid over a growing column: any stretch in a few steps, no spike ever lost."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+BRANCH = 16
+"""Blocks of a level that make one block of the next: 1/15 extra memory for each extreme."""
+
+
+class Extent(NamedTuple):
+    """What a stretch of a column holds: its finite extremes, its last value, others.
+
+    `low` and `high` are None where the stretch has no finite value, `last` also where its newest
+    values are all not finite.
+    """
+
+    low: float | None
+    high: float | None
+    last: float | None
+    non_finite: bool
+
+
+EMPTY = Extent(None, None, None, False)
+
+
+class Pyramid:
+    """Summaries of a column (array("d")) that only ever grows at its end.
+
+    Building costs some 50 ns a point, once; a stretch of n points is summarised in O(log n).
+    """
+
+    __slots__ = ("_bad", "_highs", "_lows", "values")
+
+    def __init__(self, values: array[float]) -> None:
+        self.values = values
+        self._lows: list[array[float]] = []
+        self._highs: list[array[float]] = []
+        self._bad: list[bytearray] = []
+        self.grow()
+
+    def grow(self) -> None:
+        """Take in what was appended to the column since the last call."""
+        if self._lows and len(self._lows[0]) * BRANCH > len(self.values):
+            self._lows, self._highs, self._bad = [], [], []  # it shrank: begin again
+        self._grow_base()
+        level = 1
+        while len(self._lows[level - 1]) >= BRANCH:
+            self._grow_level(level)
+            level += 1
+
+    def _grow_base(self) -> None:
+        lows, highs, bad = self._level(0)
+        values = self.values
+        for start in range(len(lows) * BRANCH, len(values) - BRANCH + 1, BRANCH):
+            block: Sequence[float] = values[start : start + BRANCH]
+            total = sum(block)
+            damaged = total - total != 0  # a NaN, an infinity, or a sum too large to tell
+            if damaged:
+                block = [value for value in block if math.isfinite(value)]
+            lows.append(min(block, default=math.inf))
+            highs.append(max(block, default=-math.inf))
+            bad.append(damaged and len(block) < BRANCH)
+
+    def _grow_level(self, level: int) -> None:
+        below_low, below_high, below_bad = self._level(level - 1)
+        lows, highs, bad = self._level(level)
+        for start in range(len(lows) * BRANCH, len(below_low) - BRANCH + 1, BRANCH):
+            stop = start + BRANCH
+            lows.append(min(below_low[start:stop]))
+            highs.append(max(below_high[start:stop]))
+            bad.append(any(below_bad[start:stop]))
+
+    def _level(self, level: int) -> tuple[array[float], array[float], bytearray]:
+        while len(self._lows) <= level:
+            self._lows.append(array("d"))
+            self._highs.append(array("d"))
+            self._bad.append(bytearray())
+        return self._lows[level], self._highs[level], self._bad[level]
+
+    def extent(self, start: int, stop: int) -> Extent:
+        """What the points `start` to `stop` (excluded) hold; call `grow` after the column grew."""
+        stop = min(stop, len(self.values))
+        if start >= stop:
+            return EMPTY
+        low, high, bad = math.inf, -math.inf, False
+        at = start
+        while at < stop:
+            level = self._widest(at, stop)
+            if level < 0:
+                edge = min(stop, at - at % BRANCH + BRANCH)
+                finite = [value for value in self.values[at:edge] if math.isfinite(value)]
+                bad = bad or len(finite) < edge - at
+                low, high = min(low, *finite, low), max(high, *finite, high)
+                at = edge
+            else:
+                block = at // BRANCH ** (level + 1)
+                low, high = min(low, self._lows[level][block]), max(high, self._highs[level][block])
+                bad = bad or bool(self._bad[level][block])
+                at += BRANCH ** (level + 1)
+        if low > high:
+            return Extent(None, None, None, bad)
+        return Extent(low, high, self._last(start, stop), bad)
+
+    def _widest(self, at: int, stop: int) -> int:
+        """The highest level with a finished block that begins here and ends by `stop`, or -1."""
+        level = -1
+        size = BRANCH
+        while at % size == 0 and at + size <= stop and self._has(level + 1, at // size):
+            level += 1
+            size *= BRANCH
+        return level
+
+    def _has(self, level: int, block: int) -> bool:
+        return level < len(self._lows) and block < len(self._lows[level])
+
+    def _last(self, start: int, stop: int) -> float | None:
+        for at in range(stop - 1, max(start, stop - BRANCH) - 1, -1):
+            if math.isfinite(self.values[at]):
+                return self.values[at]
+        return None
+
+
+def bucket_size(amount: int, cells: int) -> int:
+    """How many rows share a cell so that `amount` rows fit: 1, 2, 3, 4, 6, 8, 12, ...
+
+    The sizes are few, so that a growing run changes its last cell only, and all cells seldom.
+    """
+    size = 1
+    while -(-amount // size) > max(cells, 1):
+        power = 1 << (size.bit_length() - 1)
+        size = power + power // 2 if size == power and power > 1 else power * 2
+    return size
+
+
+def buckets(pyramid: Pyramid, rows: array[int], first: int, last: int, size: int) -> list[Extent]:
+    """The extents of a track per `size` rows of its timeline, from row `first` through `last`.
+
+    `rows` are the row numbers of the points (rising); a cell without a point is `EMPTY`.
+    """
+    edges = [*range(first, last + 1, size), last + 1]
+    if len(rows) and rows[-1] == len(rows) - 1:  # a point in every row: no need to search
+        places = edges
+    else:
+        places = [bisect_left(rows, edge) for edge in edges]
+    return [pyramid.extent(a, b) for a, b in pairwise(places)]

@@ -1,0 +1,153 @@
+"""Numbers, shares, durations and steps as short text, and hostile text made harmless."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from functools import lru_cache
+
+REPLACEMENT = "�"
+"""Stands for every character that a terminal might obey or hide instead of show."""
+
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_COMBINING = frozenset({"Mn", "Me"})
+_LARGE = 10_000_000.0
+_SMALL = 1e-4
+_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+
+
+@lru_cache(maxsize=4096)
+def clean(text: str) -> str:
+    """The text without anything that a terminal could obey: control, bidirectional, invisible.
+
+    Such a character becomes `�`, a tab or a line end a space; combining marks that do not melt into
+    their letter are left out, so that every character has a width of one or two cells.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_safe(character) for character in unicodedata.normalize("NFC", text))
+
+
+def _safe(character: str) -> str:
+    if character in "\t\n\r":
+        return " "
+    category = unicodedata.category(character)
+    if category in _COMBINING:
+        return ""
+    if category == "Zs":
+        return " "
+    return REPLACEMENT if category in _UNSAFE else character
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number in at most `digits` significant digits: `0.0123`, `187.4`, `14,336`, `1.2e-5`."""
+    if value is None:
+        return "–"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= _LARGE or size < _SMALL:
+        return _scientific(value, digits)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return _rounded(value, digits)
+
+
+def _rounded(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,.0f}" if "e" in text or abs(float(text)) >= 1000 else text
+
+
+def _scientific(value: float, digits: int) -> str:
+    mantissa, exponent = f"{value:.{max(digits - 2, 1)}e}".split("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def percent(share: float | None) -> str:
+    """A share of one in percent: `61 %`, `6.2 %`, `0.04 %`, `0 %`."""
+    if share is None or not math.isfinite(share):
+        return number(share)
+    points = share * 100
+    if points == 0:
+        return "0 %"
+    if abs(points) >= 9.95:
+        return f"{points:,.0f} %"
+    return f"{_rounded(points, 2)} %" if abs(points) >= 0.01 else f"{_scientific(points, 3)} %"
+
+
+def count(value: float | None) -> str:
+    """A whole number with thousands separated: `14,336`."""
+    if value is None or not math.isfinite(value):
+        return number(value)
+    return f"{round(value):,}"
+
+
+def compact(value: float | None) -> str:
+    """A count in at most five characters: `950`, `1.2k`, `14k`, `3.1M`."""
+    if value is None or not math.isfinite(value):
+        return number(value)
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= size * 0.9995:
+            scaled = value / size
+            return f"{scaled:.1f}{unit}" if abs(scaled) < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}" if abs(value) >= 10 or value == round(value) else f"{value:.1f}"
+
+
+def rate(per_second: float | None) -> str:
+    """A speed: `1.2k/s`, `35/s`; a slow one by the minute or the hour: `4/min`, `2.5/h`."""
+    if per_second is None or not math.isfinite(per_second) or per_second < 0:
+        return "–"
+    if per_second >= 1 or per_second == 0:
+        return f"{compact(per_second)}/s"
+    if per_second * _MINUTE >= 1:
+        return f"{compact(per_second * _MINUTE)}/min"
+    return f"{compact(per_second * _HOUR)}/h"
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in its two largest units: `0.4 s`, `17 s`, `6 min`, `2 h 5 min`, `3 d 4 h`."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    span = abs(seconds)
+    sign = "-" if seconds < 0 else ""
+    if span < 9.95:
+        return f"{sign}{_rounded(span, 2) if span >= 0.05 else '0'} s"
+    if span < 99.5:
+        return f"{sign}{span:.0f} s"
+    if span < _HOUR - 30:
+        return f"{sign}{span / _MINUTE:.0f} min"
+    if span < _DAY - 30:
+        return sign + _pair(span + 30, _HOUR, "h", _MINUTE, "min")
+    return sign + _pair(span + _HOUR / 2, _DAY, "d", _HOUR, "h")
+
+
+def _pair(span: float, large: float, large_name: str, small: float, small_name: str) -> str:
+    whole = int(span // large)
+    rest = int(span % large // small)
+    return f"{whole} {large_name} {rest} {small_name}" if rest else f"{whole} {large_name}"
+
+
+def steps(step: float | None, total: float | None = None) -> str:
+    """A place on the way: `14,336`, or `14,336 / 80,000` where the end is known."""
+    here = count(step)
+    return f"{here} / {count(total)}" if total else here
+
+
+def value(amount: float | None, fmt: str) -> str:
+    """A value as its concept is printed: `%` a share, `count` a whole number."""
+    if fmt in ("%", "percent", "pct"):
+        return percent(amount)
+    if fmt in ("count", "int"):
+        return count(amount)
+    if fmt in ("s", "seconds"):
+        return duration(amount)
+    return number(amount)
+
+
+def plural(amount: int, one: str, many: str = "") -> str:
+    """An amount with its noun: `1 run`, `2 runs`, `3 retries`."""
+    return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

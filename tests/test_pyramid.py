@@ -1,0 +1,79 @@
+"""The min/max pyramid: fast summaries that lose no spike."""
+
+import math
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.pyramid import EMPTY, Pyramid, bucket_size, buckets
+
+values_with_holes = st.lists(st.floats(width=32), max_size=600)
+
+
+def naive(values: list[float]) -> tuple[float | None, float | None, bool]:
+    """The extremes of the finite values and whether there are others, the slow way."""
+    finite = [value for value in values if math.isfinite(value)]
+    bad = len(finite) < len(values)
+    return (min(finite), max(finite), bad) if finite else (None, None, bad)
+
+
+@given(values_with_holes, st.integers(0, 600), st.integers(0, 600))
+def test_any_stretch_has_its_true_extremes(values: list[float], start: int, stop: int) -> None:
+    """The summary of a stretch is that of its points, NaN and infinities told apart."""
+    extent = Pyramid(array("d", values)).extent(start, stop)
+    assert extent[:2] + extent[3:] == naive(values[start:stop])
+
+
+@given(values_with_holes, st.lists(st.integers(1, 90), max_size=12))
+def test_growing_in_pieces_equals_growing_at_once(values: list[float], cuts: list[int]) -> None:
+    """How the points came in makes no difference."""
+    column: array[float] = array("d")
+    pyramid = Pyramid(column)
+    rest = list(values)
+    for cut in cuts:
+        column.extend(rest[:cut])
+        rest = rest[cut:]
+        pyramid.grow()
+    column.extend(rest)
+    pyramid.grow()
+    assert pyramid.extent(0, len(values)) == Pyramid(array("d", values)).extent(0, len(values))
+
+
+def test_one_spike_among_a_hundred_thousand_points_is_found() -> None:
+    """A single spike shows in the one cell that holds it, whatever the width."""
+    values = array("d", [1.0] * 100_000)
+    values[54_321] = 50.0
+    values[77_000] = math.nan
+    pyramid = Pyramid(values)
+    rows = array("q", range(100_000))
+    size = bucket_size(100_000, 80)
+    cells = buckets(pyramid, rows, 0, 99_999, size)
+    assert [n for n, cell in enumerate(cells) if cell.high == 50.0] == [54_321 // size]
+    assert [n for n, cell in enumerate(cells) if cell.non_finite] == [77_000 // size]
+
+
+def test_a_column_that_shrank_is_summarised_anew() -> None:
+    """A log that was begun again does not leave the old extremes behind."""
+    values = array("d", [9.0] * 64)
+    pyramid = Pyramid(values)
+    del values[:]
+    values.extend([1.0] * 20)
+    pyramid.grow()
+    assert pyramid.extent(0, 20).high == 1.0
+
+
+def test_points_in_few_rows_fall_into_the_cells_of_their_rows() -> None:
+    """A metric that is logged every fifth row leaves the cells between empty."""
+    pyramid = Pyramid(array("d", [1.0, 2.0]))
+    cells = buckets(pyramid, array("q", [0, 5]), 0, 9, 2)
+    assert [cell.last for cell in cells] == [1.0, None, 2.0, None, None]
+    assert cells[1] == EMPTY
+
+
+@given(st.integers(1, 10_000_000), st.integers(1, 200))
+def test_buckets_fit_and_are_not_wasteful(amount: int, cells: int) -> None:
+    """All rows fit into the cells, and the next smaller size would not have done."""
+    size = bucket_size(amount, cells)
+    assert -(-amount // size) <= cells
+    assert size == 1 or -(-amount // size) > cells * 0.45
