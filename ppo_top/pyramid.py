@@ -12,6 +12,9 @@ from typing import NamedTuple
 BRANCH = 16
 """Blocks of a level that make one block of the next: 1/15 extra memory for each extreme."""
 
+LOOSE = 96
+"""Points at the end that are not summarised: they may still be taken back and come in otherwise."""
+
 
 class Extent(NamedTuple):
     """What a stretch of a column holds: its finite extremes, its last value, others.
@@ -30,7 +33,7 @@ EMPTY = Extent(None, None, None, False)
 
 
 class Pyramid:
-    """Summaries of a column (array("d")) that only ever grows at its end.
+    """Summaries of a column (array("d")) that grows at its end; only its last points may change.
 
     Building costs some 50 ns a point, once; a stretch of n points is summarised in O(log n).
     """
@@ -57,7 +60,7 @@ class Pyramid:
     def _grow_base(self) -> None:
         lows, highs, bad = self._level(0)
         values = self.values
-        for start in range(len(lows) * BRANCH, len(values) - BRANCH + 1, BRANCH):
+        for start in range(len(lows) * BRANCH, len(values) - LOOSE - BRANCH + 1, BRANCH):
             block: Sequence[float] = values[start : start + BRANCH]
             total = sum(block)
             damaged = total - total != 0  # a NaN, an infinity, or a sum too large to tell

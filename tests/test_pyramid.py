@@ -6,7 +6,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.pyramid import EMPTY, Pyramid, bucket_size, buckets
+from ppo_top.pyramid import EMPTY, LOOSE, Pyramid, bucket_size, buckets
 
 values_with_holes = st.lists(st.floats(width=32), max_size=600)
 
@@ -77,3 +77,14 @@ def test_buckets_fit_and_are_not_wasteful(amount: int, cells: int) -> None:
     size = bucket_size(amount, cells)
     assert -(-amount // size) <= cells
     assert size == 1 or -(-amount // size) > cells * 0.45
+
+
+def test_the_newest_points_may_be_taken_back() -> None:
+    """Rows that were only a look ahead come in again with other values, and those count."""
+    values = array("d", [1.0] * 500)
+    pyramid = Pyramid(values)
+    del values[-LOOSE:]
+    values.extend([2.0] * LOOSE)
+    pyramid.grow()
+    assert pyramid.extent(500 - LOOSE, 500)[:2] == (2.0, 2.0)
+    assert pyramid.extent(0, 500)[:2] == (1.0, 2.0)
