@@ -21,7 +21,7 @@ def formats() -> tuple[Format, ...]:
     return tuple(sorted(found, key=lambda each: (each.order, each.name)))
 
 
-def claim(name: str, head: bytes) -> Format | None | bool:
+def claim(name: str, head: bytes) -> Format | bool | None:
     """The format of a file, by its name and first bytes.
 
     False: no format reads it, and none will. None: it cannot be told before more bytes are there.

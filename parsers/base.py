@@ -1,8 +1,9 @@
 """The contract of a log format: bytes in, batches out, no reading of files of its own.
 
 A format is one module in this folder with a constant `FORMAT`. A *parser* is fed the bytes of one
-file in any cut; "I need more" is an ordinary answer (an empty batch) and a half-written record waits
-for its rest. A *store* (an SQLite database, say) cannot be fed bytes: it is asked for what is new.
+file in any cut; "I need more" is an ordinary answer (an empty batch) and a half-written record
+waits for its rest. A *store* (an SQLite database, say) cannot be fed bytes: it is asked for what
+is new.
 
 Neither raises on what it reads: what cannot be understood becomes a `Problem` with its byte offset,
 and reading goes on behind it. Memory stays bounded whatever the bytes are.
@@ -54,14 +55,14 @@ class Store(Protocol):
 class Format:
     """How a format is recognised and read.
 
-    `names` matches a file's name without its folder and decides whether the file is worth opening;
-    `claims` sees the name and the first `HEAD_BYTES` bytes (possibly none yet) and answers yes, no or
-    "cannot tell yet" (None: ask again when the file has grown). Of several formats that say yes
-    the one with the lowest `order` wins. Exactly one of `parser` and `store` is set.
+    `names` matches a file's name without its folder and decides whether the file is worth
+    opening; `claims` sees the name and the first `HEAD_BYTES` bytes (possibly none yet) and answers
+    yes, no or "cannot tell yet" (None: ask again when the file has grown). Of several formats that
+    say yes the one with the lowest `order` wins. Exactly one of `parser` and `store` is set.
     `rank` orders the sources of one run: the higher rank is charted when two hold one concept
     (full precision before rounded, own clock before none). `console` formats also give `lines`.
-    `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their first
-    bytes change they are read again from the start.
+    `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
+    first bytes change they are read again from the start.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""The few types that travel from a file to the screen, in the order in which a byte becomes a verdict.
+"""The few types that travel from a file to the screen, in the order of the way.
 
-bytes -> `Batch` (a parser's answer) -> `Series` (columns) -> `Row` (one update, in concepts) -> `Finding`.
+bytes -> `Batch` (a parser's answer) -> `Series` (columns) -> `Row` (one update) -> `Finding`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ class Batch:
     """What a parser made of one piece of a log; empty when it needs more bytes.
 
     Of the same bytes, however they are cut, the concatenated batches are the same: per tag the same
-    points in the same order, and the same lines, configuration, problems and end.
+    points in the same order, and the same lines, configuration, problems and end. `ended` is what
+    stands at the end of the piece: points behind a traceback mean that the run went on (None).
     """
 
     points: list[Points] = field(default_factory=list)

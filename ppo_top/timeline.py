@@ -11,7 +11,7 @@ from ppo_top.model import Mark
 
 @dataclass(slots=True)
 class Track:
-    """The points of one concept (or of one tag that has none) in the order in which they are judged.
+    """The points of one concept (or of a tag that has none) in the order of judgement.
 
     Columns of equal length: `rows` (numbers of the timeline's rows, rising), `steps`, `times` (unix
     seconds or NaN), `values` in the concept's own sign and unit, NaN and infinities kept.

@@ -1,0 +1,130 @@
+"""A verdict as text for people: the report of `check`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from ppo_top.catalogue import concept
+from ppo_top.model import Finding, Severity, Status
+from ppo_top.run import Run
+from ppo_top.trend import best
+from ppo_top.view import CheckRow, OpenFinding, RunView
+from ppo_top.words import clean, count, duration, number, plural
+
+WIDTH = 96
+GLYPHS = {
+    Status.OK: "✓",
+    Status.INFO: "i",
+    Status.WATCH: "▲",
+    Status.WARN: "▲",
+    Status.CRIT: "✗",
+    Status.WARMING_UP: "·",
+    Status.MISSING: "–",
+}
+_SEVERITY = {Severity.INFO: "i", Severity.WATCH: "▲", Severity.WARN: "▲", Severity.CRIT: "✗"}
+_VERDICT = {"healthy": "✓", "crit": "✗", "warn": "▲", "watch": "▲", "info": "i"}
+
+
+def report_lines(run: Run, view: RunView) -> Iterator[str]:
+    """The report of one run, line by line, without colours."""
+    yield f"{_VERDICT.get(view.verdict, '·')} {clean(view.name)}: {view.verdict.replace('-', ' ')}"
+    yield f"  {_facts(view)}"
+    for opened in view.open:
+        yield ""
+        yield from _card(opened, run)
+    if view.past:
+        yield ""
+        yield "  Over by now"
+        for finding in view.past:
+            yield from _wrap(_past_line(finding), "    ", "      ")
+    yield ""
+    yield "  Crucial values"
+    yield from _checklist([row for row in view.checklist if row.crucial])
+    yield from _skipped(run)
+    yield from _best(run)
+    yield from _problems(run)
+
+
+def _facts(view: RunView) -> str:
+    step = view.progress.step
+    facts = [clean(view.producer), view.state.value + (f" ({view.state_text})" if view.state_text else "")]
+    if step is not None:
+        total = f" of {count(view.progress.total)}" if view.progress.total else ""
+        facts.append(f"step {count(step)}{total}")
+        facts.append(plural(view.progress.updates, "update"))
+    return " · ".join(clean(fact) for fact in facts)
+
+
+def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
+    finding = opened.finding
+    lasted = f", {duration(opened.seconds)}" if opened.seconds else ""
+    yield (
+        f"  {_SEVERITY[opened.severity]} {opened.severity.word.upper()}  {clean(finding.title)}"
+        f"  [{finding.rule}]  since step {count(finding.since.step)}"
+        f" ({plural(opened.rows, 'update')}{lasted})"
+    )
+    yield from _wrap(finding.message, "    ")
+    for line in finding.evidence:
+        yield from _wrap(line, "    evidence  ", "              ")
+    for line in finding.causes:
+        yield from _wrap(line, "    why       ", "              ")
+    for place, line in enumerate(finding.tries, 1):
+        yield from _wrap(line, f"    try {place}     ", "              ")
+    if finding.source:
+        yield from _wrap(finding.source, "    source    ", "              ")
+
+
+def _past_line(finding: Finding) -> str:
+    cleared = count(finding.cleared.step) if finding.cleared else ""
+    return (
+        f"{_SEVERITY[finding.severity]} {finding.title} [{finding.rule}], "
+        f"step {count(finding.since.step)} to {cleared}: {finding.message}"
+    )
+
+
+def _checklist(rows: list[CheckRow]) -> Iterator[str]:
+    width = max((len(row.label) for row in rows), default=0)
+    for row in rows:
+        label = clean(row.label).ljust(width)
+        if row.status is Status.MISSING:
+            yield from _wrap(row.note, f"    {GLYPHS[row.status]} {label}  ", " " * (width + 8))
+            continue
+        healthy = f"healthy {row.healthy}" if row.healthy else ""
+        parts = [part for part in (healthy, row.note) if part]
+        yield f"    {GLYPHS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
+
+
+def _skipped(run: Run) -> Iterator[str]:
+    skipped = run.judge.skipped()
+    checked = run.judge.checked()
+    yield ""
+    yield from _wrap(f"{plural(len(checked), 'rule')} looked: " + ", ".join(checked), "  ", "    ")
+    reasons: dict[str, list[str]] = {}
+    for rule, why in skipped:
+        reasons.setdefault(why, []).append(rule)
+    if skipped:
+        yield from _wrap(f"{plural(len(skipped), 'rule')} did not:", "  ")
+    for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        yield from _wrap(f"{why}: {', '.join(rules)}", "    ", "      ")
+
+
+def _best(run: Run) -> Iterator[str]:
+    for name in ("eval_reward_mean", "reward_mean"):
+        track = run.timeline.tracks.get(name)
+        top = best(track, len(track), "up") if track else None
+        if top is not None:
+            yield f"  best {concept(name).label}: {number(top.value)} at step {count(top.step)}"
+
+
+def _problems(run: Run) -> Iterator[str]:
+    for key in sorted(run.sources):
+        source = run.sources[key]
+        if source.problem_count:
+            yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
+
+
+def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        clean(text), WIDTH, initial_indent=first, subsequent_indent=rest if rest is not None else first
+    ) or [first.rstrip()]

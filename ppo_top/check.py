@@ -1,0 +1,197 @@
+"""`ppo-top check`: a verdict without a screen, once or followed for as long as it takes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from ppo_top.card import report_lines
+from ppo_top.follow import Follower
+from ppo_top.model import Finding, Severity, State
+from ppo_top.report import as_json, finding_object
+from ppo_top.run import Run
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+from ppo_top.state import standing
+from ppo_top.view import look
+from ppo_top.words import clean, count
+
+NOTHING, SOMETHING, COULD_NOT_LOOK = 0, 1, 2
+"""Exit codes: nothing at or above the threshold; something is; could not look."""
+
+LOOK_EVERY_S = 2.0
+"""How often a followed run is looked at when no file says that it changed."""
+
+
+def load(paths: Sequence[Path], settings: Settings, err: TextIO) -> Session | None:
+    """Read everything that the paths hold now; None (after a line on `err`) where there is nothing."""
+    for path in paths:
+        if not path.exists():
+            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+            return None
+    follower = Follower(paths)
+    session = Session(settings)
+    try:
+        drain(follower, session)
+        session.apply(follower.finish().gains)
+        session.judge()
+        complain(follower, session, err)
+    finally:
+        follower.close()
+    if not any(run.points or run.findings for run in session.runs.values()):
+        names = ", ".join(clean(str(path)) for path in paths)
+        print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
+        return None
+    return session
+
+
+def drain(follower: Follower, session: Session) -> None:
+    """Hand over what there is, slice by slice, until there is no more for now."""
+    while True:
+        slice_ = follower.poll(limit=1_000_000, budget=1.0)
+        session.apply(slice_.gains)
+        session.forget(slice_.gone)
+        if not slice_.more:
+            return
+
+
+def complain(follower: Follower, session: Session, err: TextIO) -> None:
+    """Say on `err` what could not be read."""
+    for problem in follower.problems:
+        print(f"ppo-top: {clean(str(problem))}", file=err)
+    for run in session.runs.values():
+        for source in run.sources.values():
+            if source.problem_count:
+                first = source.problems[0]
+                print(
+                    f"ppo-top: {clean(source.key)}: {source.problem_count} unreadable, first at "
+                    f"{first.offset}: {clean(first.what)}",
+                    file=err,
+                )
+
+
+def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
+    """1 when a finding at or above the threshold is open at the end of a run."""
+    bad = any(
+        finding.severity >= fail_on and finding.cleared is None
+        for run in runs
+        for finding in run.findings
+    )
+    return SOMETHING if bad else NOTHING
+
+
+def check(
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    as_object: bool,
+    fail_on: Severity,
+    out: TextIO = sys.stdout,
+    err: TextIO = sys.stderr,
+) -> int:
+    """Judge the runs below the paths, print the report, and give the exit code."""
+    session = load(paths, settings, err)
+    if session is None:
+        return COULD_NOT_LOOK
+    now = time.time()
+    pairs = [(run, look(run, None, now)) for run in session.ordered()]
+    if as_object:
+        print(as_json(pairs), file=out)
+    else:
+        for number, (run, view) in enumerate(pairs):
+            if number:
+                print(file=out)
+            for line in report_lines(run, view):
+                print(line, file=out)
+    return exit_code(session.runs.values(), fail_on)
+
+
+# --- follow ----------------------------------------------------------------------------------
+
+
+class Reporter:
+    """Says what changed since it was last asked: one event a finding that opened, grew or cleared."""
+
+    def __init__(self, session: Session, say: Callable[[dict[str, object]], None]) -> None:
+        self._session = session
+        self._say = say
+        self._known: dict[tuple[str, str, int], tuple[Severity, bool]] = {}
+        self._states: dict[str, State] = {}
+
+    def look(self, now: float) -> None:
+        """Compare the runs with what was said of them."""
+        for run in self._session.ordered():
+            self._say_state(run, now)
+            for finding in run.findings:
+                self._say_finding(run, finding)
+
+    def _say_state(self, run: Run, now: float) -> None:
+        state, text = standing(run, now)
+        before = self._states.get(run.id)
+        if state is before:
+            return
+        self._states[run.id] = state
+        event = "run-started" if before is None else f"run-{state.value}"
+        self._say({"event": event, "run": run.name, "state": state.value, "text": text})
+
+    def _say_finding(self, run: Run, finding: Finding) -> None:
+        key = (run.id, finding.rule, finding.since.row)
+        now = (finding.severity, finding.cleared is not None)
+        before = self._known.get(key)
+        if before == now:
+            return
+        self._known[key] = now
+        event = "cleared" if now[1] else "opened" if before is None else "changed"
+        self._say({"event": event, "run": run.name, **finding_object(finding, run)})
+
+
+def event_line(event: dict[str, object]) -> str:
+    """An event of `--follow` as one line of text."""
+    name = clean(str(event["run"]))
+    if "rule" not in event:
+        text = clean(str(event["text"]))
+        return f"{name}: {event['event']}" + (f" ({text})" if text else "")
+    step = event["cleared_step"] if event["event"] == "cleared" else event["since_step"]
+    since = count(step) if isinstance(step, int) else str(step)
+    return f"{name}: {event['event']} {event['severity']} {event['rule']} at step {since}: " + clean(
+        str(event["message"])
+    )
+
+
+def follow(
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    as_object: bool,
+    fail_on: Severity,
+    out: TextIO = sys.stdout,
+    err: TextIO = sys.stderr,
+) -> int:
+    """Watch the paths and print a line when something changes; ends with an interrupt (code as check)."""
+    for path in paths:
+        if not path.exists():
+            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+            return COULD_NOT_LOOK
+
+    def say(event: dict[str, object]) -> None:
+        print(json.dumps(event) if as_object else event_line(event), file=out, flush=True)
+
+    session = Session(settings)
+    reporter = Reporter(session, say)
+    follower = Follower(paths)
+    try:
+        while True:
+            drain(follower, session)
+            session.judge()
+            reporter.look(time.time())
+            follower.wait(LOOK_EVERY_S)
+    except KeyboardInterrupt:
+        return exit_code(session.runs.values(), fail_on)
+    except BrokenPipeError:
+        return NOTHING
+    finally:
+        follower.close()

@@ -1,0 +1,293 @@
+"""The command line: what to do, on which paths; each command loads only what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from ppo_top import __version__
+
+DEFAULT_PATH = "./runs"
+COULD_NOT_LOOK = 2
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class UsageError(Exception):
+    """Something about the call that the user can mend; its text is the whole message."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(arguments)
+    except UsageError as error:
+        print(f"ppo-top: {error}", file=sys.stderr)
+        return COULD_NOT_LOOK
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`): that is its right, and no error of ours.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] not in COMMANDS:
+        if arguments and arguments[0] in ("-h", "--help", "--version"):
+            _overview().parse_args(arguments)
+        arguments = ["watch", *arguments]
+    name, *rest = arguments
+    parser = argparse.ArgumentParser(
+        prog="ppo-top" if name == "watch" else f"ppo-top {name}",
+        description=COMMANDS[name][1],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run = COMMANDS[name][0](parser)
+    return run(parser.parse_args(rest))
+
+
+def _overview() -> argparse.ArgumentParser:
+    commands = "\n".join(
+        f"  ppo-top {usage:<{WIDEST}} {' '.join(what.split())}" for _, what, usage in COMMANDS.values()
+    )
+    parser = argparse.ArgumentParser(
+        prog="ppo-top",
+        usage="ppo-top [COMMAND] [PATH ...]",
+        description="Is my training healthy, and if not, since when, why, and what do I try?",
+        epilog=f"commands:\n{commands}\n\n`ppo-top COMMAND --help` tells the options of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"ppo-top {__version__}")
+    return parser
+
+
+# --- options that several commands share -----------------------------------------------------
+
+
+def _paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
+    parser.add_argument(
+        "path",
+        nargs="*" if many else 1,
+        metavar="PATH",
+        help=f"file or directory (default: {DEFAULT_PATH} if there, else .)",
+    )
+
+
+def _settings_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--settings", metavar="FILE", help="a settings file instead of the usual ones")
+    parser.add_argument("--goal", type=float, metavar="REWARD", help="the reward that means success")
+
+
+def _screen_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
+    parser.add_argument("--theme", choices=("dark", "light"), help="colours for a dark or light terminal")
+    parser.add_argument("--no-bell", action="store_true", help="no bell when something turns red")
+
+
+def _chosen(paths: Sequence[str]) -> list[Path]:
+    if paths:
+        return [Path(path) for path in paths]
+    return [Path(DEFAULT_PATH) if Path(DEFAULT_PATH).is_dir() else Path()]
+
+
+# --- commands: each adds its options and gives what runs it ----------------------------------
+
+
+def _watch(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser)
+    parser.add_argument("--no-wait", action="store_true", help="fail when a PATH does not exist")
+    _screen_options(parser)
+    _settings_options(parser)
+    parser.add_argument("--version", action="version", version=f"ppo-top {__version__}")
+
+    def run(options: argparse.Namespace) -> int:
+        if options.path == ["-"]:
+            return _screen(options, [], stdin=True)
+        paths = _chosen(options.path)
+        missing = [path for path in paths if not path.exists()]
+        if missing and options.no_wait:
+            raise UsageError(f"{missing[0]}: no such file or directory")
+        return _screen(options, paths)
+
+    return run
+
+
+def _replay(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser, many=False)
+    parser.add_argument("--speed", type=_speed, default=60.0, help="times the log's own clock (60)")
+    parser.add_argument("--from", dest="start", metavar="STEP|50%", help="where to begin")
+    parser.add_argument("--paused", action="store_true", help="begin paused")
+    _screen_options(parser)
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top.tui import Replay
+
+        path = Path(options.path[0])
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or directory")
+        return _screen(options, [path], replay=Replay(options.speed, options.start, options.paused))
+
+    return run
+
+
+def _speed(text: str) -> float:
+    speed = float(text.removesuffix("x"))
+    if not 0 < speed <= 1_000_000:
+        raise argparse.ArgumentTypeError("a speed is a number above 0")
+    return speed
+
+
+def _check(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.add_argument("--follow", action="store_true", help="go on, a line for each change")
+    parser.add_argument("--backtest", action="store_true", help="how often each rule fired, and how early")
+    parser.add_argument(
+        "--fail-on",
+        choices=("watch", "warn", "crit"),
+        default="crit",
+        help="lowest severity that makes the exit code 1 (crit)",
+    )
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top import check
+        from ppo_top.model import Severity
+
+        paths, settings = _chosen(options.path), _settings(options, _chosen(options.path))
+        if options.backtest:
+            return check.backtest_report(paths, settings, as_object=options.json)
+        judge = check.follow if options.follow else check.check
+        fail_on = Severity[options.fail_on.upper()]
+        return judge(paths, settings, as_object=options.json, fail_on=fail_on)
+
+    return run
+
+
+def _status(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser)
+    parser.add_argument("--format", choices=("plain", "tmux"), default="plain")
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top import check, status
+
+        paths = _chosen(options.path)
+        session = check.load(paths, _settings(options, paths), sys.stderr)
+        if session is None:
+            return COULD_NOT_LOOK
+        print(status.status_line(check.looks(session), options.format))
+        return 0
+
+    return run
+
+
+def _export(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser)
+    parser.add_argument("--format", choices=("csv", "jsonl"), required=True)
+    parser.add_argument(
+        "--source",
+        choices=("all", "best"),
+        default="all",
+        help="every point of every file, or the merged series that is charted (all)",
+    )
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top import check
+        from ppo_top.export import export
+
+        paths = _chosen(options.path)
+        session = check.load(paths, _settings(options, paths), sys.stderr)
+        if session is None:
+            return COULD_NOT_LOOK
+        export(session.ordered(), sys.stdout, options.format, options.source)
+        return 0
+
+    return run
+
+
+def _explain(parser: argparse.ArgumentParser) -> Command:
+    parser.add_argument("name", nargs="?", metavar="METRIC|RULE", help="a tag, a concept or a rule")
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top.explain import UnknownName, explain
+
+        try:
+            print("\n".join(explain(options.name, width=_width())))
+        except UnknownName as error:
+            raise UsageError(str(error)) from None
+        return 0
+
+    return run
+
+
+def _width() -> int:
+    import shutil
+
+    return min(100, shutil.get_terminal_size((96, 24)).columns)
+
+
+def _demo(parser: argparse.ArgumentParser) -> Command:
+    parser.add_argument("--live", action="store_true", help="train a small PPO and watch it")
+    parser.add_argument("--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None)
+    parser.add_argument("--speed", type=_speed, default=20.0, help="of the replay (20)")
+    _screen_options(parser)
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top import demo
+
+        if options.live or options.fault is not None:
+            return demo.live(options.fault or "none", lambda paths: _screen(options, paths))
+        from ppo_top.tui import Replay
+
+        return _screen(options, [demo.logs()], replay=Replay(options.speed, None, False))
+
+    return run
+
+
+# --- doing -----------------------------------------------------------------------------------
+
+
+def _settings(options: argparse.Namespace, paths: Sequence[Path]):  # type: ignore[no-untyped-def]
+    from ppo_top.settings import SettingsError, load
+
+    try:
+        return load(paths, file=options.settings, goal=options.goal)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+
+
+def _screen(options, paths, *, stdin=False, replay=None) -> int:  # type: ignore[no-untyped-def]
+    settings = _settings(options, paths)
+    if not sys.stdout.isatty():
+        raise UsageError("the screen needs a terminal; `ppo-top check` and `ppo-top status` do not")
+    from ppo_top.tui.app import run
+
+    return run(paths, settings=settings, stdin=stdin, replay=replay, ascii=options.ascii)
+
+
+def _fail(message: str) -> NoReturn:
+    raise UsageError(message)
+
+
+COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {
+    "watch": (_watch, "live monitor of the runs below the paths", "[PATH ...]"),
+    "replay": (_replay, "the same screen, driven by the log's own clock", "replay PATH [--speed 60]"),
+    "check": (_check, "a verdict without a screen, for CI and scripts", "check PATH ... [--json] [--follow]"),
+    "status": (_status, "one line, for tmux or a prompt", "status PATH [--format tmux]"),
+    "export": (_export, "every point, in long form", "export PATH ... --format csv|jsonl"),
+    "explain": (_explain, "what a metric or a rule means, and what to try", "explain [METRIC|RULE]"),
+    "demo": (_demo, "replay of the shipped logs, or a live training", "demo [--live] [--fault NAME]"),
+}
+WIDEST = max(len(usage) for _, _, usage in COMMANDS.values())

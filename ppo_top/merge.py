@@ -1,0 +1,232 @@
+"""How the series of several sources become one order of rows: lanes, segments, and what is sealed.
+
+A *lane* feeds one concept from one source (or from a chain of files of one kind: a resumed run).
+Rows are the distinct steps of all lanes, segment by segment; a step that goes back by more than one
+record begins a new segment (the run was resumed). A row is *sealed* when every source has a later
+point: nothing can be added to it any more. Which rows there are depends on the series alone and never
+on the order in which the sources arrived; a point that turns up before the last sealed row makes the
+lanes `late`, and whoever reads them starts again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+from ppo_top.model import Series
+
+Key = tuple[int, int]
+"""(segment, step): the order of rows."""
+
+
+class Cell(NamedTuple):
+    """One point on its way into a row."""
+
+    time: float
+    value: float
+
+
+@dataclass(slots=True)
+class Lane:
+    """Feeds one concept, point by point, from a chain of series that still grow."""
+
+    concept: str
+    tag: str
+    source: str
+    parts: Sequence[Series]
+    scale: float = 1.0
+    offset: float = 0.0
+    per_episode: bool = False
+    zero_missing: bool = False
+    axis: Mapping[int, int] | None = None
+    """Where the source counts something else than the run does: its step -> the run's step."""
+    head: Key | None = None
+    """The key of the next point, or None when all points are taken."""
+    _part: int = 0
+    _at: int = 0
+    _segment: int = 0
+    _steps: tuple[int, int] | None = None
+    """The highest step so far and the one before it: going back to or behind the latter restarts."""
+
+    def refresh(self, starts: Sequence[float]) -> None:
+        """See whether there is a next point; `starts` are the times at which segments began."""
+        if self.head is None:
+            self._find_head(starts)
+
+    def late(self) -> bool:
+        """Whether a part that was left behind has grown since."""
+        return any(
+            len(part) > taken
+            for part, taken in zip(self.parts[: self._part], self._taken, strict=False)
+        )
+
+    _taken: list[int] = field(default_factory=list)
+
+    def _find_head(self, starts: Sequence[float]) -> None:
+        while self._part < len(self.parts):
+            part = self.parts[self._part]
+            while self._at < len(part):
+                if self._usable(part, self._at):
+                    self.head = self._key(part, self._at, starts)
+                    return
+                self._at += 1
+            if self._part + 1 == len(self.parts):
+                return
+            self._taken.append(self._at)
+            self._part, self._at = self._part + 1, 0
+
+    def _usable(self, part: Series, at: int) -> bool:
+        if self.zero_missing and part.values[at] == 0.0:
+            return False
+        return self.axis is None or part.steps[at] in self.axis
+
+    def _key(self, part: Series, at: int, starts: Sequence[float]) -> Key:
+        step = part.steps[at] if self.axis is None else self.axis[part.steps[at]]
+        if self._steps is None:
+            time = part.times[at]
+            self._segment = max(bisect_right(starts, time) - 1, 0) if time == time else 0
+            self._steps = (step, step - 1)
+        elif step <= self._steps[1]:
+            self._segment += 1
+            self._steps = (step, step - 1)
+        elif step > self._steps[0]:
+            self._steps = (step, self._steps[0])
+        return self._segment, self._steps[0]
+
+    def take(self, starts: Sequence[float]) -> Cell:
+        """The next point, in the concept's own sign and unit; the head moves on."""
+        part = self.parts[self._part]
+        cell = Cell(part.times[self._at], self.offset + self.scale * part.values[self._at])
+        self._at += 1
+        self.head = None
+        self._find_head(starts)
+        return cell
+
+    def follows(self, key: Key) -> bool:
+        """Whether this lane has a point behind the row `key`."""
+        if self.head is None:
+            return False
+        if self.head > key:
+            return True
+        steps = self.parts[self._part].steps
+        return self._at + 1 < len(steps) and steps[self._at + 1] != steps[self._at]
+
+    def place(self) -> tuple[object, ...]:
+        """Where the lane stands, to come back to with `back_to`."""
+        return self.head, self._part, self._at, self._segment, self._steps, len(self._taken)
+
+    def back_to(self, place: tuple[object, ...]) -> None:
+        """Stand again where `place` was taken."""
+        self.head, self._part, self._at, self._segment, self._steps, taken = place  # type: ignore[assignment]
+        del self._taken[taken:]  # type: ignore[misc]
+
+
+def segment_starts(parts: Iterable[Series]) -> list[float]:
+    """The times at which the segments of a chain begin; empty where the log has no clock."""
+    starts: list[float] = []
+    high, before = 0, -1
+    first = True
+    for part in parts:
+        for step, time in zip(part.steps, part.times, strict=True):
+            if first or step <= before:
+                starts.append(time)
+                high, before, first = step, step - 1, False
+            elif step > high:
+                high, before = step, high
+    return starts if all(time == time for time in starts) else []
+
+
+@dataclass(slots=True)
+class Gathered:
+    """A row as the lanes gave it: concept -> value, with the time of its newest point."""
+
+    key: Key
+    time: float
+    values: dict[str, float]
+
+
+class Rows:
+    """Reads lanes row by row."""
+
+    def __init__(self, lanes: Sequence[Lane], starts: Sequence[float] = ()) -> None:
+        self._starts = starts
+        self._grid = [lane for lane in lanes if not lane.per_episode]
+        self._episodes = [lane for lane in lanes if lane.per_episode]
+        if not self._grid:
+            self._grid, self._episodes = self._episodes, []
+        self._sources: dict[str, list[Lane]] = {}
+        for lane in self._grid:
+            self._sources.setdefault(lane.source, []).append(lane)
+        self._done: Key | None = None
+        self._lagging: set[str] = set()
+
+    def refresh(self) -> bool:
+        """Look for new points; False when one belongs before a row that was given as sealed."""
+        for lane in (*self._grid, *self._episodes):
+            lane.refresh(self._starts)
+        return not any(self._is_late(lane) for lane in self._grid)
+
+    def _is_late(self, lane: Lane) -> bool:
+        if lane.late():
+            return True
+        return self._done is not None and lane.head is not None and lane.head <= self._done
+
+    def forgive(self, sources: Iterable[str]) -> None:
+        """Do not wait for these sources when rows are sealed."""
+        self._lagging.update(sources)
+
+    def waiting_for(self, key: Key) -> list[str]:
+        """The sources that have nothing behind the row `key` yet."""
+        return [
+            source
+            for source, lanes in self._sources.items()
+            if source not in self._lagging and not any(lane.follows(key) for lane in lanes)
+        ]
+
+    def next_key(self) -> Key | None:
+        """The key of the next row, None when there is none."""
+        heads = [lane.head for lane in self._grid if lane.head is not None]
+        return min(heads) if heads else None
+
+    def take(self, key: Key) -> Gathered:
+        """Take the row `key` from all lanes; the last of several points at one step counts."""
+        values: dict[str, float] = {}
+        newest = float("nan")
+        for lane in self._grid:
+            while lane.head == key:
+                cell = lane.take(self._starts)
+                values[lane.concept] = cell.value
+                if not newest >= cell.time:
+                    newest = cell.time
+        for lane in self._episodes:
+            binned = self._bin(lane, key)
+            if binned is not None:
+                values[lane.concept] = binned
+        return Gathered(key, newest, values)
+
+    def _bin(self, lane: Lane, key: Key) -> float | None:
+        """The median of a per-episode lane since the row before (NaN if one of them is)."""
+        cells: list[float] = []
+        while lane.head is not None and lane.head <= key:
+            cells.append(lane.take(self._starts).value)
+        if not cells:
+            return None
+        broken = [value for value in cells if value - value != 0]
+        return broken[0] if broken else median(cells)
+
+    def seal(self, key: Key) -> None:
+        """Say that the row `key` was judged for good."""
+        self._done = key
+
+    def place(self) -> list[tuple[Lane, tuple[object, ...]]]:
+        """Where all lanes stand, for a look ahead that is taken back."""
+        return [(lane, lane.place()) for lane in (*self._grid, *self._episodes)]
+
+    @staticmethod
+    def back_to(places: list[tuple[Lane, tuple[object, ...]]]) -> None:
+        """Take a look ahead back."""
+        for lane, place in places:
+            lane.back_to(place)

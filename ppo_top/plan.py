@@ -1,0 +1,221 @@
+"""Which sources of a run feed which concepts: one lane a concept, from the best source that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+
+from ppo_top.catalogue import Meaning, Producer, identify, meaning
+from ppo_top.merge import Lane, segment_starts
+from ppo_top.model import Series
+from ppo_top.sources import SourceState
+
+MOST_LANES = 2_000
+"""Tags beyond this number are kept and exported but not judged: some logs make a tag a sample."""
+
+CUT_MARK = "..."
+"""How Stable-Baselines3 ends a key that was longer than its table allows."""
+
+SAME_AXIS = (0.5, 2.0)
+"""Two sources count the same thing when their last steps differ by less than these factors."""
+
+
+@dataclass
+class Chain:
+    """The files of one format in one folder, in order of creation: what one writer left.
+
+    A resumed run leaves several; together they are one source of the run.
+    """
+
+    sources: list[SourceState]
+    whole_names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The key of the first file, which names the chain."""
+        return self.sources[0].key
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """Every tag of the chain, sorted: the choice of lanes must not depend on arrival."""
+        return sorted({tag for source in self.sources for tag in source.series})
+
+    @cached_property
+    def producer(self) -> Producer:
+        """Who wrote it, by its tags."""
+        names = (self.whole_names.get(tag, tag) for tag in self.tags)
+        return identify(names, {source.format for source in self.sources})
+
+    @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        """tag -> what it means, for the tags that mean something."""
+        found = {}
+        for tag in self.tags:
+            known = meaning(self.producer, self.whole_names.get(tag, tag))
+            if known is not None:
+                found[tag] = known
+        return found
+
+    def parts(self, tag: str) -> list[Series]:
+        """The series of a tag, file by file."""
+        return [source.series[tag] for source in self.sources if tag in source.series]
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Best first: the format's rank, then the files nearest to the run's own folder."""
+        return -self.sources[0].rank, len(PurePath(self.key).parts), self.key
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The lanes of a run, who produced it, and when its segments began."""
+
+    lanes: tuple[Lane, ...]
+    starts: tuple[float, ...]
+    producer: Producer
+    left_out: int
+    """How many tags are not judged because there are too many."""
+    concepts: Mapping[tuple[str, str], str]
+    """(source, tag) -> concept, for every tag that means one, charted or not."""
+
+
+def make_plan(sources: Iterable[SourceState]) -> Plan:
+    """Choose the lanes of a run; the answer depends on what the sources hold, not on when it came."""
+    chains = sorted(_chains(sources), key=lambda chain: chain.order)
+    main = _main(chains)
+    if main is None:
+        return Plan((), (), identify(()), 0, {})
+    lanes = [lane for chain in (main, *(c for c in chains if c is not main)) for lane in _lanes(chain, main)]
+    chosen = _best(lanes, chains, main)
+    clock = max((main.parts(tag) for tag in main.tags), key=lambda parts: sum(map(len, parts)))
+    return Plan(
+        tuple(chosen[:MOST_LANES]),
+        tuple(segment_starts(clock)),
+        _producer(main, chains),
+        max(0, len(chosen) - MOST_LANES),
+        {
+            (source.key, tag): known.concept
+            for chain in chains
+            for source in chain.sources
+            for tag, known in chain.meanings.items()
+            if tag in source.series
+        },
+    )
+
+
+def _chains(sources: Iterable[SourceState]) -> list[Chain]:
+    grouped: dict[tuple[str, str], list[SourceState]] = {}
+    for source in sources:
+        if source.series:
+            place = str(PurePath(source.key).parent)
+            grouped.setdefault((place, source.format), []).append(source)
+    states = [sorted(group, key=lambda source: source.created) for group in grouped.values()]
+    whole = _whole_names(tag for group in states for source in group for tag in source.series)
+    return [Chain(group, whole) for group in states]
+
+
+def _whole_names(tags: Iterable[str]) -> dict[str, str]:
+    """Keys that a table cut short -> the whole key, where another source tells it for certain."""
+    known = sorted(set(tags))
+    cut = [tag for tag in known if tag.endswith(CUT_MARK)]
+    whole = {}
+    for tag in cut:
+        stem = tag.removesuffix(CUT_MARK)
+        fits = [other for other in known if other.startswith(stem) and other not in cut]
+        if len(fits) == 1:
+            whole[tag] = fits[0]
+    return whole
+
+
+def _main(chains: Sequence[Chain]) -> Chain | None:
+    """The chain that sets the run's axis: of the best-ranked ones, that which means most."""
+
+    def richness(chain: Chain) -> tuple[int, int, int]:
+        return (min(len(chain.meanings), 3), -chain.order[0], len(chain.meanings))
+
+    return max(chains, key=richness, default=None)
+
+
+def _producer(main: Chain, chains: Sequence[Chain]) -> Producer:
+    if main.producer.id != "unknown":
+        return main.producer
+    known = [chain.producer for chain in chains if chain.producer.id != "unknown"]
+    return known[0] if known else main.producer
+
+
+def _lanes(chain: Chain, main: Chain) -> list[Lane]:
+    axis: Mapping[int, int] | None = None
+    if chain is not main:
+        aligned = _align(chain, main)
+        if aligned is False:
+            return []
+        axis = aligned
+    lanes = []
+    for tag in chain.tags:
+        known = chain.meanings.get(tag)
+        if known is not None and known.concept == "ignore":
+            continue
+        name = chain.whole_names.get(tag, tag)
+        lane = Lane(known.concept if known else f"tag:{name}", tag, chain.key, chain.parts(tag))
+        if known is not None:
+            lane.scale, lane.offset = known.scale, known.offset
+            lane.per_episode, lane.zero_missing = known.per_episode, known.zero_missing
+        lane.axis = axis
+        lanes.append(lane)
+    return lanes
+
+
+def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[Lane]:
+    """One lane a concept: the main chain's own first, then by the order of the chains."""
+    place = {chain.key: number + 1 for number, chain in enumerate(chains)}
+    place[main.key] = 0
+    preference = {
+        (chain.key, tag): known.priority
+        for chain in chains
+        for tag, known in chain.meanings.items()
+    }
+    taken: dict[str, Lane] = {}
+    ordered = sorted(
+        lanes, key=lambda l: (place[l.source], preference.get((l.source, l.tag), 0), l.tag)
+    )
+    for lane in ordered:
+        taken.setdefault(lane.concept, lane)
+    with_meaning = [lane for lane in taken.values() if not lane.concept.startswith("tag:")]
+    return with_meaning + [lane for lane in taken.values() if lane.concept.startswith("tag:")]
+
+
+def _align(chain: Chain, main: Chain) -> Mapping[int, int] | bool | None:
+    """How the steps of a chain become those of the main one.
+
+    None: they count the same. A mapping: they count differently (console: iterations, event file:
+    environment steps), and a concept that both hold tells which step is which. False: it cannot be
+    told, and the chain is charted and exported but not judged.
+    """
+    if _same_axis(chain, main):
+        return None
+    for tag, known in chain.meanings.items():
+        for other, same in main.meanings.items():
+            if same.concept == known.concept:
+                return _pair(_steps(chain.parts(tag)), _steps(main.parts(other)))
+    return False
+
+
+def _same_axis(chain: Chain, main: Chain) -> bool:
+    last, reference = (_last_step(each) for each in (chain, main))
+    if not reference or not last:
+        return last == reference
+    return SAME_AXIS[0] <= last / reference <= SAME_AXIS[1]
+
+
+def _last_step(chain: Chain) -> int:
+    return max((part.steps[-1] for tag in chain.tags for part in chain.parts(tag) if part.steps), default=0)
+
+
+def _steps(parts: Iterable[Series]) -> list[int]:
+    return sorted({step for part in parts for step in part.steps})
+
+
+def _pair(theirs: Sequence[int], ours: Sequence[int]) -> dict[int, int]:
+    return dict(zip(theirs, ours, strict=False))

@@ -1,0 +1,249 @@
+"""One run: its sources, and the fold of its rows into a timeline and findings.
+
+The fold is one way: sealed rows are judged once and for good; rows that may still grow (the newest
+ones) are judged by a copy of the judge, afresh at each look. So the findings are a function of what
+the logs hold, whatever the cut of the bytes and the order of arrival: live, replay and check agree.
+When something turns up that belongs before a sealed row, or changes what is known of the run as a
+whole (its producer, its configuration), the fold starts again from the first row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from ppo_top.catalogue import Producer, hyperparameter, identify, total
+from ppo_top.merge import Gathered, Rows
+from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
+from ppo_top.plan import Plan, make_plan
+from ppo_top.rules.judge import Judge
+from ppo_top.rules.text import TextEvidence
+from ppo_top.settings import Settings
+from ppo_top.sources import SourceState
+from ppo_top.timeline import Timeline, Track
+
+AHEAD = 64
+"""Rows that may wait for a source that lags before they are sealed without it."""
+
+CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
+"""Settings that trainers log as a metric: the first value is what the run started with."""
+
+_clock: Callable[[], float] = time.perf_counter
+
+
+@dataclass(slots=True)
+class Run:
+    """A training run, from whatever its trainer left."""
+
+    id: str
+    name: str
+    path: str
+    settings: Settings
+    sources: dict[str, SourceState] = field(default_factory=dict)
+    timeline: Timeline = field(default_factory=Timeline)
+    profile: Profile = field(default_factory=Profile)
+    producer: Producer = field(default_factory=lambda: identify(()))
+    config: dict[str, ConfigValue] = field(default_factory=dict)
+    judge: Judge = field(init=False)
+    version: int = 0
+    """Rises with every change: what was drawn of an older version is out of date."""
+    judged: bool = True
+    """Whether the timeline and the findings hold all that the sources do."""
+    tags_left_out: int = 0
+    _plan: Plan | None = None
+    _rows: Rows = field(default_factory=lambda: Rows(()))
+    _sealed: int = 0
+    _segment: int = 0
+    _committed: Judge = field(init=False)
+    _notes: list[tuple[int, TextEvidence, str]] = field(default_factory=list)
+    _noted: int = 0
+
+    def __post_init__(self) -> None:
+        self._committed = self.judge = Judge(self.profile)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Every finding of the run so far, in the order of opening."""
+        return self.judge.findings
+
+    # --- taking in ---------------------------------------------------------------------------
+
+    def source(self, state: SourceState) -> None:
+        """Add a source."""
+        self.sources[state.key] = state
+        self._plan = None
+
+    def changed(self, fresh: bool) -> None:
+        """A source has new points; `fresh`: a new tag, a new setting, or it began again."""
+        self.judged = False
+        if fresh:
+            self._plan = None
+
+    # --- judging -----------------------------------------------------------------------------
+
+    def fold(self, deadline: float = float("inf")) -> bool:
+        """Judge what is new until the deadline (of `time.perf_counter`); True when all is judged."""
+        if self.judged:
+            return True
+        self.version += 1
+        if self._plan is None or not self._rows.refresh():
+            self._start_again()
+        self._cut_back()
+        while (key := self._rows.next_key()) is not None:
+            waiting = self._rows.waiting_for(key)
+            if waiting and not self._overdue():
+                break
+            if waiting:
+                self._rows.forgive(waiting)
+            self._append(self._rows.take(key), self._committed)
+            self._rows.seal(key)
+            self._sealed = len(self.timeline)
+            if self._sealed % 32 == 0 and _clock() > deadline:
+                self.judge = self._committed
+                return False
+        self._look_ahead()
+        self.judged = True
+        return True
+
+    def _start_again(self) -> None:
+        plan = make_plan(self.sources.values())
+        self._plan, self.tags_left_out = plan, plan.left_out
+        self.producer = plan.producer
+        self.config = self._gather_config(plan)
+        self._rows = Rows(plan.lanes, plan.starts)
+        self._rows.refresh()
+        self.timeline = Timeline()
+        self._sealed = self._segment = self._noted = 0
+        self.profile = Profile(
+            producer=plan.producer.id,
+            family=plan.producer.family,
+            config=self.config,
+            overrides=self.settings.thresholds,
+            muted=self.settings.muted,
+            goal=self.settings.goal,
+            tags={lane.concept: lane.tag for lane in plan.lanes},
+        )
+        self._committed = Judge(self.profile)
+        self._notes = self._gather_notes()
+        for lane in plan.lanes:
+            name = lane.tag
+            self.timeline.tracks[lane.concept] = Track(lane.concept, name, lane.source)
+
+    def _gather_config(self, plan: Plan) -> dict[str, ConfigValue]:
+        """Settings under canonical names; of two sources the better ranked one counts."""
+        config: dict[str, ConfigValue] = {}
+        for source in sorted(self.sources.values(), key=lambda each: (-each.rank, each.key)):
+            for key, value in source.config.items():
+                config.setdefault(hyperparameter(key) or key, value)
+        for lane in plan.lanes:
+            name = CONFIG_FROM_TRACKS.get(lane.concept)
+            first = next((part.values[0] for part in lane.parts if part.values), None)
+            if name is not None and name not in config and first is not None and first == first:
+                config[name] = lane.offset + lane.scale * first
+        return config
+
+    def _gather_notes(self) -> list[tuple[int, TextEvidence, str]]:
+        notes = [
+            (line.step if line.step is not None else -1, evidence, line.text)
+            for key in sorted(self.sources)
+            for line, evidence in self.sources[key].evidence
+        ]
+        return sorted(notes, key=lambda note: note[0])
+
+    def _overdue(self) -> bool:
+        """Whether more rows wait than may wait."""
+        ahead = 0
+        place = self._rows.place()
+        while ahead <= AHEAD and (key := self._rows.next_key()) is not None:
+            self._rows.take(key)
+            ahead += 1
+        self._rows.back_to(place)
+        return ahead > AHEAD
+
+    def _look_ahead(self) -> None:
+        """Judge the rows that may still grow, by a copy, so that it can be taken back."""
+        place = self._rows.place()
+        key = self._rows.next_key()
+        if key is None and self._noted == len(self._notes):
+            self.judge = self._committed
+            return
+        segment, noted = self._segment, self._noted
+        self.judge = self._committed.copy()
+        while key is not None:
+            self._append(self._rows.take(key), self.judge)
+            key = self._rows.next_key()
+        self._note(self.judge, None)
+        self._rows.back_to(place)
+        self._segment, self._noted = segment, noted
+
+    def _append(self, gathered: Gathered, judge: Judge) -> None:
+        segment, step = gathered.key
+        if segment != self._segment:
+            self._segment = segment
+            self.timeline.restarts.append(len(self.timeline))
+            judge.restart()
+        when = gathered.time
+        if when != when:
+            when = gathered.values.get("time_elapsed", when)
+        mark = Mark(len(self.timeline), step, when)
+        self.timeline.steps.append(step)
+        self.timeline.times.append(when)
+        for concept, value in gathered.values.items():
+            self.timeline.tracks[concept].append(mark, value)
+        judge.feed(Row(mark, gathered.values))
+        self._note(judge, step)
+
+    def _note(self, judge: Judge, step: int | None) -> None:
+        """Hand over what the console said up to a step (None: to its end)."""
+        while self._noted < len(self._notes):
+            at, evidence, text = self._notes[self._noted]
+            if step is not None and at > step:
+                return
+            last = len(self.timeline) - 1
+            mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
+            judge.note(evidence, text, mark)
+            self._noted += 1
+
+    def _cut_back(self) -> None:
+        """Take the rows off the timeline that were only a look ahead."""
+        line = self.timeline
+        del line.steps[self._sealed :], line.times[self._sealed :]
+        line.restarts[:] = [row for row in line.restarts if row < self._sealed]
+        for track in line.tracks.values():
+            keep = track.until(self._sealed - 1)
+            for column in (track.rows, track.steps, track.times, track.values):
+                del column[keep:]
+
+    # --- asking ------------------------------------------------------------------------------
+
+    @property
+    def total_steps(self) -> int | None:
+        """How many steps the run will make, where a source says so."""
+        return total(self.config, self.producer)
+
+    def concept_of(self, source: SourceState, tag: str) -> str | None:
+        """What a tag of a source means, or None."""
+        return self._plan.concepts.get((source.key, tag)) if self._plan else None
+
+    @property
+    def points(self) -> int:
+        """Points of all sources."""
+        return sum(source.points for source in self.sources.values())
+
+    def first_ended(self) -> SourceState | None:
+        """A source that says that the run is over; death counts before completion."""
+        ended = [each for each in self.sources.values() if each.ended is not None]
+        return min(ended, key=lambda each: (each.ended.state.value, each.key), default=None)  # type: ignore[union-attr]
+
+
+def common_path(keys: Iterable[str]) -> str:
+    """The folder that all of some source keys share, for showing."""
+    parts = [PurePath(key).parent.parts for key in keys]
+    shared: list[str] = []
+    for level in zip(*parts, strict=False):
+        if len(set(level)) > 1:
+            break
+        shared.append(level[0])
+    return str(PurePath(*shared)) if shared else "."
