@@ -1,4 +1,4 @@
-"""Train one of the demo runs for real and keep its logs: `python demo_logs/make.py NAME` (or `all`)."""
+"""Train demo runs for real and keep their logs: `python demo_logs/make.py NAME ...` or `all`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,26 @@ from pathlib import Path
 from recipes import RECIPES, Recipe
 
 HERE = Path(__file__).resolve().parent
-TRAINERS = ["torch", "gymnasium", "stable-baselines3", "trl", "transformers", "numpy", "tensorboard"]
+TRAINERS = [
+    "torch",
+    "gymnasium",
+    "stable-baselines3",
+    "trl",
+    "transformers",
+    "numpy",
+    "tensorboard",
+]
 
 
-def train(recipe: Recipe, workdir: Path) -> tuple[int, float]:
-    """Run the recipe's command in `workdir`; return its exit code and the seconds it took."""
-    # The search path is relative, so that nobody's directories get into a traceback in the log.
-    paths = [os.path.relpath(folder, workdir) for folder in (HERE, HERE.parent)]
-    extra = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+def train(recipe: Recipe, scratch: Path) -> tuple[Path, int, float]:
+    """Run the recipe's command in an empty folder; return it, the exit code and the seconds."""
+    workdir, code = scratch / "run", scratch / "code"
+    workdir.mkdir()
+    # Links, so that a traceback in a log names no directory of the machine that made it.
+    code.mkdir()
+    for source in (*HERE.glob("*.py"), HERE.parent / "ppo_top"):
+        (code / source.name).symlink_to(source)
+    extra = {"PYTHONPATH": str(code), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     started = time.monotonic()
     with (workdir / "stdout.log").open("wb") as out, (workdir / "stderr.log").open("wb") as err:
         done = subprocess.run(
@@ -34,7 +46,7 @@ def train(recipe: Recipe, workdir: Path) -> tuple[int, float]:
             stdout=out,
             stderr=out if recipe.merge_stderr else err,
         )
-    return done.returncode, time.monotonic() - started
+    return workdir, done.returncode, time.monotonic() - started
 
 
 def kept(recipe: Recipe, workdir: Path) -> Iterator[tuple[Path, Path]]:
@@ -52,7 +64,10 @@ def note(recipe: Recipe, code: int, seconds: float) -> str:
     lines = [f"# {recipe.name}", "", recipe.about, "", "| | |", "|---|---|"]
     lines.append(f"| made by | `python demo_logs/make.py {recipe.name}` |")
     prefix = " ".join(f"{key}={value}" for key, value in recipe.environment.items())
-    lines.append(f"| which runs | `{prefix + ' ' if prefix else ''}python {recipe.command}` |")
+    merged = " 2>&1" if recipe.merge_stderr else ""
+    lines.append(
+        f"| which runs | `{prefix + ' ' if prefix else ''}python {recipe.command}{merged}` |"
+    )
     lines.append(f"| exit code, wall time | {code}, {seconds:.0f} s on one CPU core |")
     lines.append(f"| date | {time.strftime('%Y-%m-%d', time.gmtime())} |")
     lines.append(f"| versions | {', '.join(versions())} |")
@@ -74,8 +89,7 @@ def make(recipe: Recipe) -> None:
     """Train, then replace the demo folder by the new run's logs and note."""
     print(f"{recipe.name}: training", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
-        workdir = Path(scratch)
-        code, seconds = train(recipe, workdir)
+        workdir, code, seconds = train(recipe, Path(scratch))
         folder = HERE / recipe.name
         shutil.rmtree(folder, ignore_errors=True)
         for path, place in kept(recipe, workdir):

@@ -1,0 +1,250 @@
+"""A small, complete PPO in PyTorch for CartPole, written to be watched while it trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.distributions import Categorical
+from torch.utils.tensorboard import SummaryWriter
+
+Array = NDArray[np.float32]
+
+ENVIRONMENT = "CartPole-v1"
+HIDDEN = 64
+EVALUATION_EPISODES = 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyperparameters of one run; `steps` counts per environment and iteration."""
+
+    iterations: int = 20
+    seed: int = 1
+    environments: int = 4
+    steps: int = 512
+    n_epochs: int = 10
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    anneal_learning_rate: bool = True
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    max_grad_norm: float = 0.5
+    nan_reward_at: int = 0
+    """Iteration in which the environment hands out one reward that is not a number; 0: never."""
+
+
+class Rollout:
+    """What the policy met in one iteration; arrays are (steps, environments)."""
+
+    def __init__(self, steps: int, environments: int, width: int) -> None:
+        shape = (steps, environments)
+        self.observations: Array = np.zeros((*shape, width), np.float32)
+        self.actions = np.zeros(shape, np.int64)
+        self.log_probs: Array = np.zeros(shape, np.float32)
+        self.values: Array = np.zeros(shape, np.float32)
+        self.rewards: Array = np.zeros(shape, np.float32)
+        self.ends = np.zeros(shape, np.bool_)
+        self.last_values: Array = np.zeros(environments, np.float32)
+        self.scores: list[float] = []
+        """Reward of each episode that ended in this rollout."""
+
+    def advantages(self, gamma: float, gae_lambda: float) -> Array:
+        """Return generalised advantage estimates (Schulman et al. 2016, equation 16)."""
+        result = np.zeros_like(self.rewards)
+        following, carried = self.last_values, np.zeros_like(self.last_values)
+        for step in reversed(range(len(self.rewards))):
+            goes_on = 1.0 - self.ends[step]
+            delta = self.rewards[step] + gamma * following * goes_on - self.values[step]
+            carried = delta + gamma * gae_lambda * goes_on * carried
+            result[step], following = carried, self.values[step]
+        return result
+
+
+def network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
+    """Build a network of two hidden layers, initialised orthogonally; `gain` scales its output."""
+    layers = [nn.Linear(inputs, HIDDEN), nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, outputs)]
+    for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
+        nn.init.orthogonal_(layer.weight, scale)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
+
+
+class PPO:
+    """Actor and critic of their own, and the environments they learn from."""
+
+    def __init__(self, settings: Settings) -> None:
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.shuffle = np.random.default_rng(settings.seed)
+        self.envs = [gymnasium.make(ENVIRONMENT) for _ in range(settings.environments)]
+        self.seen: Array = np.stack(
+            [env.reset(seed=settings.seed + k)[0] for k, env in enumerate(self.envs)]
+        )
+        self.scores = [0.0] * settings.environments
+        self.actor = network(self.seen.shape[1], 2, gain=0.01)
+        self.critic = network(self.seen.shape[1], 1, gain=1.0)
+        self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5)
+        self.updates = 0
+
+    def value(self, observations: Array) -> Array:
+        """Return the critic's estimate for each observation."""
+        with torch.no_grad():
+            result: Array = self.critic(torch.as_tensor(observations)).squeeze(-1).numpy()
+        return result
+
+    def collect(self, iteration: int) -> Rollout:
+        """Let the policy act for one iteration, sampling its actions."""
+        settings = self.settings
+        rollout = Rollout(settings.steps, settings.environments, self.seen.shape[1])
+        for step in range(settings.steps):
+            self._act(rollout, step)
+        if iteration == settings.nan_reward_at:
+            rollout.rewards[-1, 0] = np.nan
+            rollout.scores.append(float("nan"))
+        rollout.last_values = self.value(self.seen)
+        return rollout
+
+    def _act(self, rollout: Rollout, step: int) -> None:
+        with torch.no_grad():
+            choice = Categorical(logits=self.actor(torch.as_tensor(self.seen)))
+            actions = choice.sample()
+            rollout.log_probs[step] = choice.log_prob(actions).numpy()
+        rollout.observations[step], rollout.actions[step] = self.seen, actions.numpy()
+        rollout.values[step] = self.value(self.seen)
+        self.seen = np.stack(
+            [self._step(rollout, step, k, int(action)) for k, action in enumerate(actions)]
+        )
+
+    def _step(self, rollout: Rollout, step: int, k: int, action: int) -> Array:
+        seen, reward, fell, timeout, _ = self.envs[k].step(action)
+        self.scores[k] += float(reward)
+        rollout.rewards[step, k] = reward
+        if timeout and not fell:
+            # The pole still stands: what was to come is estimated, not counted as zero.
+            rollout.rewards[step, k] += self.settings.gamma * self.value(seen[None])[0]
+        if fell or timeout:
+            rollout.ends[step, k] = True
+            rollout.scores.append(self.scores[k])
+            self.scores[k] = 0.0
+            seen, _ = self.envs[k].reset()
+        result: Array = seen
+        return result
+
+    def update(self, rollout: Rollout) -> dict[str, float]:
+        """Improve actor and critic on one rollout; return the figures under SB3's tags."""
+        settings = self.settings
+        advantages = rollout.advantages(settings.gamma, settings.gae_lambda)
+        returns = advantages + rollout.values
+        columns = [
+            torch.as_tensor(column.reshape(-1, *column.shape[2:]))
+            for column in (
+                rollout.observations, rollout.actions, rollout.log_probs, advantages, returns
+            )
+        ]  # fmt: skip
+        size = len(columns[0])
+        figures = []
+        for _ in range(settings.n_epochs):
+            order = torch.as_tensor(self.shuffle.permutation(size))
+            for batch in order.split(settings.batch_size):
+                figures.append(self._descend(*(column[batch] for column in columns)))
+            self.updates += 1
+        with np.errstate(invalid="ignore", divide="ignore"):
+            explained = 1.0 - np.var(returns - rollout.values) / np.var(returns)
+        means = {tag: float(np.mean([each[tag] for each in figures])) for tag in figures[0]}
+        return means | {"train/explained_variance": float(explained)}
+
+    def _descend(self, *batch: torch.Tensor) -> dict[str, float]:
+        observations, actions, old_log_probs, advantages, returns = batch
+        settings = self.settings
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        choice = Categorical(logits=self.actor(observations), validate_args=False)
+        log_ratio = choice.log_prob(actions) - old_log_probs
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
+        policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
+        value_loss = (self.critic(observations).squeeze(-1) - returns).square().mean()
+        entropy = choice.entropy().mean()
+        loss = policy_loss + settings.vf_coef * value_loss - settings.ent_coef * entropy
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, settings.max_grad_norm)
+        self.optimizer.step()
+        outside = (ratio - 1.0).abs() > settings.clip_range
+        return {
+            "train/policy_gradient_loss": policy_loss.item(),
+            "train/value_loss": value_loss.item(),
+            "train/entropy_loss": -entropy.item(),
+            # Schulman's k3 estimator: never negative, little variance.
+            "train/approx_kl": (ratio - 1.0 - log_ratio).mean().item(),
+            "train/clip_fraction": outside.float().mean().item(),
+        }
+
+    def evaluate(self) -> tuple[float, float]:
+        """Return mean and standard deviation of episode rewards with the likeliest actions."""
+        env = gymnasium.make(ENVIRONMENT)
+        scores = []
+        for episode in range(EVALUATION_EPISODES):
+            seen, _ = env.reset(seed=self.settings.seed + 10_000 + episode)
+            score, ended = 0.0, False
+            while not ended:
+                with torch.no_grad():
+                    action = int(self.actor(torch.as_tensor(seen)).argmax())
+                seen, reward, fell, timeout, _ = env.step(action)
+                score, ended = score + float(reward), fell or timeout
+            scores.append(score)
+        return float(np.mean(scores)), float(np.std(scores))
+
+
+def train(settings: Settings, logdir: Path) -> Iterator[str]:
+    """Train one policy, write TensorBoard events to `logdir`, yield the console lines."""
+    torch.set_num_threads(1)  # two small networks: threads would only wait for each other
+    ppo = PPO(settings)
+    with SummaryWriter(str(logdir), flush_secs=1) as writer:
+        rows = "".join(f"\n|{key}|{value}|" for key, value in asdict(settings).items())
+        writer.add_text("hyperparameters", f"|param|value|\n|-|-|{rows}")
+        for iteration in range(1, settings.iterations + 1):
+            yield _iterate(ppo, iteration, writer)
+        mean, deviation = ppo.evaluate()
+        steps = settings.iterations * settings.steps * settings.environments
+        writer.add_scalar("eval/mean_reward", mean, steps)
+        writer.add_scalar("eval/std_reward", deviation, steps)
+    yield (
+        f"Training complete! {EVALUATION_EPISODES}-episode evaluation:"
+        f" {mean:.1f} +/- {deviation:.1f}"
+    )
+
+
+def _iterate(ppo: PPO, iteration: int, writer: SummaryWriter) -> str:
+    settings = ppo.settings
+    done = (iteration - 1) / settings.iterations if settings.anneal_learning_rate else 0.0
+    rate = settings.learning_rate * (1.0 - done)
+    ppo.optimizer.param_groups[0]["lr"] = rate
+    rollout = ppo.collect(iteration)
+    scores = rollout.scores
+    figures = ppo.update(rollout) | {
+        "train/clip_range": settings.clip_range,
+        "train/learning_rate": rate,
+        "train/n_updates": float(ppo.updates),
+    }
+    mean = float(np.mean(scores)) if scores else 0.0
+    if scores:
+        figures |= {"rollout/ep_rew_mean": mean, "rollout/ep_len_mean": mean}
+    for tag, value in figures.items():
+        writer.add_scalar(tag, value, iteration * settings.steps * settings.environments)
+    writer.flush()
+    return (
+        f"Iteration {iteration}/{settings.iterations} | Episodes: {len(scores)}"
+        f" | Mean Reward: {mean:.1f} | KL: {figures['train/approx_kl']:.4f}"
+        f" | clip%: {100.0 * figures['train/clip_fraction']:.1f}%"
+    )
