@@ -1,0 +1,93 @@
+"""What numbers of training logs can mean, whoever logs them: the concepts and their table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from ppo_top.catalogue.table import FOLDER, rows
+
+LABEL_WIDTH = 18
+"""Labels are at most this long, so that a narrow checklist can hold them."""
+
+GROUPS = (
+    "Reward",
+    "Policy step",
+    "Exploration",
+    "KL to reference",
+    "Critic",
+    "Generation",
+    "Optimiser",
+    "Mismatch",
+    "Progress",
+    "Speed",
+)
+"""The groups of concepts in the order in which they are drawn."""
+
+OTHER = "Other"
+"""The group of tags that stand for no concept."""
+
+TAG = "tag:"
+"""Begins the name of a track that has a tag and no concept."""
+
+
+class Concept(NamedTuple):
+    """One meaning.
+
+    `direction`: `up`, `down` (better), `band`, `near 0`, `near 1`, `flat`, `info`, `mono` (a
+    counter). `fmt`: `4g`, `pct`, `int`, `lr` or `s`. `label` is short, `meaning` one sentence,
+    `order` the place in its group.
+    """
+
+    name: str
+    group: str
+    direction: str
+    unit: str
+    fmt: str
+    label: str
+    meaning: str
+    order: int
+
+
+@cache
+def concepts() -> dict[str, Concept]:
+    """Every concept by its name, in order; those with a parameter are spelt with `{f}`."""
+    lines = rows((FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
+    found = (Concept._make((*cells, order)) for order, cells in lines)
+    return {each.name: each for each in found}
+
+
+def is_concept(name: str) -> bool:
+    """Whether a name is that of a concept, with its parameter filled in or not."""
+    return name in concepts() or _template(name) is not None
+
+
+def concept(name: str) -> Concept:
+    """The concept of a name, parameter filled in; any other name becomes one that is charted."""
+    found = concepts().get(name)
+    if found is not None:
+        return found
+    template = _template(name)
+    if template is None:
+        tag = name.removeprefix(TAG)
+        return Concept(name, OTHER, "info", "", "4g", shortened(tag), f"Logged as {tag}.", 9999)
+    parameter = name[name.index("{") + 1 : -1]
+    label = template.label.replace("{f}", parameter)
+    if label == template.label:
+        label = f"{label} {parameter}"
+    return template._replace(name=name, label=shortened(label))
+
+
+def _template(name: str) -> Concept | None:
+    stem, brace, _ = name.partition("{")
+    if not brace or not name.endswith("}"):
+        return None
+    template = concepts().get(stem + "{f}")
+    if template is None and stem.endswith("_dist"):
+        template = concepts().get(stem)
+    return template
+
+
+def shortened(label: str) -> str:
+    """A label of at most `LABEL_WIDTH` characters; of a long one the end says more."""
+    return label if len(label) <= LABEL_WIDTH else "…" + label[-LABEL_WIDTH + 1 :]

@@ -1,0 +1,148 @@
+"""A trainer's table: which of its tags means what, read from a file beside this one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+"""The tables stand beside the code. They are read as plain files: importing a reader of package
+resources would take longer than reading them all."""
+
+NOT_TRAINERS = {"concepts", "hyperparameters", "likeness"}
+"""The tables that are about all trainers; every other one is a trainer's."""
+
+NOTHING = "-"
+"""The concept of a tag that is known and stands for none."""
+
+AXIS = "axis:"
+"""Begins the word that says that a tag counts its steps in something else than the run does."""
+
+_SCALES = {"neg": (-1.0, 0.0), "pct": (0.01, 0.0), "ms": (0.001, 0.0), "1-x": (-1.0, 1.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a table: a tag (or a pattern), its concept, and how one becomes the other.
+
+    `words` are those of the third column: `=`, `neg`, `pct`, `ms` and `1-x` say what to do with the
+    number, `bin` that there is a point an episode, `zero-missing` that 0 stands for "none",
+    `axis:...` what the steps count; others (`k1`, `binding`, ...) say how the trainer computes it.
+    """
+
+    tag: str
+    concept: str
+    words: tuple[str, ...]
+    note: str
+    line: int
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """(factor, summand) that make the concept's value of the logged number."""
+        return next((_SCALES[word] for word in self.words if word in _SCALES), (1.0, 0.0))
+
+    @property
+    def axis(self) -> str | None:
+        """What the steps count, where that is not what the run counts."""
+        return next((w.removeprefix(AXIS) for w in self.words if w.startswith(AXIS)), None)
+
+
+@dataclass(slots=True)
+class Table:
+    """All that is known of one trainer's names."""
+
+    id: str
+    label: str = ""
+    family: str = "unknown"
+    order: int = 1000
+    prefix: str = ""
+    fold: bool = False
+    like: str = ""
+    totals: tuple[str, ...] = ()
+    evidence: list[tuple[str, ...]] = field(default_factory=list)
+    algorithms: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    _patterns: list[tuple[re.Pattern[str], Entry]] | None = None
+
+    def plain(self, tag: str) -> str:
+        """A tag as the table spells it: without the prefix that some trackers put before it."""
+        if self.prefix and tag.startswith(self.prefix):
+            tag = tag[len(self.prefix) :]
+        elif self.prefix and tag.startswith("eval_"):
+            tag = "eval/" + tag[len("eval_") :]
+        return tag.lower() if self.fold else tag
+
+    def find(self, tag: str) -> tuple[Entry, str] | None:
+        """The line for a tag and the text that its parameter stands for, or None."""
+        plain = self.plain(tag)
+        entry = self.entries.get(plain)
+        if entry is not None:
+            return entry, ""
+        for pattern, entry in self.patterns():
+            match = pattern.fullmatch(plain)
+            if match:
+                return entry, match[1]
+        inherited = trainers().get(self.like)
+        return inherited.find(tag) if inherited else None
+
+    def patterns(self) -> list[tuple[re.Pattern[str], Entry]]:
+        """The lines with a parameter, the more specific ones first."""
+        if self._patterns is None:
+            lines = [entry for entry in self.entries.values() if "{f}" in entry.tag]
+            lines.sort(key=lambda entry: -len(entry.tag))
+            self._patterns = [(_pattern(entry.tag), entry) for entry in lines]
+        return self._patterns
+
+
+def _pattern(tag: str) -> re.Pattern[str]:
+    """`rewards/{f}/mean` as an expression; at the end of a tag the parameter is one component."""
+    before, after = tag.split("{f}")
+    inside = "(.+)" if after else "([^/]+)"
+    return re.compile(re.escape(before) + inside + re.escape(after))
+
+
+@cache
+def trainers() -> dict[str, Table]:
+    """Every trainer's table by its id, in the order in which they are tried on a log."""
+    read = [_read(path) for path in FOLDER.glob("*.tsv") if path.stem not in NOT_TRAINERS]
+    return {table.id: table for table in sorted(read, key=lambda table: table.order)}
+
+
+def rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The numbered lines of a table as cells; comments and empty lines are left out."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            yield number, line.split("\t")
+
+
+def _read(path: Path) -> Table:
+    table = Table(path.stem)
+    for number, cells in rows(path.read_text(encoding="utf-8")):
+        if cells[0].startswith("!"):
+            _set(table, cells[0][1:], cells[1:])
+            continue
+        tag, concept, how, note = (*cells, "", "", "")[:4]
+        tag = tag.lower() if table.fold else tag
+        table.entries[tag] = Entry(tag, concept, tuple(how.split()), note, number)
+    return table
+
+
+def _set(table: Table, key: str, cells: list[str]) -> None:
+    """Take one line of a table's head."""
+    if key in ("label", "family", "prefix", "like"):
+        setattr(table, key, cells[0])
+    elif key == "order":
+        table.order = int(cells[0])
+    elif key == "fold":
+        table.fold = cells[0] == "case"
+    elif key == "total":
+        table.totals = tuple(cells[0].split())
+    elif key == "evidence":
+        table.evidence.append(tuple(cells[0].split(" & ")))
+    elif key == "algorithm":
+        table.algorithms.append((cells[0], tuple(cells[1].split(" & "))))
+    else:
+        raise ValueError(f"{table.id}: unknown head line {key!r}")

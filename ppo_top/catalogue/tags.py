@@ -1,0 +1,113 @@
+"""What a tag means: by the trainer's own table, or by likeness where the trainer is unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from ppo_top.catalogue.concepts import is_concept
+from ppo_top.catalogue.producers import Producer
+from ppo_top.catalogue.table import FOLDER, NOTHING, Entry, rows, trainers
+
+IGNORE = "ignore"
+"""The concept of a tag that repeats another one on an axis of its own: not to be judged."""
+
+_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_ESTIMATORS = ("k1", "k2", "k3", "kl")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a tag stands for: value of the concept = `offset` + `scale` * logged number.
+
+    `per_episode`: there is a point an episode, to be brought to the grid of updates.
+    `zero_missing`: 0 says "none", not a measurement. `axis`: what its steps count, where not what
+    the run counts. `priority`: of two tags of one concept the lower number counts. `words`: how
+    the trainer computes it (`k1`, `binding`, ...). `fallback`: guessed from the name alone, so
+    that absolute limits do not apply.
+    """
+
+    concept: str
+    scale: float = 1.0
+    offset: float = 0.0
+    per_episode: bool = False
+    zero_missing: bool = False
+    axis: str | None = None
+    priority: int = 0
+    words: tuple[str, ...] = ()
+    note: str = ""
+    fallback: bool = False
+
+    @property
+    def estimator(self) -> str | None:
+        """Of a KL: `k1` (may be negative), `k2`, `k3`, or `kl` (computed, not estimated)."""
+        return next((word for word in self.words if word in _ESTIMATORS), None)
+
+
+def meaning(producer: Producer, tag: str, own: Mapping[str, str] | None = None) -> Meaning | None:
+    """What a tag of this trainer means; None where it stands for no concept.
+
+    `own` are the user's words for his tags: `{"my/kl": "approx_kl", "my/h": "entropy neg"}`.
+    """
+    if own and tag in own:
+        return own_meaning(own[tag])
+    return _meaning(producer.id, tag)
+
+
+def own_meaning(words: str) -> Meaning | None:
+    """A user's alias as a meaning: a concept and, if he likes, what to do with the number."""
+    concept, *how = words.split() or [""]
+    if not is_concept(concept):
+        return None
+    return _of(Entry("", concept, tuple(how), "", 0), "")
+
+
+@lru_cache(maxsize=4096)
+def _meaning(trainer: str, tag: str) -> Meaning | None:
+    table = trainers().get(trainer)
+    if table is None:
+        return _likeness(tag)
+    found = table.find(tag)
+    if found is not None:
+        return _of(*found)
+    summary = _SUMMARY.fullmatch(tag)
+    base = table.find(summary[1]) if summary else None
+    if summary is None or base is None or not base[0].concept.endswith("_dist"):
+        return None
+    return Meaning(f"{base[0].concept}{{{summary[2]}}}", priority=base[0].line)
+
+
+def _of(entry: Entry, parameter: str) -> Meaning | None:
+    if entry.concept == NOTHING and entry.axis is None:
+        return None
+    scale, offset = entry.scale
+    return Meaning(
+        concept=IGNORE if entry.axis else entry.concept.replace("{f}", f"{{{parameter}}}"),
+        scale=scale,
+        offset=offset,
+        per_episode="bin" in entry.words,
+        zero_missing="zero-missing" in entry.words,
+        axis=entry.axis,
+        priority=entry.line,
+        words=entry.words,
+        note=entry.note,
+    )
+
+
+@cache
+def _likenesses() -> list[tuple[re.Pattern[str], str]]:
+    text = (FOLDER / "likeness.tsv").read_text(encoding="utf-8")
+    return [(re.compile(cells[0]), cells[1]) for _, cells in rows(text)]
+
+
+def _likeness(tag: str) -> Meaning | None:
+    """A guess for a tag of an unknown trainer: the first expression that its path fits."""
+    path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
+    for number, (expression, concept) in enumerate(_likenesses()):
+        if expression.search(path):
+            if concept == NOTHING:
+                return None
+            return Meaning(concept, priority=number, fallback=True)
+    return None
