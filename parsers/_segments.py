@@ -1,0 +1,98 @@
+"""Cuts a stream of bytes at line feeds and carriage returns, in time linear in its length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ppo_top.model import Problem
+
+LONGEST = 16 << 20
+"""Bytes; nothing that a trainer prints is longer, and what never ends must not fill the memory."""
+
+_SEGMENT = re.compile(rb"([^\r\n]*+)([\r\n])")
+_NEWLINE = 10
+
+
+class Segment(NamedTuple):
+    """The bytes up to a line end: `offset` is the first one's place in the file."""
+
+    offset: int
+    data: bytes
+    newline: bool
+    """Ended by a line feed; otherwise by a carriage return, so something may be drawn over it."""
+
+
+class Segments:
+    """Bytes that have arrived and are not used yet, and how far they have been searched.
+
+    A segment longer than `longest` is dropped with a problem, however it arrives.
+    """
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self.problems: list[Problem] = []
+        self._longest = longest
+        self._rest = bytearray()
+        self._start = 0  # place of the first byte of _rest in the file
+        self._skipping = False
+
+    def add(self, data: bytes) -> tuple[bytes, int]:
+        """Take the next bytes; give all complete segments as one piece, and its place."""
+        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if not end:
+            self._keep(data)
+            return b"", self._start
+        piece = bytes(self._rest) + data[:end] if self._rest else data[:end]
+        place = self._start
+        self._start += len(piece)
+        self._rest.clear()
+        if self._skipping:
+            self._skipping = False
+            cut = _SEGMENT.match(piece)
+            assert cut is not None
+            piece, place = piece[cut.end() :], place + cut.end()
+        self._keep(data[end:])
+        return piece, place
+
+    def _keep(self, data: bytes) -> None:
+        if self._skipping:
+            self._start += len(data)
+            return
+        self._rest += data
+        if len(self._rest) > self._longest:
+            self._too_long(self._start)
+            self._start += len(self._rest)
+            self._rest = bytearray()
+            self._skipping = True
+
+    def cut(self, piece: bytes, place: int, position: int) -> tuple[Segment | None, int]:
+        """The segment of `piece` that starts at `position`, and where the next one starts."""
+        match = _SEGMENT.match(piece, position)
+        assert match is not None
+        if match.end(1) - position > self._longest:
+            self._too_long(place + position)
+            return None, match.end()
+        newline = piece[match.end() - 1] == _NEWLINE
+        return Segment(place + position, match[1], newline), match.end()
+
+    def each(self, data: bytes) -> Iterator[Segment]:
+        """Take the next bytes; give every complete segment."""
+        piece, place = self.add(data)
+        position = 0
+        while position < len(piece):
+            segment, position = self.cut(piece, place, position)
+            if segment is not None:
+                yield segment
+
+    def rest(self, most: int = LONGEST) -> Segment:
+        """What has no end yet, at most its first `most` bytes."""
+        return Segment(self._start, bytes(self._rest[:most]), newline=False)
+
+    def take_problems(self) -> list[Problem]:
+        """What had to be dropped since the last call."""
+        taken, self.problems = self.problems, []
+        return taken
+
+    def _too_long(self, offset: int) -> None:
+        self.problems.append(Problem(offset, f"line longer than {self._longest:,} bytes skipped"))

@@ -1,0 +1,114 @@
+"""Feeds a parser in many ways and compares what comes out, NaN equal to NaN."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ppo_top.model import Batch, Ended, Line, Problem, State
+from ppo_top.parsers.base import Parser
+
+Point = tuple[int, str, str]
+"""Step, time and value; the floats as `repr`, so that NaN equals NaN and no bit is lost."""
+
+
+@dataclass
+class Read:
+    """All that a parser gave for one file."""
+
+    points: dict[str, list[Point]] = field(default_factory=dict)
+    config: dict[str, object] = field(default_factory=dict)
+    lines: list[tuple[int, str, str, int | None]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    ended: Ended | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Append a batch; points after a death mean that the run lives."""
+        if batch.points and self.ended is not None and self.ended.state is State.DIED:
+            self.ended = None
+        for points in batch.points:
+            assert len(points.steps) == len(points.times) == len(points.values)
+            rows = zip(points.steps, points.times, points.values, strict=True)
+            column = self.points.setdefault(points.tag, [])
+            column.extend((step, repr(time), repr(value)) for step, time, value in rows)
+        self.config.update(batch.config)
+        self.lines.extend(plain(line) for line in batch.lines)
+        self.problems.extend(batch.problems)
+        self.ended = batch.ended or self.ended
+
+    def values(self, tag: str) -> list[float]:
+        """The values of a tag, in order."""
+        return [float(value) for _, _, value in self.points.get(tag, [])]
+
+    def steps(self, tag: str) -> list[int]:
+        """The steps of a tag, in order."""
+        return [step for step, _, _ in self.points.get(tag, [])]
+
+    def times(self, tag: str) -> list[float]:
+        """The times of a tag, in order."""
+        return [float(time) for _, time, _ in self.points.get(tag, [])]
+
+    def table(self) -> dict[str, list[tuple[int, float]]]:
+        """Steps and values by tag."""
+        return {
+            tag: [(step, float(value)) for step, _, value in points]
+            for tag, points in self.points.items()
+        }
+
+    def texts(self) -> list[str]:
+        """The lines' words."""
+        return [text for _, text, _, _ in self.lines]
+
+
+def plain(line: Line) -> tuple[int, str, str, int | None]:
+    """A line that can be compared although its time may be NaN."""
+    return line.offset, line.text, repr(line.time), line.step
+
+
+def feed(parser: Parser, pieces: Iterable[bytes], *, finish: bool = True) -> Read:
+    """Feed the pieces in order and collect all that is given."""
+    read = Read()
+    for piece in pieces:
+        read.add(parser.feed(piece))
+    if finish:
+        read.add(parser.finish())
+    return read
+
+
+def chunks(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut into pieces of equal size."""
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+def cuts(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
+    """Cut at the given places."""
+    start = 0
+    for place in sorted({min(max(place, 0), len(data)) for place in places}):
+        yield data[start:place]
+        start = place
+    yield data[start:]
+
+
+def every_way(make: Callable[[], Parser], data: bytes) -> Read:
+    """Read whole, byte by byte and in odd pieces; all must agree."""
+    whole = feed(make(), [data])
+    for size in (1, 7, 64):
+        assert_same(feed(make(), chunks(data, size)), whole)
+    return whole
+
+
+def assert_same(one: Read, other: Read) -> None:
+    """The two readings are equal, point by point and line by line."""
+    assert list(one.points) == list(other.points) or set(one.points) == set(other.points)
+    for tag, points in other.points.items():
+        assert one.points[tag] == points, tag
+    assert one.lines == other.lines
+    assert repr(one.config) == repr(other.config)
+    assert one.problems == other.problems
+    assert one.ended == other.ended
+
+
+def bits(value: float) -> bytes:
+    """The bytes of a float: the strictest equality there is."""
+    return struct.pack("<d", value)
