@@ -43,10 +43,10 @@ def write(name: str, count: int, wait: bool) -> None:
     import trackio
 
     trackio.init(project="ppo", name=name, config=CONFIG, embed=False)
-    if wait:
-        time.sleep(3)
-    for row in rows(count):
+    for i, row in enumerate(rows(count)):
         trackio.log(row)
+        if wait and i == 0:
+            time.sleep(4)  # the database is made with the first row; a reader comes
     trackio.log({"late": 1.0}, step=500)
     if wait:
         time.sleep(4)
