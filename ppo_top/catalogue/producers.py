@@ -12,7 +12,8 @@ from ppo_top.catalogue.table import Table, trainers
 class Producer(NamedTuple):
     """A trainer.
 
-    `family` is `ctrl`, `rlhf`, `grpo` or `unknown` and says whose limits apply. `algo` is `PPO`, `GRPO`, `A2C`, `DQN`, `SAC`, ...
+    `family` is `ctrl`, `rlhf`, `grpo` or `unknown` and says whose limits apply. `algo` is `PPO`,
+    `GRPO`, `A2C`, `DQN`, `SAC`, ...
     or empty as long as no tag tells.
     """
 
