@@ -1,1 +1,1 @@
-"""Health rules: what is looked at, from which limit on it speaks, and what it says."""
+"""The rules: what is healthy, since when a run is not, why, and what to try."""

@@ -1,0 +1,130 @@
+"""The lines of the checklist: the values that the trainers' guides call crucial, by family."""
+
+from __future__ import annotations
+
+from ppo_top.model import Profile
+
+Lines = tuple[tuple[str, str], ...]
+
+_CTRL: Lines = (
+    ("reward_mean", "reward"),
+    ("entropy", "entropy"),
+    ("value_loss", "value loss"),
+    ("approx_kl", "approx KL"),
+    ("clip_fraction", "clip fraction"),
+    ("explained_variance", "explained var"),
+    ("ep_len", "episode length"),
+    ("lr", "learning rate"),
+)
+
+_TRL_LEGACY: Lines = (
+    ("reward_mean", "reward"),
+    ("ref_kl", "KL to reference"),
+    ("ratio_dist", "ratio"),
+    ("clip_fraction", "clip fraction"),
+    ("approx_kl", "approx KL"),
+    ("value_loss", "value loss"),
+    ("non_score_reward", "KL penalty"),
+    ("kl_coef", "KL coefficient"),
+    ("entropy", "entropy"),
+    ("explained_variance", "explained var"),
+)
+
+_TRL_PPO: Lines = (
+    ("reward_mean", "score"),
+    ("rlhf_reward", "RLHF reward"),
+    ("non_score_reward", "KL penalty"),
+    ("value_loss", "value loss"),
+    ("ratio_mean", "ratio"),
+    ("clip_fraction", "clip fraction"),
+    ("approx_kl", "approx KL"),
+    ("ref_kl", "KL to reference"),
+    ("entropy", "entropy"),
+)
+
+_GRPO: Lines = (
+    ("reward_mean", "reward"),
+    ("ref_kl_token", "KL to reference"),
+    ("clip_fraction", "clip ratio"),
+    ("clip_low", "clip ratio low"),
+    ("clip_high", "clip ratio high"),
+    ("truncated_frac", "truncated"),
+    ("reward_component_mean{*}", "reward {}"),
+    ("entropy", "entropy"),
+    ("reward_std", "reward std"),
+    ("frac_zero_std", "groups tied"),
+)
+"""`reward_component_mean{*}` stands for one line for each reward function, `{}` for its name."""
+
+_UNKNOWN: Lines = (("reward_mean", "reward"), ("entropy", "entropy"), ("value_loss", "value loss"))
+
+_CRITIC: Lines = (("value_loss", "value loss"), ("explained_variance", "explained var"))
+
+
+def crucial(profile: Profile) -> Lines:
+    """(concept, label) of each line of a run's checklist, most telling first."""
+    producer = profile.producer.replace("_", "-")
+    if profile.family == "ctrl":
+        return _CTRL
+    if profile.family == "rlhf":
+        return _TRL_LEGACY if producer == "trl-legacy" else _TRL_PPO
+    if profile.family == "grpo":
+        with_critic = producer in ("verl", "openrlhf")
+        return _GRPO + (_CRITIC if with_critic else ())
+    return _UNKNOWN
+
+
+_WHY_MISSING: dict[tuple[str, str], str] = {
+    ("sb3", "reward_mean"): "wrap the environment in Monitor, or wait for an episode's end",
+    ("sb3", "ep_len"): "wrap the environment in Monitor, or wait for an episode's end",
+    ("custom", "entropy"): "print or log `train/entropy_loss`",
+    ("custom", "value_loss"): "print or log `train/value_loss`",
+    ("custom", "explained_variance"): "print or log `train/explained_variance`",
+    ("custom", "lr"): "print or log `train/learning_rate`",
+    ("custom", "ep_len"): "print or log `rollout/ep_len_mean`",
+    ("rsl-rl", "approx_kl"): "rsl_rl steers its learning rate by the KL and does not log it",
+    ("rsl-rl", "clip_fraction"): "rsl_rl does not log it",
+    ("rsl-rl", "explained_variance"): "rsl_rl does not log it",
+    ("skrl", "approx_kl"): "skrl does not log it; its KLAdaptiveLR steers by it",
+    ("skrl", "clip_fraction"): "skrl does not log it",
+    ("skrl", "explained_variance"): "skrl does not log it",
+    ("skrl", "entropy"): "set entropy_loss_scale above 0",
+    ("rllib", "clip_fraction"): "RLlib does not log it",
+    ("rllib", "approx_kl"): "set use_kl_loss=True",
+    ("trl-legacy", "ratio_dist"): "a histogram: log_with='wandb' keeps it, TensorBoard does not",
+    ("trl-grpo", "ref_kl_token"): "set beta above 0 (its default is 0: no reference model)",
+    ("trl-grpo", "entropy"): "needs TRL 0.20 or later",
+    ("trl-grpo", "frac_zero_std"): "needs TRL 0.19 or later",
+    ("trl-grpo", "truncated_frac"): "needs TRL 0.17 or later",
+    ("trl-grpo", "clip_low"): "needs TRL 0.17 or later; use_liger_loss logs one clip_ratio",
+    ("trl-grpo", "clip_high"): "needs TRL 0.17 or later; use_liger_loss logs one clip_ratio",
+    ("trl-grpo", "clip_fraction"): "needs TRL 0.16 or later",
+    ("verl", "ref_kl_token"): "set actor.use_kl_loss=True or algorithm.use_kl_in_reward=True",
+    ("verl", "entropy"): "set actor.calculate_entropy=True",
+    ("openrlhf", "entropy"): "set entropy_loss_coef (0 logs without using it)",
+    ("openrlhf", "clip_low"): "OpenRLHF logs one ppo_clip_ratio",
+    ("openrlhf", "clip_high"): "OpenRLHF logs one ppo_clip_ratio",
+    ("openrlhf", "frac_zero_std"): "set dynamic_filtering",
+    ("spinning-up", "explained_variance"): "Spinning Up does not log it",
+    ("spinning-up", "lr"): "Spinning Up does not log it: it is constant",
+}
+
+_NAMES = {
+    "sb3": "SB3",
+    "trl-legacy": "TRL's PPOTrainer",
+    "trl-ppo": "TRL's PPOTrainer",
+    "trl-grpo": "TRL's GRPOTrainer",
+    "rllib": "RLlib",
+    "rsl-rl": "rsl_rl",
+    "cleanrl": "CleanRL",
+    "openrlhf": "OpenRLHF",
+    "spinning-up": "Spinning Up",
+}
+
+
+def not_logged(concept: str, producer: str) -> str:
+    """What to say of a concept that a run does not log, with the option that would log it."""
+    who = producer.replace("_", "-")
+    why = _WHY_MISSING.get((who, concept))
+    by = "" if who in ("custom", "unknown", "") else f" by {_NAMES.get(who, producer)}"
+    return f"not logged: {why}" if why else f"not logged{by}"

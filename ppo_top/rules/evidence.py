@@ -1,0 +1,67 @@
+"""The lines that back a finding: values beside it, and for a diagnosis what broke first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ppo_top.model import Finding
+from ppo_top.rules.bands import band
+from ppo_top.rules.rule import Reading, Rule
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import label, num, show
+
+
+def own_evidence(rule: Rule, reading: Reading, run: Run) -> tuple[str, ...]:
+    """What the reading says for itself, and how the rule's other concepts stand."""
+    beside = (_standing(run, concept) for concept in rule.concepts[1:])
+    lines = [*reading.evidence, *(line for line in beside if line)]
+    if "reward_mean" not in rule.concepts:
+        lines.append(_reward(run))
+    return tuple(line for line in lines if line)
+
+
+def _standing(run: Run, concept: str) -> str:
+    value = run.value(concept, 3)
+    if value is None:
+        return ""
+    healthy = band(concept, run.profile)
+    words = f" (healthy {healthy.words})" if healthy is not None and healthy.words else ""
+    return f"{label(concept)} {show(concept, value)}{words}"
+
+
+def _reward(run: Run) -> str:
+    reward = run.reward
+    if reward is None or reward.count < 3:
+        return ""
+    if reward.falling:
+        return f"reward {num(reward.best)} -> {num(reward.smooth)}, falling"
+    trend = "rising" if reward.rising else "at its ceiling" if reward.at_max else "not rising"
+    return f"reward {num(reward.base)} -> {num(reward.smooth)}, {trend}"
+
+
+def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str]) -> None:
+    """Bring the open findings that a diagnosis is made of into it, in the order they began."""
+    wanted = frozenset(members)
+    found = [f for f in findings if f.rule in wanted and _together(f, diagnosis)]
+    found.sort(key=lambda finding: finding.since.row)
+    names = tuple(dict.fromkeys(finding.rule for finding in found))
+    if names == diagnosis.members:
+        return
+    first = found[0].since.row
+    kept = tuple(line for line in diagnosis.evidence if not line.startswith(("first: ", "then ")))
+    diagnosis.evidence = (*(_placed(finding, first) for finding in found), *kept)
+    diagnosis.members = names
+    if found[0].since.row < diagnosis.since.row:
+        diagnosis.since = found[0].since
+
+
+def _together(finding: Finding, diagnosis: Finding) -> bool:
+    """Open at the same time as the diagnosis, or over at most a few rows before it opened."""
+    ended = finding.cleared
+    return ended is None or ended.row >= diagnosis.opened.row - 3
+
+
+def _placed(finding: Finding, first: int) -> str:
+    later = finding.since.row - first
+    after = "first" if not later else f"then {later} update{'s' if later > 1 else ''} later"
+    return f"{after}: {finding.message} (since step {finding.since.step:,})"

@@ -1,0 +1,270 @@
+"""The judge of a run: rows go in one by one, findings come out.
+
+Findings depend on the profile and on the rows (and notes and restarts) alone, in their order: how
+they were grouped on the way, and whether the run is watched live or replayed, makes no difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
+from ppo_top.rules import book
+from ppo_top.rules.advice import fill
+from ppo_top.rules.evidence import gather, own_evidence
+from ppo_top.rules.latch import Latch
+from ppo_top.rules.rule import CRIT, Limits, Reading, Rule
+from ppo_top.rules.run import Run
+
+NOTE_FADES = 20
+"""A finding that rests on console text alone clears after so many rows without more of it."""
+
+MOST_NOTES = 5
+"""Lines of console text that a finding keeps as evidence."""
+
+PLANS = 64
+"""How many sets of concepts a run's rows are expected to come in."""
+
+
+class Skipped(NamedTuple):
+    """A rule that does not look at this run, and why."""
+
+    rule: str
+    title: str
+    why: str
+
+
+class Warming(NamedTuple):
+    """A rule that has not seen enough points yet: `have` of `need`."""
+
+    rule: str
+    concepts: tuple[str, ...]
+    have: int
+    need: int
+
+
+class Judge:
+    """Feeds rows to the rules that apply to a run and keeps what they found.
+
+    `findings` holds all that ever opened, in that order, updated in place as they grow more severe,
+    gain evidence or clear.
+    """
+
+    def __init__(self, profile: Profile, own: Iterable[Rule] = ()) -> None:
+        self.profile = profile
+        self.findings: list[Finding] = []
+        rules = [rule for rule in (*book.RULES, *own) if _applies(rule, profile)]
+        self._rules: tuple[tuple[Rule, Limits], ...] = tuple(
+            (rule, rule.resolved(profile)) for rule in rules
+        )
+        self._places = {rule.id: place for place, rule in enumerate(rules)}
+        self._combining = tuple(p for p, rule in enumerate(rules) if rule.members)
+        self._own = tuple(own)
+        self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
+        self._persistence = [rule.persistence(limits) for rule, limits in self._rules]
+        self._latches = [Latch() for _ in rules]
+        self._noted: dict[str, tuple[int, ...]] = {}
+        self._run = Run(profile)
+        self._restarting = False
+
+    def copy(self) -> Judge:
+        """An independent copy, cheap enough to be made for every incomplete row."""
+        other = Judge.__new__(Judge)
+        other.__dict__.update(self.__dict__)
+        other._run = self._run.copy()
+        other._latches = [latch.copy() for latch in self._latches]
+        other._noted = self._noted.copy()
+        other.findings = [_copied(finding) for finding in self.findings]
+        return other
+
+    def restart(self) -> None:
+        """The next row begins a new segment: the run was resumed from an earlier state."""
+        self._restarting = True
+
+    def feed(self, row: Row) -> None:
+        """Judge one complete update; rows come in the order of the run's timeline."""
+        if self._restarting:
+            self._begin_again(row.mark)
+        run = self._run
+        run.take(row)
+        number, histories = row.mark.row, run.histories
+        before = len(self.findings)
+        for place, concept in self._plan(row.values):
+            if concept:
+                history = histories.get(concept)
+                if history is None or history.row != number:
+                    continue
+                if history.count <= self._rules[place][1].get("warmup", 0):
+                    continue
+            self._look(place)
+        if run.open:
+            for place in self._combining:
+                self._look(place)
+        if self._noted:
+            self._fade_notes()
+        if len(self.findings) != before:
+            self._gather_members()
+
+    def note(self, kind: str, text: str, mark: Mark) -> None:
+        """Take in a line of console text that is evidence; `kind` is `TextEvidence.kind`."""
+        rule_id, _, word = kind.partition(":")
+        place = self._places.get(rule_id)
+        if place is None:
+            return
+        severity = Severity[word.upper()] if word else CRIT
+        rows = (*self._noted.get(rule_id, ()), mark.row)[-MOST_NOTES:]
+        self._noted[rule_id] = rows
+        if rule_id == "ratio-off" and len(rows) >= 3 and mark.row - rows[-3] <= 10:
+            severity = CRIT
+        self._tell(place, Reading(severity, math.nan, None, text), severity, mark)
+        index = self._latches[place].index
+        if index is not None:
+            finding = self.findings[index]
+            lines = [line for line in finding.evidence if line != text]
+            finding.evidence = (*lines, text)[-2 * MOST_NOTES :]
+
+    def skipped(self) -> list[Skipped]:
+        """Rules that do not look at this run so far, and why."""
+        out = []
+        for rule in (*book.RULES, *self._own):
+            why = self._why_skipped(rule)
+            if why:
+                out.append(Skipped(rule.id, rule.title, why))
+        return out
+
+    def warming(self) -> list[Warming]:
+        """Rules that have seen a part of the points that they need before they speak."""
+        out = []
+        for rule, limits in self._rules:
+            need = int(limits.get("warmup", 0))
+            have = self._points(rule)
+            if need and 0 < have <= need:
+                out.append(Warming(rule.id, rule.concepts, have, need + 1))
+        return out
+
+    def _why_skipped(self, rule: Rule) -> str:
+        if rule.id in self.profile.muted:
+            return "muted in the settings"
+        if self.profile.family not in rule.families:
+            return f"does not apply to {self.profile.family} runs"
+        if rule.on and not self._points(rule) and rule.id not in self._noted:
+            return f"{' or '.join(rule.on)} not logged"
+        return ""
+
+    def _points(self, rule: Rule) -> int:
+        found = (self._run.histories.get(concept) for concept in rule.on)
+        return next((history.count for history in found if history is not None), 0)
+
+    def _plan(self, values: Mapping[str, float]) -> tuple[tuple[int, str], ...]:
+        """Which rules look at a row that holds these concepts, each with the one it looks at."""
+        key = tuple(values)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = tuple(
+                (place, next((c for c in rule.on if c in values), ""))
+                for place, (rule, _) in enumerate(self._rules)
+                if not rule.members and (not rule.on or any(c in values for c in rule.on))
+            )
+            if len(self._plans) > PLANS:
+                del self._plans[next(iter(self._plans))]
+        return plan
+
+    def _look(self, place: int) -> None:
+        rule, limits = self._rules[place]
+        reading = rule.read(self._run, limits)
+        latch = self._latches[place]
+        if reading is None and latch.index is None and not latch.recent:
+            return
+        severity = latch.see(reading, self._run.mark, self._persistence[place])
+        if severity and reading is not None:
+            self._tell(place, reading, Severity(severity), self._run.mark)
+        elif latch.index is not None and latch.has_cleared(int(limits.get("clear_after", 3))):
+            self._clear(place, self._run.mark)
+
+    def _tell(self, place: int, reading: Reading, severity: Severity, mark: Mark) -> None:
+        """Open a finding, or raise the one that is open."""
+        rule, latch = self._rules[place][0], self._latches[place]
+        if latch.index is None:
+            latch.open(len(self.findings))
+            since = latch.since(mark)
+            self.findings.append(self._finding(rule, reading, severity, since, mark))
+        elif severity > self.findings[latch.index].severity:
+            finding = self.findings[latch.index]
+            finding.changes.append(Change(mark, severity))
+            finding.value, finding.limit = reading.value, reading.limit
+            finding.message = reading.message
+            finding.evidence = own_evidence(rule, reading, self._run)
+            finding.members = ()
+            self._gather_members()
+        else:
+            return
+        self._run.open[rule.id] = self._run.told[rule.id] = severity
+
+    def _finding(
+        self, rule: Rule, reading: Reading, severity: Severity, since: Mark, mark: Mark
+    ) -> Finding:
+        return Finding(
+            rule=rule.id,
+            title=rule.title,
+            concepts=rule.concepts,
+            since=since,
+            changes=[Change(mark, severity)],
+            value=reading.value,
+            limit=reading.limit,
+            message=reading.message,
+            evidence=own_evidence(rule, reading, self._run),
+            causes=rule.causes,
+            tries=fill(rule.tries, self._run),
+            source=rule.source,
+        )
+
+    def _clear(self, place: int, mark: Mark) -> None:
+        rule, latch = self._rules[place][0], self._latches[place]
+        if latch.index is not None:
+            self.findings[latch.index].cleared = mark
+        latch.close()
+        self._run.open.pop(rule.id, None)
+        self._run.closed[rule.id] = mark.row
+
+    def _gather_members(self) -> None:
+        """Put the findings that a diagnosis explains into its evidence, in the order they began."""
+        for place in self._combining:
+            index = self._latches[place].index
+            if index is not None:
+                gather(self.findings, self.findings[index], self._rules[place][0].members)
+
+    def _fade_notes(self) -> None:
+        mark = self._run.mark
+        for rule_id, rows in list(self._noted.items()):
+            place = self._places[rule_id]
+            index = self._latches[place].index
+            if index is not None and self.findings[index].severity >= CRIT:
+                continue
+            if mark.row - rows[-1] > NOTE_FADES:
+                del self._noted[rule_id]
+                if index is not None and not self._points(self._rules[place][0]):
+                    self._clear(place, mark)
+
+    def _begin_again(self, mark: Mark) -> None:
+        self._restarting = False
+        for place, latch in enumerate(self._latches):
+            if latch.index is not None:
+                self._clear(place, mark)
+            self._latches[place] = Latch()
+        self._noted.clear()
+        self._run.restart()
+        self._run.segment += 1
+
+
+def _applies(rule: Rule, profile: Profile) -> bool:
+    return profile.family in rule.families and rule.id not in profile.muted
+
+
+def _copied(finding: Finding) -> Finding:
+    """A finding that may be changed without changing the original; one that is over never is."""
+    if finding.cleared is not None:
+        return finding
+    return replace(finding, changes=finding.changes.copy())

@@ -1,0 +1,73 @@
+"""The memory of a rule: when a finding opens, grows more severe and clears."""
+
+from __future__ import annotations
+
+from ppo_top.model import Mark
+from ppo_top.rules.rule import Persistence, Reading
+
+LONGEST_WAIT = 48
+"""A finding clears after 3, 6, 12, ... calm points as its rule speaks again and again."""
+
+
+class Latch:
+    """Raises a severity when k of the last n points call for it; clears after enough calm ones.
+
+    The number of calm points doubles each time the same rule speaks again, so that a value which
+    wobbles about its limit becomes one long finding instead of many short ones.
+    """
+
+    __slots__ = ("calm", "index", "raises", "recent")
+
+    def __init__(self) -> None:
+        self.recent: list[tuple[int, Mark]] = []
+        self.calm = 0
+        self.raises = 0
+        self.index: int | None = None
+
+    def copy(self) -> Latch:
+        """An independent copy."""
+        other = Latch()
+        other.recent, other.calm = self.recent.copy(), self.calm
+        other.raises, other.index = self.raises, self.index
+        return other
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is open and no recent point was bad."""
+        return self.index is None and not self.recent
+
+    def see(self, reading: Reading | None, mark: Mark, persistence: Persistence) -> int:
+        """Take in one point; returns the severity that it calls for, or 0."""
+        level = reading.level if reading is not None else 0
+        self.calm = self.calm + 1 if reading is None else 0
+        self.recent.append((level, mark))
+        longest = max(n for _, n in persistence.values())
+        if len(self.recent) > longest:
+            del self.recent[0]
+        if reading is not None and reading.now:
+            return level
+        for severity in sorted(persistence, reverse=True):
+            k, n = persistence[severity]
+            if sum(was >= severity for was, _ in self.recent[-n:]) >= k:
+                return severity
+        if self.index is None and not any(was for was, _ in self.recent):
+            self.recent.clear()
+        return 0
+
+    def since(self, mark: Mark) -> Mark:
+        """The first bad point of the window; `mark` where there is none."""
+        return next((at for was, at in self.recent if was), mark)
+
+    def open(self, index: int) -> None:
+        """Remember where the finding is kept."""
+        self.index, self.calm = index, 0
+        self.raises += 1
+
+    def has_cleared(self, clear: int) -> bool:
+        """Whether there were enough calm points in a row to close the open finding."""
+        return self.calm >= min(clear << max(self.raises - 1, 0), max(clear, LONGEST_WAIT))
+
+    def close(self) -> None:
+        """Forget the finding and the points that raised it."""
+        self.index, self.calm = None, 0
+        self.recent.clear()

@@ -1,0 +1,302 @@
+"""Losses and gradients: their sign, their jumps, and a learning rate that ends too early."""
+
+from __future__ import annotations
+
+from ppo_top.rules.rule import (
+    AT_ONCE,
+    CRIT,
+    CTRL,
+    EVERY,
+    INFO,
+    KNOWN,
+    RLHF,
+    WARN,
+    WATCH,
+    Limits,
+    Reading,
+    Rule,
+    between,
+    persist,
+)
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import num, times
+from ppo_top.rules.stats import log_surprise, median
+
+
+def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
+    """P9: the surrogate loss is positive for long, or of an extreme size."""
+    value = run.values["policy_loss"]
+    history = run.histories["policy_loss"]
+    if abs(value) > limits["extreme"] and run.family == CTRL and _usually_small(run):
+        return Reading(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
+    if value > limits["warn"] and run.family == CTRL and _usually_small(run):
+        message = (
+            f"policy loss is positive ({num(value)}, usually slightly below 0): "
+            "updates make the objective worse than no update"
+        )
+        return Reading(WARN, value, limits["warn"], message)
+    if value <= 0.5 * limits["warn"] and abs(value) <= 0.1:
+        return None
+    before = [abs(x) for x in history.before(30) if x]
+    if abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before):
+        message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
+        return Reading(WATCH, value, None, message)
+    return between(value)
+
+
+def _usually_small(run: Run) -> bool:
+    """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
+    return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
+
+
+def _jumped(value: float, before: list[float]) -> bool:
+    middle = median(before)
+    return value > 10.0 * middle and log_surprise(value, before) > 6.0
+
+
+def loss_spike(run: Run, limits: Limits) -> Reading | None:
+    """L1: the total loss jumps."""
+    history = run.histories["total_loss"]
+    value = abs(history.last)
+    before = [abs(x) for x in history.before(30) if x]
+    largest = max(abs(history.high), abs(history.low))
+    if value < 0.1 * largest or value <= 3.0 * max(before[-20:]) or not _jumped(value, before):
+        return None
+    message = f"total loss jumped to {num(history.last)} ({times(value, median(before))})"
+    return Reading(WATCH, history.last, None, message)
+
+
+def grad_spike(run: Run, limits: Limits) -> Reading | None:
+    """O1: the gradient norm jumps."""
+    history = run.histories["grad_norm"]
+    value = history.last
+    if value < limits["floor"]:
+        return None
+    before = history.before(30)
+    middle = median(before)
+    if value <= limits["times"] * middle or log_surprise(value, before) <= 6.0:
+        return None if value <= 3.0 * middle else between(value)
+    message = f"gradient norm {num(value)}, {num(value / middle)} times its usual {num(middle)}"
+    crit = value > limits["crit_times"] * middle
+    return Reading(CRIT if crit else WARN, value, limits["times"] * middle, message)
+
+
+def grad_spike_once(run: Run, limits: Limits) -> Reading | None:
+    """O1, first sign: one gradient norm far above the usual."""
+    seen = grad_spike(run, limits)
+    return seen._replace(level=WATCH) if seen is not None and seen.level else seen
+
+
+def grad_zero(run: Run, limits: Limits) -> Reading | None:
+    """O2: gradients vanish."""
+    history = run.histories["grad_norm"]
+    rate = run.value("lr", 1)
+    if history.last > limits["share"] * history.level(30) and history.last > 0.0:
+        return None
+    if history.high <= 0.0 or rate == 0.0 or run.at_max:
+        return None
+    return Reading(WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it")
+
+
+def rate_over(run: Run, limits: Limits) -> Reading | None:
+    """O4: the learning rate reaches zero while there is something left to learn."""
+    history = run.histories["lr"]
+    if history.last > limits["share"] * history.high or history.high <= 0.0:
+        return None
+    budget = run.budget
+    early = budget is not None and budget < 0.9
+    if not (early or run.learned):
+        return None
+    done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
+    message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
+    return Reading(INFO, history.last, None, message)
+
+
+def rate_pinned(run: Run, limits: Limits) -> Reading | None:
+    """P7: a learning rate that follows the KL has hit its lower or upper end."""
+    if run.producer not in ("rsl-rl", "skrl"):
+        return None
+    history = run.histories["lr"]
+    if history.high <= history.low:
+        return None  # not adaptive
+    recent = history.recent
+    floor = limits["skrl_floor"] if run.producer == "skrl" else limits["floor"]
+    if (
+        len(recent) >= limits["floor_points"]
+        and max(recent[-int(limits["floor_points"]) :]) <= floor
+    ):
+        message = (
+            f"KL above target although the learning rate is at its minimum ({num(history.last)})"
+        )
+        return Reading(WARN, history.last, floor, message)
+    high = int(limits["ceiling_points"])
+    if len(recent) >= high and min(recent[-high:]) >= limits["ceiling"] and run.flat:
+        message = (
+            f"learning rate is at its maximum ({num(history.last)}) and the reward does not rise"
+        )
+        return Reading(WATCH, history.last, limits["ceiling"], message)
+    return None
+
+
+def stopped_by_kl(run: Run, limits: Limits) -> Reading | None:
+    """P8: the KL limit ends nearly every update early."""
+    recent = run.histories["n_updates"].recent[-12:]
+    made = [later - early for early, later in zip(recent, recent[1:], strict=False)]
+    epochs = run.number("n_epochs")
+    target = run.number("target_kl")
+    if not made or min(made) < 0 or epochs is None or not target or max(made) > epochs:
+        return None
+    if made[-1] >= epochs:
+        return None
+    message = f"the KL limit stops updates early: {num(made[-1])} of {num(epochs)} epochs"
+    return Reading(WATCH, made[-1], epochs, message)
+
+
+LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm}")
+
+RULES = (
+    Rule(
+        id="policy-loss-positive",
+        title="Policy loss has the wrong sign or size",
+        codes=("P9",),
+        sees="the policy loss stays positive, or jumps to an extreme value",
+        concepts=("policy_loss", "approx_kl"),
+        read=policy_loss_positive,
+        on=("policy_loss",),
+        families=frozenset({CTRL, RLHF}),
+        limits={"warn": 0.01, "extreme": 1.0, "warmup": 3},
+        causes=("learning rate too high: the update overshoots", "advantages not normalised"),
+        tries=(
+            LOWER[0],
+            "fewer passes over the same data: {n_epochs}",
+            "{normalize_advantage:name} on",
+        ),
+        source="policy loss moves between -0.01 and -0.02 in healthy SB3 runs; extremes are a fault",
+        grade="C",
+    ),
+    Rule(
+        id="loss-spike",
+        title="Total loss jumped",
+        codes=("L1",),
+        sees="the optimiser's loss jumps far above its usual size",
+        concepts=("total_loss",),
+        read=loss_spike,
+        on=("total_loss",),
+        families=frozenset({CTRL, RLHF, "unknown"}),
+        limits={"warmup": 12},
+        persist=AT_ONCE,
+        causes=("one of its parts jumped: look at value loss and policy loss",),
+        tries=("look at value loss and policy loss", LOWER[1]),
+        source="a sudden spike of the total loss is a warning sign (SB3 practice)",
+        grade="C",
+    ),
+    Rule(
+        id="grad-spike",
+        title="Gradient norm jumped",
+        codes=("O1",),
+        sees="one gradient norm far above the usual",
+        concepts=("grad_norm",),
+        read=grad_spike_once,
+        on=("grad_norm",),
+        families=EVERY,
+        limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
+        persist=AT_ONCE,
+        causes=("an unusual batch",),
+        tries=LOWER,
+        source="RLDK: gradient ratio above 10",
+        grade="D",
+    ),
+    Rule(
+        id="grad-high",
+        title="Gradients explode",
+        codes=("O1",),
+        sees="gradient norms far above the usual, again and again",
+        concepts=("grad_norm",),
+        read=grad_spike,
+        on=("grad_norm",),
+        families=EVERY,
+        limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
+        persist={WARN: (3, 10), CRIT: (2, 3)},
+        causes=("learning rate too high", "bad batches or rewards of extreme size"),
+        tries=(*LOWER, "look at the batches of these updates"),
+        source="RLDK: gradient ratio above 10; trl#2980",
+        grade="D",
+    ),
+    Rule(
+        id="grad-zero",
+        title="Gradients vanish",
+        codes=("O2",),
+        sees="the gradient norm is zero",
+        concepts=("grad_norm", "frac_zero_std"),
+        read=grad_zero,
+        on=("grad_norm",),
+        limits={"share": 1e-6, "warmup": 5},
+        causes=("all advantages are zero", "frozen parameters"),
+        tries=(
+            "check that rewards differ within a batch",
+            "check which parameters are trained",
+        ),
+        source="autocontext#1067: gradient 0 when all groups tie",
+        grade="D",
+    ),
+    Rule(
+        id="learning-rate-over",
+        title="Learning rate is zero",
+        codes=("O4",),
+        sees="the schedule ends while the reward still rises or the run goes on",
+        concepts=("lr",),
+        read=rate_over,
+        on=("lr",),
+        limits={"share": 1e-3, "warmup": 5},
+        families=KNOWN,
+        persist=persist(3, 3),
+        causes=("the schedule is shorter than the run",),
+        tries=("a schedule as long as the run: {total_timesteps}", "a floor under {learning_rate}"),
+        source="a learning rate that is too small converges too slowly (SB3 practice)",
+        grade="D",
+    ),
+    Rule(
+        id="learning-rate-pinned",
+        title="Adaptive learning rate at its end",
+        codes=("P7",),
+        sees="a learning rate that follows the KL sits at its minimum or maximum",
+        concepts=("lr",),
+        read=rate_pinned,
+        on=("lr",),
+        families=frozenset({CTRL}),
+        limits={
+            "floor": 1.001e-5,
+            "skrl_floor": 1.001e-6,
+            "floor_points": 20,
+            "ceiling": 0.0099,
+            "ceiling_points": 50,
+            "warmup": 20,
+        },
+        persist=AT_ONCE,
+        causes=("the reward's scale or the batch makes every update too large",),
+        tries=(
+            "scale rewards down",
+            "fewer passes over the same data: {n_epochs}",
+            "more minibatches: {batch_size}",
+            "{ent_coef}",
+        ),
+        source="rsl_rl's adaptive schedule divides the rate by 1.5 when the KL is twice its target",
+        grade="A",
+    ),
+    Rule(
+        id="kl-stops-updates",
+        title="The KL limit cuts updates short",
+        codes=("P8",),
+        sees="updates end before their last epoch because the KL limit is reached",
+        concepts=("n_updates", "approx_kl"),
+        read=stopped_by_kl,
+        on=("n_updates",),
+        families=frozenset({CTRL}),
+        limits={"warmup": 5},
+        persist=persist(8, 10),
+        causes=("the learning rate is too high for the target; the stop hides the rise of the KL",),
+        tries=("lower {learning_rate}", "fewer passes over the same data: {n_epochs}"),
+        source="text printed by SB3 and Spinning Up",
+        grade="A",
+    ),
+)

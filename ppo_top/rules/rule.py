@@ -1,0 +1,104 @@
+"""What a rule is: one entry of data and one small function that reads the newest row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ppo_top.model import Profile, Severity
+from ppo_top.rules.run import Run
+
+Limits = Mapping[str, float]
+"""The thresholds of a rule by name, as they hold for one run."""
+
+CTRL, RLHF, GRPO, UNKNOWN = "ctrl", "rlhf", "grpo", "unknown"
+KNOWN = frozenset({CTRL, RLHF, GRPO})
+EVERY = KNOWN | {UNKNOWN}
+LLM = frozenset({RLHF, GRPO})
+
+INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
+
+ENGINE_LIMITS = ("k", "n", "warmup", "clear_after")
+"""Names that every rule's settings understand besides its own thresholds."""
+
+
+class Reading(NamedTuple):
+    """What a rule sees in a row that is not plainly healthy.
+
+    `level` is how bad this point is by itself (0: not bad, but not calm either: between the limits
+    for raising and for clearing). `now` raises at once, without waiting for k of n points.
+    """
+
+    level: int
+    value: float
+    limit: float | None
+    message: str
+    now: bool = False
+    evidence: tuple[str, ...] = ()
+
+
+def between(value: float, limit: float | None = None) -> Reading:
+    """A point too good to count against the run, and not good enough to clear a finding."""
+    return Reading(0, value, limit, "")
+
+
+Read = Callable[[Run, Limits], Reading | None]
+"""None: the point is healthy, and counts towards clearing."""
+
+Persistence = Mapping[int, tuple[int, int]]
+"""Severity -> (k, n): it is raised when k of the last n points were at least that bad."""
+
+STEADY: Persistence = {INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)}
+AT_ONCE: Persistence = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
+
+
+def persist(k: int, n: int) -> Persistence:
+    """The same k of n for every severity."""
+    return {INFO: (k, n), WATCH: (k, n), WARN: (k, n), CRIT: (k, n)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of the rule book.
+
+    `on` are concepts of which the first one that a row holds makes the rule look (none: it looks at
+    every row). `limits` are its thresholds, which `by` replaces for a family or a producer and the
+    settings file for everyone; each rule also has `warmup` (points that it lets pass first), `clear_after`
+    (calm points that end a finding), `k` and `n` (so many of so many points raise it). `grade` says how well the thresholds are founded: A stated by a
+    founding document or by the trainer itself, B reported by papers or maintainers, C checked on
+    labelled runs, D neither. `tries` may hold `{option}`: see `ppo_top.rules.advice`.
+    """
+
+    id: str
+    title: str
+    codes: tuple[str, ...]
+    sees: str
+    concepts: tuple[str, ...]
+    read: Read
+    on: tuple[str, ...] = ()
+    families: frozenset[str] = KNOWN
+    limits: Limits = field(default_factory=dict)
+    by: Mapping[str, Limits] = field(default_factory=dict)
+    persist: Persistence = field(default_factory=lambda: STEADY)
+    causes: tuple[str, ...] = ()
+    tries: tuple[str, ...] = ()
+    source: str = ""
+    grade: str = "D"
+    members: tuple[str, ...] = ()
+
+    def resolved(self, profile: Profile) -> dict[str, float]:
+        """The thresholds for one run: the entry's own, then family, producer and user."""
+        producer = profile.producer.replace("_", "-")
+        merged = dict(self.limits)
+        for name in (profile.family, producer):
+            merged.update(self.by.get(name, {}))
+        merged.update(profile.overrides.get(self.id, {}))
+        return merged
+
+    def persistence(self, limits: Limits) -> Persistence:
+        """How many bad points raise it, the user's own numbers first."""
+        if "k" not in limits and "n" not in limits:
+            return self.persist
+        k, n = int(limits.get("k", 1)), int(limits.get("n", limits.get("k", 1)))
+        return persist(max(1, min(k, n)), max(1, n))

@@ -1,0 +1,167 @@
+"""What the rules know of a run at its newest row; a pure fold over the rows so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
+from ppo_top.rules.history import History
+from ppo_top.rules.learning import Learning
+
+REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
+"""What counts as the reward, in order of preference."""
+
+MOST_CONCEPTS = 512
+"""Series beyond this many are not judged: a hostile log could name a new one in every row."""
+
+Memo = tuple[float, ...]
+
+
+class Run:
+    """Histories of all concepts of the present segment, and which rules are open.
+
+    `memos` is where a rule keeps the few numbers that it must remember, under its own id.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.family = profile.family
+        self.producer = profile.producer.replace("_", "-")
+        self.config: Mapping[str, ConfigValue] = profile.config
+        self.open: dict[str, Severity] = {}
+        self.closed: dict[str, int] = {}
+        self.told: dict[str, int] = {}
+        self.mark = Mark(-1, 0, UNKNOWN_TIME)
+        self.segment = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what is known: the run goes on from an earlier state."""
+        self.histories: dict[str, History] = {}
+        self.values: Mapping[str, float] = {}
+        self.reward: Learning | None = None
+        self.reward_concept = ""
+        self.memos: dict[str, Memo] = {}
+        self.updates = 0
+        self.bad: dict[str, int] = {}
+        self.new_bad: tuple[str, ...] = ()
+
+    def copy(self) -> Run:
+        """An independent copy."""
+        other = Run.__new__(Run)
+        other.__dict__.update(self.__dict__)
+        other.histories = {name: history.copy() for name, history in self.histories.items()}
+        other.open, other.closed = self.open.copy(), self.closed.copy()
+        other.told = self.told.copy()
+        other.memos, other.bad = self.memos.copy(), self.bad.copy()
+        if self.reward is not None:
+            other.reward = self.reward.copy(other.histories[self.reward_concept])
+        return other
+
+    def take(self, row: Row) -> None:
+        """Add a row's values to the histories; numbers that are none are only noted."""
+        self.mark, self.values = row.mark, row.values
+        self.updates += 1
+        number, histories = row.mark.row, self.histories
+        bad: list[str] = []
+        for concept, value in row.values.items():
+            if value - value != 0.0:  # NaN and infinities only
+                bad.append(concept)
+                continue
+            history = histories.get(concept)
+            if history is None:
+                if len(histories) >= MOST_CONCEPTS:
+                    continue
+                history = histories[concept] = History()
+            history.push(number, value)
+        self.new_bad = tuple(bad)
+        self._follow_reward(number)
+
+    def _follow_reward(self, number: int) -> None:
+        """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
+        if self.reward_concept != REWARDS[0]:
+            found = next((name for name in REWARDS if name in self.histories), "")
+            if found != self.reward_concept:
+                self.reward_concept = found
+                self.reward = Learning(self.histories[found], self.ceiling)
+        reward = self.reward
+        if reward is not None and reward.history.row == number:
+            reward.update(number)
+
+    @property
+    def ceiling(self) -> float | None:
+        """The highest reward there is, where the user or the run's configuration says so."""
+        if self.profile.goal is not None:
+            return self.profile.goal
+        return self.number("reward_threshold") if self.reward_concept == REWARDS[0] else None
+
+    def number(self, name: str) -> float | None:
+        """A hyperparameter as a number, or None where it is not known."""
+        value = self.config.get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        return float(value)
+
+    def value(self, concept: str, age: int = 1) -> float | None:
+        """The newest finite value of a concept, unless it is older than `age` rows."""
+        history = self.histories.get(concept)
+        if history is None or self.mark.row - history.row > age:
+            return None
+        return history.last
+
+    def setting(self, name: str, concept: str) -> float | None:
+        """A hyperparameter from the configuration, or as the log itself reports it."""
+        known = self.number(name)
+        if known is not None:
+            return known
+        history = self.histories.get(concept)
+        return history.last if history is not None else None
+
+    def level(self, rule: str, within: int = 3) -> int:
+        """How severe a rule's finding is: 0 when it is not open and was not in the last rows."""
+        severity = self.open.get(rule)
+        if severity is not None:
+            return severity
+        closed = self.closed.get(rule)
+        if closed is not None and self.mark.row - closed <= within:
+            return self.told.get(rule, 0)
+        return 0
+
+    @property
+    def budget(self) -> float | None:
+        """The share of the run that is done, where its length is known."""
+        total = self.number("total_timesteps") or self.number("max_steps")
+        if total:
+            return min(1.0, self.mark.step / total)
+        total, done = self.number("total_iterations"), self.value("iteration", 1 << 30)
+        return min(1.0, done / total) if total and done is not None else None
+
+    @property
+    def falling(self) -> bool:
+        """Whether the reward falls."""
+        return self.reward is not None and self.reward.falling
+
+    @property
+    def flat(self) -> bool:
+        """Whether the reward is flat (not at its ceiling), with enough points to tell."""
+        return self.reward is not None and self.reward.flat
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the reward is flat or falling."""
+        return self.reward is not None and self.reward.stuck
+
+    @property
+    def at_max(self) -> bool:
+        """Whether the reward sits at its ceiling."""
+        return self.reward is not None and self.reward.at_max
+
+    @property
+    def gained(self) -> bool:
+        """Whether anything was learned that noise does not explain."""
+        return self.reward is not None and self.reward.gained
+
+    @property
+    def learned(self) -> bool:
+        """Whether the reward rises now."""
+        return self.reward is not None and self.reward.rising

@@ -1,0 +1,175 @@
+"""Statistics over sliding windows, each updated with one value at a time."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import combinations
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value (the mean of the two middle ones); NaN of nothing."""
+    ranked = sorted(values)
+    size = len(ranked)
+    if not size:
+        return math.nan
+    half = size // 2
+    return ranked[half] if size % 2 else 0.5 * (ranked[half - 1] + ranked[half])
+
+
+def middle(ranked: Sequence[float]) -> float:
+    """The median of values that are sorted already."""
+    half = len(ranked) // 2
+    return ranked[half] if len(ranked) % 2 else 0.5 * (ranked[half - 1] + ranked[half])
+
+
+class Trend:
+    """Mann-Kendall's test for a trend over the last `size` values.
+
+    `score` is the number of rising pairs less the number of falling ones, kept up to date by
+    looking up the rank of the value that comes and of the one that goes.
+    """
+
+    __slots__ = ("ranked", "score", "size", "values")
+
+    def __init__(self, size: int, values: Sequence[float] = ()) -> None:
+        self.size = size
+        self.values: list[float] = []
+        self.ranked: list[float] = []
+        self.score = 0
+        for value in values[-size:]:
+            self.push(value)
+
+    def push(self, value: float) -> None:
+        """Take a finite value in, and the oldest out when the window is full."""
+        ranked, values = self.ranked, self.values
+        if len(values) == self.size:
+            oldest = values.pop(0)
+            low = bisect_left(ranked, oldest)
+            self.score += low - (len(ranked) - bisect_right(ranked, oldest))
+            del ranked[low]
+        low, high = bisect_left(ranked, value), bisect_right(ranked, value)
+        self.score += low - (len(ranked) - high)
+        ranked.insert(high, value)
+        values.append(value)
+
+    def copy(self) -> Trend:
+        """An independent copy."""
+        other = Trend(self.size)
+        other.values, other.ranked = self.values.copy(), self.ranked.copy()
+        other.score = self.score
+        return other
+
+    @property
+    def full(self) -> bool:
+        """Whether the window holds as many values as it can."""
+        return len(self.values) == self.size
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau against time: 1 rises always, -1 falls always, 0 neither."""
+        size = len(self.values)
+        return 2.0 * self.score / (size * (size - 1)) if size > 1 else 0.0
+
+    @property
+    def z(self) -> float:
+        """The score in standard deviations, corrected for ties; |z| > 1.96 is p < 0.05."""
+        if not self.score:
+            return 0.0
+        size = len(self.ranked)
+        variance = size * (size - 1) * (2 * size + 5) - self._ties()
+        if variance <= 0:
+            return 0.0
+        return math.copysign(abs(self.score) - 1, self.score) / math.sqrt(variance / 18.0)
+
+    def _ties(self) -> float:
+        ranked = self.ranked
+        if len(set(ranked)) == len(ranked):
+            return 0.0
+        total = at = 0
+        while at < len(ranked):
+            end = bisect_right(ranked, ranked[at])
+            run, at = end - at, end
+            total += run * (run - 1) * (2 * run + 5)
+        return total
+
+    @property
+    def median(self) -> float:
+        """The median of the window."""
+        return middle(self.ranked) if self.ranked else math.nan
+
+    def effect(self) -> float:
+        """How far Theil-Sen's line (the median of all slopes) climbs over the window."""
+        pairs = combinations(enumerate(self.values), 2)
+        slopes = [(later - early) / (j - i) for (i, early), (j, later) in pairs]
+        return median(slopes) * (len(self.values) - 1) if slopes else 0.0
+
+
+class Noise:
+    """The size of a series' jitter, from its second differences.
+
+    First differences would take the changing slope of a moving average for noise and hide a real
+    fall; second differences do not. The result is the standard deviation that independent noise
+    would have: 1.4826 * median(|d2|) / sqrt(6).
+    """
+
+    __slots__ = ("_first", "_ranked", "_second", "_values")
+    size = 60
+
+    def __init__(self) -> None:
+        self._first = math.nan
+        self._second = math.nan
+        self._values: list[float] = []
+        self._ranked: list[float] = []
+
+    def push(self, value: float) -> None:
+        """Take a finite value in."""
+        bend = abs(value - 2.0 * self._second + self._first)
+        self._first, self._second = self._second, value
+        if not math.isfinite(bend):
+            return
+        if len(self._values) == self.size:
+            del self._ranked[bisect_left(self._ranked, self._values.pop(0))]
+        self._values.append(bend)
+        self._ranked.insert(bisect_right(self._ranked, bend), bend)
+
+    def copy(self) -> Noise:
+        """An independent copy."""
+        other = Noise()
+        other._first, other._second = self._first, self._second
+        other._values, other._ranked = self._values.copy(), self._ranked.copy()
+        return other
+
+    @property
+    def level(self) -> float:
+        """The estimate; 0 before there are three values."""
+        return 1.4826 / math.sqrt(6.0) * middle(self._ranked) if self._ranked else 0.0
+
+
+def log_surprise(value: float, before: Sequence[float], floor: float = 0.25) -> float:
+    """How many robust deviations a positive value lies from those before it, on a log scale."""
+    if value <= 0.0 or len(before) < 10:
+        return 0.0
+    logs = [math.log(x) for x in before if x > 0.0]
+    if len(logs) < 10:
+        return 0.0
+    centre = median(logs)
+    spread = 1.4826 * median([abs(x - centre) for x in logs])
+    return (math.log(value) - centre) / max(spread, floor)
+
+
+def swings(values: Sequence[float], leg: float) -> int:
+    """How often a series turns round, counting only turns whose leg is longer than `leg`."""
+    if not values or not leg > 0.0:
+        return 0
+    turns, heading, high, low = 0, 0, values[0], values[0]
+    for value in values:
+        high, low = max(high, value), min(low, value)
+        if heading >= 0 and high - value > leg:
+            turns += heading > 0
+            heading, low, high = -1, value, value
+        elif heading <= 0 and value - low > leg:
+            turns += heading < 0
+            heading, low, high = 1, value, value
+    return turns

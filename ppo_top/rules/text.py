@@ -1,0 +1,96 @@
+"""Console text that is evidence by itself: warnings and errors that trainers print."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LONGEST = 300
+"""Characters of a line that are looked at and kept: a line of a log may be of any length."""
+
+
+class TextEvidence(NamedTuple):
+    """`kind` is what `Judge.note` takes: a rule's id and a severity, `ref-kl-negative:crit`.
+
+    `ends` says that the run is over by this line's own word: `finished`, `died` or "".
+    """
+
+    kind: str
+    text: str
+    ends: str = ""
+
+
+class _Pattern(NamedTuple):
+    kind: str
+    regex: re.Pattern[str]
+    ends: str = ""
+
+
+_SENTENCES = (
+    ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+", ""),
+    ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+", ""),
+    ("kl-stops-updates:watch", r"Early stopping at step \d+ due to reaching max kl", ""),
+    (
+        "non-finite:crit",
+        r"Expected parameter (?:logits|loc|probs|scale)\b.*to satisfy the constraint",
+        "",
+    ),
+    ("non-finite:crit", r"normal expects all elements of std >= 0\.0", ""),
+    (
+        "non-finite:crit",
+        r"probability tensor contains either [`'\"]?inf[`'\"]?, [`'\"]?nan[`'\"]? or element < 0",
+        "",
+    ),
+    ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b", ""),
+    (
+        "out-of-memory:crit",
+        r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
+        "died",
+    ),
+    ("crashed:crit", r"Traceback \(most recent call last\)", "died"),
+    (
+        "numpy-warning:watch",
+        r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",
+        "",
+    ),
+    ("finished", r"Training complete!|[\"']train_runtime[\"']", "finished"),
+)
+
+PATTERNS = tuple(_Pattern(kind, re.compile(regex), ends) for kind, regex, ends in _SENTENCES)
+
+_HINTS = (
+    "KL divergence is starting",
+    "average ratio of batch",
+    "Early stopping at step",
+    "Expected parameter",
+    "normal expects all",
+    "probability tensor",
+    "out of memory",
+    "OutOfMemoryError",
+    "Traceback",
+    "RuntimeWarning",
+    "Training complete!",
+    "train_runtime",
+    " is nan",
+    " is NaN",
+    " are nan",
+    " are NaN",
+    " became nan",
+    " became NaN",
+)
+
+_HINT = re.compile("|".join(map(re.escape, _HINTS)))
+
+
+def match(line: str) -> TextEvidence | None:
+    """The evidence in a line of console text, or None; fast, as every line is asked."""
+    if _HINT.search(line, 0, 4 * LONGEST) is None:
+        return None
+    head = line[: 4 * LONGEST]
+    for pattern in PATTERNS:
+        found = pattern.regex.search(head)
+        if found is not None:
+            start = max(0, found.start() - 40)
+            text = "".join(c for c in head[start : start + LONGEST] if c.isprintable())
+            return TextEvidence(pattern.kind, text.strip(), pattern.ends)
+    return None
