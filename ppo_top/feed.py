@@ -1,0 +1,353 @@
+"""One log file with its reader: what it gained becomes a batch, whatever happens to the file."""
+
+# ruff: noqa: PTH116, PTH119
+# Paths stay text here: an object for each would cost more than the system call.
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from ppo_top.model import Batch, Problem
+from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
+from ppo_top.tail import PIECE, Pipe, Tail
+
+Claim = Callable[[str, bytes], Format | bool | None]
+
+LONG_HEAD = 16 * HEAD_BYTES
+"""A log may begin with pages of warnings: so much is kept of a file that no format claims yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A log: `key` is its path below its PATH (unique among all), `root` that PATH."""
+
+    key: str
+    path: Path
+    root: Path
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a source gained. `reset`: all its earlier gains are void, the file began again."""
+
+    source: Source
+    batch: Batch
+    reset: bool
+    mtime: float
+    size: int
+
+
+class Feed(Protocol):
+    """Something that grows and is read piece by piece.
+
+    `source` is None until its format is known; `more` says that the last piece was not the end;
+    `moved` is when (monotonic seconds) it was last seen to change.
+    """
+
+    key: str
+    source: Source | None
+    more: bool
+    moved: float
+    turn: int
+
+    @property
+    def size(self) -> int:
+        """Bytes it has now, as last seen."""
+        ...
+
+    @property
+    def offset(self) -> int:
+        """Bytes of it that were read."""
+        ...
+
+    @property
+    def mtime(self) -> float:
+        """When it was last written, in unix seconds."""
+        ...
+
+    def changed(self) -> bool:
+        """A cheap look: whether reading may give something."""
+        ...
+
+    def take(self, size: int, limit: int) -> Gain | None:
+        """Read at most `size` bytes or about `limit` points."""
+        ...
+
+    def finish(self) -> Gain | None:
+        """No more will come: what is certain of the unfinished end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+class FileFeed:
+    """A file in a directory: a stream of bytes, or a store that is asked for what is new."""
+
+    def __init__(self, path: str, key: str, root: str, claim: Claim, named: bool = False) -> None:
+        self.key = key
+        self.source: Source | None = None
+        self.refused = False
+        self.more = False
+        self.moved = 0.0
+        self.turn = 0
+        self.tail = Tail(path)
+        self._root = root
+        self._claim = claim
+        self._named = named
+        self._head = b""
+        self._parser: Parser | None = None
+        self._store: Store | None = None
+        self._stamp: tuple[float, ...] = ()
+        self._broken = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, as last seen."""
+        return self.tail.size
+
+    @property
+    def offset(self) -> int:
+        """Bytes that need not be read again."""
+        if self._broken or self._store is not None:
+            return self.tail.size
+        return self.tail.offset
+
+    @property
+    def mtime(self) -> float:
+        """When the file was last written, in unix seconds."""
+        return self.tail.mtime
+
+    def changed(self) -> bool:
+        """Whether the file (or the write-ahead log of a store) is another than when it was read."""
+        if self._store is None:
+            return self.tail.changed()
+        self.tail.changed()
+        return self._stamps() != self._stamp
+
+    def _stamps(self) -> tuple[float, ...]:
+        stamps: list[float] = []
+        for path in (self.tail.path, self.tail.path + "-wal"):
+            try:
+                found = os.stat(path)
+            except OSError:
+                stamps.append(0)
+            else:
+                stamps += (found.st_ino, found.st_size, found.st_mtime_ns)
+        return tuple(stamps)
+
+    def take(self, size: int = PIECE, limit: int = 100_000) -> Gain | None:
+        """Read on; None when that gave nothing to tell (not even a new source)."""
+        if self._store is not None:
+            return self._ask(limit)
+        piece = self.tail.read(size if self.source else LONG_HEAD)
+        self.more = piece.more
+        if piece.reset:
+            self._begin_again()
+        if self._broken:
+            return None
+        if self._parser is None:
+            return self._recognise(piece.data, limit)
+        batch = self._feed(piece.data) if piece.data else Batch()
+        return self._gain(batch, piece.reset) if batch or piece.reset else None
+
+    def _begin_again(self) -> None:
+        """The file is a new one under the old name, perhaps in another format."""
+        self._head = b""
+        self._broken = False
+        if self.source is not None and self.source.format.parser is not None:
+            self._parser = self.source.format.parser()
+
+    def _recognise(self, data: bytes, limit: int) -> Gain | None:
+        """Ask the formats, with as many first bytes as there are."""
+        self._head += data
+        name = os.path.basename(self.tail.path)
+        found = self._claim(name, self._head[:HEAD_BYTES])
+        if found is None and len(self._head) > HEAD_BYTES:
+            found = self._claim(name, self._head)
+        if found is False and self._named:
+            found = self._claim("named.log", self._head)  # the user says that it is a log
+        if isinstance(found, Format):
+            return self._open(found, limit)
+        self.refused = found is False or len(self._head) >= LONG_HEAD
+        self.more = self.more and not self.refused
+        if self.refused:
+            self._head = b""
+        return None
+
+    def _open(self, format_: Format, limit: int) -> Gain | None:
+        path = Path(self.tail.path)
+        self.source = Source(self.key, path, Path(self._root), format_)
+        self.tail.rewritten = format_.rewritten
+        if format_.store is not None:
+            return self._open_store(format_.store, limit)
+        assert format_.parser is not None
+        self._parser = format_.parser()
+        head, self._head = self._head, b""
+        return self._gain(self._feed(head), False)
+
+    def _open_store(self, store: Callable[[Path], Store], limit: int) -> Gain:
+        try:
+            self._store = store(Path(self.tail.path))
+        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
+            return self._gain(self._fault(error), False)
+        return self._ask(limit) or self._gain(Batch(), False)
+
+    def _ask(self, limit: int) -> Gain | None:
+        """The next points of a store; a new file under its name is a new store."""
+        stamps = self._stamps()
+        reset = bool(self._stamp) and stamps[0] != self._stamp[0] and stamps[0] != 0
+        self._stamp = stamps
+        if reset:
+            return self._reopen(limit)
+        assert self._store is not None
+        try:
+            batch = self._store.poll(limit)
+        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
+            batch = self._fault(error)
+        self.more = bool(batch.points)
+        return self._gain(batch, False) if batch else None
+
+    def _reopen(self, limit: int) -> Gain:
+        assert self.source is not None and self.source.format.store is not None
+        self.close()
+        gain = self._open_store(self.source.format.store, limit)
+        return self._gain(gain.batch, True)
+
+    def _feed(self, data: bytes) -> Batch:
+        assert self._parser is not None
+        try:
+            return self._parser.feed(data)
+        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
+            return self._fault(error)
+
+    def _fault(self, error: Exception) -> Batch:
+        self.close()
+        self._parser, self._broken, self.more = None, True, False
+        return Batch(problems=[Problem(self.tail.offset, f"its reader failed: {error!r}")])
+
+    def _gain(self, batch: Batch, reset: bool) -> Gain:
+        assert self.source is not None
+        return Gain(self.source, batch, reset, self.mtime, self.size)
+
+    def finish(self) -> Gain | None:
+        """What is certain of the unfinished end, and a word about an end that was never written."""
+        if self._parser is None:
+            return None
+        try:
+            batch = self._parser.finish()
+        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
+            batch = self._fault(error)
+        if self.tail.zeros:
+            what = f"{self.tail.zeros:,} zero bytes at the end: never written"
+            batch.problems.append(Problem(self.tail.offset, what))
+        return self._gain(batch, False) if batch else None
+
+    def close(self) -> None:
+        """Let go of a store's private copy."""
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+
+class PipeFeed:
+    """Standard input: the same as a file, but read once and ended by its writer."""
+
+    def __init__(
+        self, stream: BinaryIO, claim: Claim, fallback: Format, clock: Callable[[], float]
+    ) -> None:
+        self.key = "stdin"
+        self.source: Source | None = None
+        self.more = False
+        self.moved = 0.0
+        self.turn = 0
+        self.pipe = Pipe(stream)
+        self.mtime = 0.0
+        self._claim = claim
+        self._fallback = fallback
+        self._clock = clock
+        self._head = b""
+        self._parser: Parser | None = None
+        self._finished = False
+
+    @property
+    def size(self) -> int:
+        """Bytes that came; how many will is not known."""
+        return self.pipe.offset
+
+    @property
+    def offset(self) -> int:
+        """Bytes that came."""
+        return self.pipe.offset
+
+    def changed(self) -> bool:
+        """A pipe is asked every time, until its end has been told."""
+        return not self._finished
+
+    def take(self, size: int = PIECE, limit: int = 100_000) -> Gain | None:
+        """Take what has arrived; the end of the pipe finishes it."""
+        data = self.pipe.read(size)
+        self.more = len(data) >= size
+        if data:
+            self.mtime = self._clock()
+        batch = self._read(data)
+        if self.pipe.closed:
+            self.more = False
+            return self._end(batch)
+        if self.source is None or not (data and batch):
+            return None
+        return Gain(self.source, batch, False, self.mtime, self.size)
+
+    def _read(self, data: bytes) -> Batch:
+        if self._parser is None:
+            self._head += data
+            data = self._recognise()
+        if self._parser is None or not data:
+            return Batch()
+        try:
+            return self._parser.feed(data)
+        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
+            self._parser, self._finished = None, True
+            return Batch(problems=[Problem(self.offset, f"its reader failed: {error!r}")])
+
+    def _recognise(self) -> bytes:
+        """The bytes to feed once a format is found: text that no format claims is a console."""
+        found = self._claim("stdin.log", self._head[:HEAD_BYTES])
+        if not isinstance(found, Format) or found.parser is None:
+            if len(self._head) < HEAD_BYTES and not self.pipe.closed:
+                return b""
+            found = self._fallback
+        assert found.parser is not None
+        self.source = Source(self.key, Path("-"), Path("-"), found)
+        self._parser = found.parser()
+        head, self._head = self._head, b""
+        return head
+
+    def _end(self, batch: Batch) -> Gain | None:
+        """Tell the end once."""
+        if self._finished or self.source is None:
+            self._finished = True
+            return None
+        self._finished = True
+        if self._parser is not None:
+            last = self._parser.finish()
+            batch.points += last.points
+            batch.lines += last.lines
+            batch.problems += last.problems
+            batch.config.update(last.config)
+            batch.ended = last.ended or batch.ended
+        return Gain(self.source, batch, False, self.mtime, self.size)
+
+    def finish(self) -> Gain | None:
+        """The same as the end of the pipe."""
+        self.pipe.closed = True
+        return None if self._finished else self._end(self._read(b""))
+
+    def close(self) -> None:
+        """The stream is not ours to close."""

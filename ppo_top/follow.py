@@ -1,0 +1,346 @@
+"""Follows every log below some paths: what appears, grows, is replaced or goes, slice by slice.
+
+Whoever owns a follower calls `poll` (bounded by points and seconds) until nothing more is there,
+then `wait`. Events only shorten the waiting: a sweep over time stamps finds everything. Logs that
+changed lately are swept each half second, old ones in turn, and never so often that it costs over
+two percent of a core.
+"""
+
+# ruff: noqa: PTH112, PTH120
+# Paths stay text here: an object for each would cost more than the system call.
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ppo_top import parsers
+from ppo_top.discover import Discovery, Found, Look
+from ppo_top.feed import Claim, Feed, FileFeed, Gain, PipeFeed, Source
+from ppo_top.watch import Watcher
+
+__all__ = ["Follower", "Gain", "Slice", "Source"]
+
+SWEEP_S = 0.5
+"""How often logs that changed lately are looked at: a point is seen within a second."""
+SHARE = 50
+"""A sweep that took a second is not repeated before this many seconds: two percent of a core."""
+LATELY_S = 600.0
+"""A log that changed within this time is looked at in every sweep."""
+IN_TURN = 16
+"""The others are all looked at once in so many sweeps."""
+WATCH_AGAIN_S = 5.0
+"""How often it is considered which directories are worth a watch."""
+SMALL, LARGE = 1 << 16, 4 << 20
+"""Bounds of the piece that is read at once; between them it follows the speed of the readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a poll brought. `more`: there is more to read right now.
+
+    `read_bytes` of `total_bytes` of all known logs have been read, for a progress bar.
+    """
+
+    gains: list[Gain]
+    gone: list[Source]
+    more: bool
+    read_bytes: int
+    total_bytes: int
+
+
+class Follower:
+    """All logs below `paths` (files or directories, which may come, go and return), and a pipe."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        stdin: BinaryIO | None = None,
+        max_depth: int = 32,
+        clock: Callable[[], float] = time.monotonic,
+        claim: Claim = parsers.claim,
+        names: re.Pattern[str] | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._clock = clock
+        self._claim = claim
+        self._discovery = Discovery(paths, names or wanted_names(), max_depth, clock)
+        self._feeds: dict[str, FileFeed] = {}
+        self._keys: set[str] = {"stdin"}
+        self._folders: dict[str, dict[str, FileFeed]] = {}
+        self._live: dict[str, FileFeed] = {}
+        self._old: deque[FileFeed] = deque()
+        self._ready: list[tuple[int, float, int, Feed]] = []
+        self._waiting: set[int] = set()
+        self._count = 0
+        self._turn = 0
+        self._focus: frozenset[str] = frozenset()
+        self._due = self._due_watch = 0.0
+        self._unseen = True
+        self._piece = 1 << 20
+        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._watcher = watcher or Watcher(self.wake)
+        self._watches = False
+        self._pipe = self._open_pipe(stdin)
+        self.closed = False
+
+    def _open_pipe(self, stdin: BinaryIO | None) -> PipeFeed | None:
+        if stdin is None:
+            return None
+        consoles = [each for each in parsers.formats() if each.console and each.parser]
+        return PipeFeed(stdin, self._claim, consoles[-1], time.time)
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def poll(self, limit: int = 100_000, budget: float = 0.05) -> Slice:
+        """What is new, at most about `limit` points and `budget` seconds of it."""
+        until = self._clock() + budget
+        gone = self._sweep(budget / 2)
+        gains: list[Gain] = []
+        points = 0
+        if self._pipe is not None and self._pipe.changed():
+            self._push(self._pipe)
+        while self._ready and points < limit:
+            gain = self._take(limit - points)
+            if gain is not None:
+                gains.append(gain)
+                points += sum(len(each) for each in gain.batch.points)
+            if self._clock() >= until:
+                break
+        read, total = self._progress()
+        return Slice(gains, gone, bool(self._ready) or self._unseen, read, total)
+
+    def _take(self, limit: int) -> Gain | None:
+        """One piece of the feed whose turn it is."""
+        turn, _, _, feed = heapq.heappop(self._ready)
+        self._waiting.discard(id(feed))
+        self._turn = max(turn, self._turn)
+        start = self._clock()
+        before = feed.offset
+        gain = feed.take(self._piece, limit)
+        self._fit_piece(feed.offset - before, self._clock() - start)
+        if isinstance(feed, FileFeed) and feed.refused:
+            self._forget(feed)
+        elif feed.more:
+            feed.turn = self._turn + 1
+            self._push(feed)
+        return gain
+
+    def _fit_piece(self, size: int, seconds: float) -> None:
+        """Keep one piece near twenty milliseconds, whatever the reader's speed."""
+        if size < self._piece:
+            return
+        if seconds > 0.03:
+            self._piece = max(SMALL, self._piece // 2)
+        elif seconds < 0.01:
+            self._piece = min(LARGE, self._piece * 2)
+
+    def _push(self, feed: Feed) -> None:
+        """Line up: first what is in focus, then by turns, within a turn the newest first."""
+        if id(feed) in self._waiting:
+            return
+        self._waiting.add(id(feed))
+        self._count += 1
+        turn = max(feed.turn, self._turn)
+        if feed.key in self._focus:
+            turn = -1
+        heapq.heappush(self._ready, (turn, -feed.mtime, self._count, feed))
+
+    def _progress(self) -> tuple[int, int]:
+        read = total = 0
+        for feed in self._feeds.values():
+            size, offset = feed.size, feed.offset
+            total += size
+            read += min(offset, size)
+        return read, total
+
+    def focus(self, keys: Iterable[str]) -> None:
+        """Read these sources before all others."""
+        self._focus = frozenset(keys)
+        ready, self._ready = self._ready, []
+        self._waiting.clear()
+        for _, _, _, feed in ready:
+            self._push(feed)
+
+    def finish(self) -> Slice:
+        """No more will come: what is certain of the unfinished ends of all logs."""
+        feeds: list[Feed] = list(self._feeds.values())
+        if self._pipe is not None:
+            feeds.append(self._pipe)
+        gains = [gain for feed in feeds if (gain := feed.finish()) is not None]
+        return Slice(gains, [], False, *self._progress())
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def _sweep(self, seconds: float) -> list[Source]:
+        """Find what appeared, grew or went; sources that are gone are returned."""
+        now = self._clock()
+        hints = self._watcher.take()
+        round_ = now >= self._due
+        for folder in hints.grew:
+            self._check(self._folders.get(folder, {}).values(), now)
+        gone: list[Source] = []
+        if round_ or self._unseen or hints.named:
+            look = self._discovery.look(seconds, round_, hints.named)
+            self._unseen = look.more
+            if look.found:
+                self._due_watch = now
+            gone = self._apply(look, now)
+        if round_:
+            self._sweep_files(now)
+            took = self._clock() - now
+            self._due = now + max(SWEEP_S, took * SHARE if not self._unseen else 0.0)
+        if self._watches and now >= self._due_watch:
+            self._watch(now)
+        return gone
+
+    def _sweep_files(self, now: float) -> None:
+        live = list(self._live.values())
+        self._check(live, now)
+        for feed in live:
+            if now - feed.moved > LATELY_S:
+                del self._live[feed.tail.path]
+                self._old.append(feed)
+        count = min(len(self._old), max(64, len(self._old) // IN_TURN))
+        some = [self._old.popleft() for _ in range(count)]
+        self._check(some, now)
+        self._old.extend(
+            feed
+            for feed in some
+            if feed.tail.path not in self._live and self._feeds.get(feed.tail.path) is feed
+        )
+
+    def _check(self, feeds: Iterable[FileFeed], now: float) -> None:
+        """Line up the feeds that may give something."""
+        for feed in list(feeds):
+            if feed.changed():
+                feed.moved = now
+                if not feed.refused:
+                    self._live[feed.tail.path] = feed
+                self._push(feed)
+
+    def _apply(self, look: Look, now: float) -> list[Source]:
+        gone = []
+        for found in look.lost:
+            feed = self._feeds.get(found.path)
+            if feed is not None:
+                self._forget(feed)
+                if feed.source is not None:
+                    gone.append(feed.source)
+        for found in look.found:
+            self._begin(found, now)
+        return gone
+
+    def _begin(self, found: Found, now: float) -> None:
+        """Follow a file that was found; its age tells how often it will be looked at."""
+        key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
+        self._keys.add(key)
+        feed = FileFeed(found.path, key, found.root, self._claim, found.named)
+        self._feeds[found.path] = feed
+        self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
+        if feed.changed():
+            self._push(feed)
+        age = max(0.0, time.time() - feed.mtime)
+        feed.moved = now - age
+        if age < LATELY_S:
+            self._live[found.path] = feed
+        else:
+            self._old.append(feed)
+
+    def _forget(self, feed: FileFeed) -> None:
+        """Follow a file no more: it is gone, or no log."""
+        path = feed.tail.path
+        self._feeds.pop(path, None)
+        self._live.pop(path, None)
+        self._keys.discard(feed.key)
+        folder = self._folders.get(os.path.dirname(path), {})
+        folder.pop(path, None)
+        if not folder:
+            self._folders.pop(os.path.dirname(path), None)
+        feed.close()
+
+    # --- waiting -----------------------------------------------------------------------------
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for an event, a byte in the pipe, the next sweep or `timeout` seconds.
+
+        True when something happened. The first call starts watching.
+        """
+        if not self._watches:
+            self._watches = True
+            self._watch(self._clock())
+        handles = [self._wake_read]
+        if self._pipe is not None and self._pipe.pipe.handle is not None:
+            handles.append(self._pipe.pipe.handle)
+        seconds = max(0.0, min(timeout, self._due - self._clock()))
+        ready = select.select(handles, [], [], seconds)[0]
+        if self._wake_read in ready:
+            self._drain()
+        return bool(ready)
+
+    def wake(self) -> None:
+        """End a wait; may be called from any thread."""
+        try:
+            os.write(self._wake_write, b"!")
+        except OSError:  # full: it will wake anyway; closed: nobody waits
+            return
+
+    def _drain(self) -> None:
+        try:
+            while len(os.read(self._wake_read, 4096)) == 4096:
+                continue
+        except BlockingIOError:
+            return
+
+    def _watch(self, now: float) -> None:
+        """Watch where something happened last: the roots, the folders of logs, those above them."""
+        self._due_watch = now + WATCH_AGAIN_S
+        feeds = sorted(self._live.values(), key=lambda feed: -feed.moved)
+        folders = dict.fromkeys(os.path.dirname(feed.tail.path) for feed in feeds)
+        wanted = dict.fromkeys(root for root in self._discovery.roots if os.path.isdir(root))
+        wanted.update(folders)
+        wanted.update(dict.fromkeys(map(os.path.dirname, folders)))
+        self._watcher.keep(wanted)
+
+    @property
+    def watching(self) -> str:
+        """What wakes the reader, in words."""
+        return self._watcher.words
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be looked at, in words."""
+        told = [f"{path} {what}" for path, what in self._discovery.problems.items()]
+        told += [f"{f.tail.path} {f.tail.trouble}" for f in self._feeds.values() if f.tail.trouble]
+        return told + ([self._watcher.trouble] if self._watcher.trouble else [])
+
+    def close(self) -> None:
+        """End the threads and close what is open."""
+        if self.closed:
+            return
+        self.closed = True
+        self._watcher.close()
+        for feed in self._feeds.values():
+            feed.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+
+def wanted_names() -> re.Pattern[str]:
+    """One pattern for the names of all formats."""
+    return re.compile("|".join(_scoped(each.names) for each in parsers.formats()) or r"(?!)")
+
+
+def _scoped(pattern: re.Pattern[str]) -> str:
+    """A pattern's text with its own flags, fit to stand inside another."""
+    ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
+    return f"{ignore}{pattern.pattern})"

@@ -1,0 +1,232 @@
+"""Which logs are one run: told by where they lie, and where that leaves doubt, by what they say.
+
+A log has a *home*, the directory of its run, and perhaps a *unit*: logs of one unit are one run
+whatever they hold (an event file and the progress.csv beside it, the ranks of one launch). Units and
+single files in one home are compared: they are one run if what both log begins alike. A log is placed
+once and never moves, so a run keeps its name when a file appears.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+First = Mapping[str, tuple[int, float]]
+"""tag -> step and value of its first point."""
+
+INNER = frozenset(
+    "tb tensorboard tb_logs tensorboard_logs tensorboard_log logs log summaries summary .summary"
+    " metrics scalars train eval evaluation valid validation val test".split()
+)
+"""Folders inside a run's directory."""
+LONE = re.compile(
+    r"(?i)tfevents|monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
+    r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt)$"
+)
+"""Names that a trainer gives in the directory of one run."""
+CHECKPOINT = re.compile(r"checkpoint[-_]\d+$")
+STARTED = re.compile(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
+"""The folder that torch and transformers name after the start: Nov21_00-40-41_host."""
+UNIX_TIME = re.compile(r"\d{9,10}(\.\d+)?$")
+"""The folder of hyperparameters that add_hparams and accelerate make beside the metrics."""
+TRACKER_RUN = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
+"""One run of Weights & Biases or SwanLab."""
+ATTEMPT = re.compile(r"attempt_\d+$")
+CLOCK = re.compile(
+    r"(?i)time|fps|sps\b|per_sec|speed|runtime|epoch|iter|step|episodes|n_updates|num_tokens|lr\b"
+    r"|learning_rate|clip_range|coef|beta\b"
+)
+"""Tags that begin alike in different runs (settings, counters) or unlike in one (clocks)."""
+VAGUE = re.compile(r"(\d+|version_\d+|seed[-_=]?\d+|rank[-_]?\d+)$")
+"""Folder names that say nothing without the one above."""
+ALIKE = 0.01
+"""Consoles print three digits: so close is the same number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a log belongs by its path. `near`: it lies in the home itself."""
+
+    home: str
+    unit: str
+    near: bool = True
+
+
+@dataclass(slots=True)
+class _Run:
+    id: str
+    home: tuple[str, str]
+    path: str
+    near: bool
+    first: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+
+class Groups:
+    """Runs, as far as logs were placed."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, _Run] = {}
+        self._homes: dict[tuple[str, str], list[_Run]] = {}
+        self._units: dict[tuple[str, str], _Run] = {}
+        self._placed: dict[tuple[str, str], _Run] = {}
+        self._names: dict[str, str] = {}
+
+    def place(self, key: str, root: str, first: First, sure: bool = False) -> str | None:
+        """The id of the run that a log belongs to; None: cannot be told before it has points.
+
+        `key` is its path below `root`; `first` holds the first point of each tag so far. `sure` asks for
+        an answer now, because no points will come.
+        """
+        known = self._placed.get((root, key))
+        if known is not None:
+            return known.id
+        place = place_of(key, first)
+        scope = _scope(key, root)
+        run = self._units.get((scope, place.unit)) if place.unit else None
+        if run is None:
+            if not (first or place.unit or sure):
+                return None
+            run = self._among(scope, place, first) or self._new(scope, place, key)
+        if place.unit:
+            self._units[scope, place.unit] = run
+        self._placed[root, key] = run
+        for tag, point in first.items():
+            run.first.setdefault(_plain(tag), point)
+        return run.id
+
+    def _among(self, scope: str, place: Place, first: First) -> _Run | None:
+        """A run of the same home that this log is another voice of."""
+        others = self._homes.get((scope, place.home), [])
+        likes = [(likeness(run.first, first), run) for run in others]
+        best = max(likes, key=lambda pair: pair[0] or 0.0, default=(None, None))
+        if best[0] is not None and best[0] > 0.5:
+            return best[1]
+        loose = [run for like, run in likes if like is None and run.near]
+        return loose[0] if place.near and len(others) == 1 and loose else None
+
+    def _new(self, scope: str, place: Place, key: str) -> _Run:
+        home = (scope, place.home)
+        path = place.unit or place.home
+        others = self._homes.setdefault(home, [])
+        if not place.unit and others:
+            path = _without_suffix(key)
+        name = path if path not in self._runs else f"{scope}/{path}".rstrip("/")
+        while name in self._runs:
+            name += "'"
+        run = _Run(name, home, path, place.near)
+        self._runs[name] = run
+        others.append(run)
+        self._names.clear()
+        return run
+
+    def path(self, run: str) -> str:
+        """The directory (or file) of a run, below its PATH, with the PATH before it."""
+        found = self._runs[run]
+        scope = found.home[0]
+        return scope if found.path in ("", ".") else f"{scope}/{found.path}"
+
+    def name(self, run: str) -> str:
+        """The shortest end of a run's path that no other run has; it may grow when runs appear."""
+        if not self._names:
+            self._names = _short_names({each: self.path(each) for each in self._runs})
+        return self._names[run]
+
+
+def place_of(key: str, first: First) -> Place:
+    """What the path of a log (and the tags of an event file) say about its run."""
+    *folders, name = key.split("/")
+    for depth, folder in enumerate(folders):
+        if TRACKER_RUN.fullmatch(folder):
+            above = folders[:depth]
+            if above and above[-1] in ("wandb", "swanlog"):
+                above.pop()
+            return Place(_join(above), _join(folders[: depth + 1]), near=False)
+        if ATTEMPT.fullmatch(folder):
+            return Place(_join(folders[:depth]), _join(folders[:depth]))
+    own = "tfevents" in name
+    if folders and CHECKPOINT.search(folders[-1]):
+        folders.pop()
+    elif folders and (UNIX_TIME.match(folders[-1]) or (own and _is_part(folders[-1], first))):
+        folders.pop()
+    inner = _without_inner(folders)
+    if own and len(inner) > 2 and inner[-2] == "runs" and STARTED.fullmatch(inner[-1]):
+        return Place(_join(inner[:-2]), _join(inner), near=False)
+    home = _join(inner)
+    return Place(home, home if LONE.search(name) else "")
+
+
+def likeness(some: First, others: First) -> float | None:
+    """The share of common tags that begin alike, of those that tell runs apart; None without any."""
+    plain = {_plain(tag): point for tag, point in others.items()}
+    common = [tag for tag in plain if _plain(tag) in some and not CLOCK.search(tag)]
+    if not common:
+        return None
+    return sum(_is_alike(some[tag][1], plain[tag][1]) for tag in common) / len(common)
+
+
+def _is_alike(one: float, other: float) -> bool:
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return one == other or math.isclose(one, other, rel_tol=ALIKE, abs_tol=1e-9)
+
+
+def _plain(tag: str) -> str:
+    """A tag without the prefix that transformers adds in some of its outputs."""
+    return tag.removeprefix("train/")
+
+
+def _is_part(folder: str, first: First) -> bool:
+    """Whether add_scalars made the folder: it is named `<tag>_<key>` and holds that tag only."""
+    tags = list(first)
+    return len(tags) == 1 and folder.startswith(tags[0].replace("/", "_") + "_")
+
+
+def _without_inner(folders: list[str]) -> list[str]:
+    """Climb out of the folders that lie inside a run's own directory."""
+    inner = list(folders)
+    if len(inner) > 1 and inner[-2] == ".summary":
+        inner.pop()
+    while inner and inner[-1] in INNER:
+        inner.pop()
+    return inner
+
+
+def _scope(key: str, root: str) -> str:
+    """The watched directory; of files that were given one by one, their folder."""
+    if "/" not in key and root.endswith("/" + key):
+        return root[: -len(key) - 1] or "/"
+    return "." if root == key else root
+
+
+def _join(folders: list[str]) -> str:
+    return "/".join(folders) or "."
+
+
+def _without_suffix(key: str) -> str:
+    return re.sub(r"(?<=[^/])\.\w{1,5}$", "", key)
+
+
+def _short_names(paths: Mapping[str, str]) -> dict[str, str]:
+    """For each run as many last parts of its path as tell it apart, and one more if that is vague."""
+    parts = {
+        run: [part for part in path.split("/") if part] or ["/"] for run, path in paths.items()
+    }
+    ends: dict[str, int] = {}
+    for own in parts.values():
+        for count in range(1, len(own) + 1):
+            end = "/".join(own[-count:])
+            ends[end] = ends.get(end, 0) + 1
+    names = {}
+    for run, own in parts.items():
+        count = 1
+        while count < len(own) and _says_little(own, count, ends):
+            count += 1
+        name = "/".join(own[-count:])
+        names[run] = name if ends[name] == 1 else run
+    return names
+
+
+def _says_little(own: list[str], count: int, ends: Mapping[str, int]) -> bool:
+    return ends["/".join(own[-count:])] > 1 or bool(VAGUE.fullmatch(own[-count]))
