@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -29,6 +30,12 @@ OTHER = "Other"
 
 TAG = "tag:"
 """Begins the name of a track that has a tag and no concept."""
+
+
+DISTRIBUTION = "_dist"
+"""Ends the names of concepts that are histograms; `reward_p50` is a quantile of `reward_dist`."""
+
+_QUANTILE = re.compile(r"(.+)_(p\d+)")
 
 
 class Concept(NamedTuple):
@@ -71,7 +78,7 @@ def concept(name: str) -> Concept:
     if template is None:
         tag = name.removeprefix(TAG)
         return Concept(name, OTHER, "info", "", "4g", shortened(tag), f"Logged as {tag}.", 9999)
-    parameter = name[name.index("{") + 1 : -1]
+    parameter = _parameter(name)
     label = template.label.replace("{f}", parameter)
     if label == template.label:
         label = f"{label} {parameter}"
@@ -79,13 +86,17 @@ def concept(name: str) -> Concept:
 
 
 def _template(name: str) -> Concept | None:
+    """The concept of which a name fills in the parameter, or takes one quantile."""
     stem, brace, _ = name.partition("{")
-    if not brace or not name.endswith("}"):
-        return None
-    template = concepts().get(stem + "{f}")
-    if template is None and stem.endswith("_dist"):
-        template = concepts().get(stem)
-    return template
+    if brace and name.endswith("}"):
+        whole = stem if stem.endswith(DISTRIBUTION) else stem + "{f}"
+        return concepts().get(whole)
+    quantile = _QUANTILE.fullmatch(name)
+    return concepts().get(quantile[1] + DISTRIBUTION) if quantile else None
+
+
+def _parameter(name: str) -> str:
+    return name[name.index("{") + 1 : -1] if name.endswith("}") else name.rpartition("_")[2]
 
 
 def shortened(label: str) -> str:

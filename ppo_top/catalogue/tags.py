@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ppo_top.catalogue.concepts import is_concept
+from ppo_top.catalogue.concepts import DISTRIBUTION, is_concept
 from ppo_top.catalogue.producers import Producer
 from ppo_top.catalogue.table import FOLDER, NOTHING, Entry, rows, trainers
 
 IGNORE = "ignore"
 """The concept of a tag that repeats another one on an axis of its own: not to be judged."""
+
+LAST = 1000
+"""Added to the priority of a tag that is only a part of a histogram."""
 
 _SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _ESTIMATORS = ("k1", "k2", "k3", "kl")
@@ -74,9 +77,16 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
         return _of(*found)
     summary = _SUMMARY.fullmatch(tag)
     base = table.find(summary[1]) if summary else None
-    if summary is None or base is None or not base[0].concept.endswith("_dist"):
+    if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION):
         return None
-    return Meaning(f"{base[0].concept}{{{summary[2]}}}", priority=base[0].line)
+    return Meaning(_summarised(base[0].concept, summary[2]), priority=LAST + base[0].line)
+
+
+def _summarised(concept: str, summary: str) -> str:
+    """What one number of a histogram is: `reward_p50`, `ratio_max`, or `kl_dist{mean}`."""
+    part = f"{concept.removesuffix(DISTRIBUTION)}_{'p50' if summary == 'median' else summary}"
+    named = summary not in ("mean", "count") and is_concept(part)
+    return part if named else f"{concept}{{{summary}}}"
 
 
 def _of(entry: Entry, parameter: str) -> Meaning | None:
