@@ -14,6 +14,8 @@ def formats() -> tuple[Format, ...]:
     """Every format in this folder, in the order in which they are asked."""
     found = []
     for module in pkgutil.iter_modules(__path__):
+        if module.name.startswith("_"):
+            continue  # shared by formats, no format itself
         loaded = importlib.import_module(f"ppo_top.parsers.{module.name}")
         found.extend(vars(loaded).get("FORMATS", ()))
         if "FORMAT" in vars(loaded):

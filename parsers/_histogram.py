@@ -1,0 +1,45 @@
+"""A histogram reduced to a few quantiles, as TensorBoard's "distributions" page draws it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import NamedTuple
+
+PERCENTS = (1, 50, 99)
+_WHOLE = 10_000.0
+
+
+class Histogram(NamedTuple):
+    """The least and greatest value seen, and buckets: their upper limits and their counts."""
+
+    low: float
+    high: float
+    limits: list[float]
+    counts: list[float]
+
+    @classmethod
+    def from_rows(cls, rows: list[float]) -> Histogram:
+        """From rows of lower limit, upper limit and count, one after another (new style)."""
+        low, high = (rows[0], rows[-2]) if len(rows) >= 3 else (0.0, 0.0)
+        return cls(low, high, rows[1::3], rows[2::3])
+
+    def summary(self) -> dict[str, float]:
+        """Quantiles by the name that is appended to the tag; nothing for an empty histogram."""
+        if not any(self.counts):
+            return {}
+        total = sum(self.counts) or 1.0
+        weights = list(accumulate(count * _WHOLE / total for count in self.counts))
+        found = {f"p{each}": self._quantile(weights, each * _WHOLE / 100) for each in PERCENTS}
+        return found | {"max": self.high, "min": self.low}
+
+    def _quantile(self, weights: list[float], share: float) -> float:
+        """The value below which `share` ten-thousandths lie, linear inside a bucket."""
+        for at in range(bisect_right(weights, share), min(len(weights), len(self.limits))):
+            before = weights[at - 1] if at else 0.0
+            if weights[at] == before:
+                continue
+            left = max(self.limits[at - 1], self.low) if before else self.low
+            right = min(self.limits[at], self.high)
+            return left + (share - before) * (right - left) / (weights[at] - before)
+        return self.high

@@ -1,0 +1,143 @@
+"""Lines of names and numbers that a training loop of one's own prints, told from ordinary prose.
+
+A line counts when its fields are pairs (`key: value`, `key=value`, `key value`), nothing else of
+weight is left over, and at least one name is that of a metric or of a step.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._numbers import NUMBER, number, unwrap, whole
+from ppo_top.parsers._record import Record
+
+LONGEST = 16384
+"""Characters of a line that may hold pairs."""
+
+_UNIT = r"(?:\s?(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)(?![\w/]))?"
+_WORD = r"[A-Za-z(%#][\w%./()@#+\-^]*+"
+_PAIR = re.compile(
+    rf"(?P<key>{_WORD}(?:[ ]{{1,2}}{_WORD}){{0,5}}?|@?[A-Za-z_]\w*)"
+    rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
+    rf"(?P<value>{NUMBER})"
+    rf"(?:\s?(?:/|of\s)\s?(?P<total>[\d,]{{1,20}}+)(?![\w.]))?"
+    rf"(?:\s?(?:\+/-|±)\s?(?P<spread>{NUMBER}))?"
+    rf"{_UNIT}(?=$|[\s,;:|\])}}>])"
+)
+_GAP = re.compile(r"[\s,;:|\[\](){}<>\-–—=*#>→•·.!✓]*+")
+_FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
+_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
+_BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_CLOCK = re.compile(r"^\d{1,3}:\d\d")
+
+
+class Pair(NamedTuple):
+    """A name and its number; `total` is N of `k/N`, `spread` what follows `+/-`."""
+
+    key: str
+    value: float
+    bare: bool
+    """Only blanks stand between the name and the number."""
+    total: int | None
+    spread: float | None
+
+
+def field(text: str) -> list[Pair] | None:
+    """The pairs that fill the text from end to end; None when something else is left."""
+    found: list[Pair] = []
+    place = _skip(text, 0)
+    while place < len(text):
+        match = _PAIR.match(text, place)
+        if match is None or _CLOCK.match(text, match.start("value")):
+            return None
+        found.append(_pair(match))
+        place = _skip(text, match.end())
+    return found
+
+
+def _skip(text: str, place: int) -> int:
+    match = _GAP.match(text, place)
+    return match.end() if match else place
+
+
+def _pair(match: re.Match[str]) -> Pair:
+    value = number(match["value"])
+    total = match["total"]
+    spread = match["spread"]
+    return Pair(
+        match["key"].strip("()#-."),
+        math.nan if value is None else value,
+        not match["sep"].strip(),
+        int(total.replace(",", "")) if total else None,
+        number(spread) if spread else None,
+    )
+
+
+def read(text: str) -> Record | None:
+    """The record of a line, or None when the line is prose."""
+    if len(text) > LONGEST or not any(char.isdigit() or char in "nN" for char in text):
+        return None
+    text = unwrap(text)
+    if "[" in text:
+        text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
+    fields = [each for each in _FIELDS.split(text.strip()) if _skip(each, 0) < len(each)]
+    readable = [pairs for each in fields if (pairs := field(each))]
+    pairs = [pair for each in readable for pair in each if _sound(pair)]
+    if not pairs or 2 * len(readable) < len(fields) or not _convincing(pairs):
+        return None
+    return _record(pairs)
+
+
+def _sound(pair: Pair) -> bool:
+    """Whether a pair is worth having: no sentence, no `3/10` of something that is no step."""
+    if pair.total is not None and vocabulary.axis(pair.key) is None:
+        return False
+    return not (pair.bare and vocabulary.is_prose(pair.key))
+
+
+def _convincing(pairs: list[Pair]) -> bool:
+    """Whether so many pairs with such names are a record and not an accident."""
+    metrics = sum(vocabulary.is_metric(pair.key) for pair in pairs)
+    counted = [pair for pair in pairs if vocabulary.axis(pair.key) is not None]
+    if len(pairs) == 1:
+        alone = pairs[0]
+        return bool(counted) or (metrics == 1 and not alone.bare)
+    if metrics == len(counted) == 0:
+        return False
+    if any(pair.bare for pair in pairs):
+        return 2 * len([p for p in pairs if _known(p)]) >= len(pairs)
+    return metrics > 0 or len(pairs) > len(counted) > 0
+
+
+def _known(pair: Pair) -> bool:
+    return vocabulary.axis(pair.key) is not None or vocabulary.is_metric(pair.key)
+
+
+def _record(pairs: list[Pair]) -> Record:
+    step, counts = None, ""
+    config: dict[str, ConfigValue] = {}
+    for name in vocabulary.AXES:
+        for pair in pairs:
+            if vocabulary.axis(pair.key) != name:
+                continue
+            if pair.total is not None:
+                config[vocabulary.TOTALS[name]] = pair.total
+            if step is None and (step := whole(pair.value)) is not None:
+                counts = name
+    values = [(pair.key, pair.value) for pair in pairs if not _placeholder(pair, pairs)]
+    values += [(f"{p.key} +/-", p.spread) for p in pairs if p.spread is not None]
+    return Record(values, step, counts, config)
+
+
+def _placeholder(pair: Pair, pairs: list[Pair]) -> bool:
+    """A mean over no episode: loops print 0 (or nan) where no episode has ended yet."""
+    if not vocabulary.is_reward(pair.key) or (pair.value != 0.0 and not math.isnan(pair.value)):
+        return False
+    counts = ("episodes", "nepisodes", "numepisodes", "episodecount")
+    return any(
+        p.value == 0 and "".join(c for c in p.key.lower() if c.isalnum()) in counts for p in pairs
+    )

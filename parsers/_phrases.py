@@ -1,0 +1,116 @@
+"""Lines with a wording of their own: evaluation callbacks, Sample Factory, farewells."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers._dicts import record as dict_record
+from ppo_top.parsers._numbers import NUMBER, number, whole
+from ppo_top.parsers._record import Record
+
+
+class Phrase(NamedTuple):
+    """A wording: `hint` must be in the line, group `step` is the step, other groups are `tags`."""
+
+    hint: str
+    pattern: re.Pattern[str]
+    tags: dict[str, str]
+    finite: bool = False
+    """A value that is not finite means that there is none yet."""
+
+
+PHRASES = (
+    Phrase(
+        "Eval num_timesteps=",
+        re.compile(
+            rf"Eval num_timesteps=(?P<step>\d+), episode_reward=(?P<mean>{NUMBER}) \+/- (?P<std>{NUMBER})"
+        ),
+        {"mean": "eval/episode_reward", "std": "eval/episode_reward_std"},
+    ),
+    Phrase(
+        "Episode length: ",
+        re.compile(rf"Episode length: (?P<mean>{NUMBER}) \+/- (?P<std>{NUMBER})"),
+        {"mean": "eval/episode_length", "std": "eval/episode_length_std"},
+    ),
+    Phrase(
+        "evaluation: ",
+        re.compile(rf"\d+-episode evaluation: (?P<mean>{NUMBER}) (?:\+/-|±) (?P<std>{NUMBER})"),
+        {"mean": "eval/mean_reward", "std": "eval/std_reward"},
+    ),
+    Phrase(
+        "Fps is (",
+        re.compile(
+            rf"Fps is \(10 sec: (?P<fps>{NUMBER}),.{{0,80}}?\)\. Total num frames: (?P<step>\d+)\."
+        ),
+        {"fps": "fps"},
+        finite=True,
+    ),
+    Phrase(
+        "Avg episode reward: [(",
+        re.compile(rf"Avg episode reward: \[\(\d+, '(?P<reward>{NUMBER})'\)"),
+        {"reward": "Avg episode reward"},
+        finite=True,
+    ),
+)
+
+_STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
+_HEAD_STEP = re.compile(r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE)
+_NAMESPACE = re.compile(r"^\s*(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$", re.DOTALL)
+_ASSIGNED = re.compile(
+    rf"([A-Za-z_]\w{{0,60}})=(?:({NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"
+)
+_DEVICE = re.compile(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
+_TRAINER = re.compile(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
+_TRAINER_NAMES = {"Total": "max_steps", "Num": "num_train_epochs"}
+_MOST_SETTINGS = 1000
+
+
+def read(text: str) -> Record | None:
+    """The record of a line with a known wording, or None."""
+    for phrase in PHRASES:
+        if phrase.hint in text and (match := phrase.pattern.search(text)):
+            return _phrase(phrase, match)
+    if "{" in text and (match := _STEPPED_DICT.match(text)):
+        return _stepped(match)
+    return _settings(text)
+
+
+def _phrase(phrase: Phrase, match: re.Match[str]) -> Record:
+    groups = match.groupdict()
+    values = []
+    for group, tag in phrase.tags.items():
+        value = number(groups[group])
+        if value is not None and not (phrase.finite and not abs(value) < float("inf")):
+            values.append((tag, value))
+    step = groups.get("step")
+    return Record(values, int(step) if step else None, "timesteps" if step else "")
+
+
+def _stepped(match: re.Match[str]) -> Record | None:
+    """A dictionary with words before it; they may say the step (OpenRLHF: `Global step 5: {...}`)."""
+    found = dict_record(match["dict"])
+    if found is None or not found.values:
+        return found
+    head = _HEAD_STEP.search(match["head"])
+    step = whole(float(head[1])) if head else None
+    return found if step is None else found._replace(step=step, axis="step")
+
+
+def _settings(text: str) -> Record | None:
+    """The hyperparameters that a line prints, if it prints any."""
+    if text.startswith("Using ") and (device := _DEVICE.match(text)):
+        return Record([], config={"device": device[1]})
+    if " = " in text and (count := _TRAINER.match(text)):
+        return Record([], config={_TRAINER_NAMES[text.split()[0]]: number(count[1]) or 0})
+    match = _NAMESPACE.match(text) if text.rstrip().endswith(")") else None
+    if match is None:
+        return None
+    config: dict[str, ConfigValue] = {}
+    for name, value, truth, one, two in _ASSIGNED.findall(match["body"]):
+        if len(config) >= _MOST_SETTINGS:
+            break
+        parsed = number(value) if value else None
+        config[name] = parsed if parsed is not None else (truth == "True" if truth else one or two)
+    return Record([], config=config) if len(config) > 1 else None

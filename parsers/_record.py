@@ -1,0 +1,20 @@
+"""What one record in a console says, before it is given a step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ppo_top.model import UNKNOWN_TIME, ConfigValue
+
+
+class Record(NamedTuple):
+    """Values of one moment; `step` is None when the record itself does not say it.
+
+    `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" when it is not named).
+    """
+
+    values: list[tuple[str, float]]
+    step: int | None = None
+    axis: str = ""
+    config: dict[str, ConfigValue] = {}  # noqa: RUF012 - never changed, only replaced
+    time: float = UNKNOWN_TIME

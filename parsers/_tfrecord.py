@@ -1,0 +1,235 @@
+"""The framing of TensorBoard event files: where records begin, and how to go on behind damage.
+
+A record is `u64 length | u32 masked crc32c(length) | payload | u32 masked crc32c(payload)`, little
+endian. Headers are verified here; payloads by whoever decodes them (many at once is faster), except
+where the answer decides where reading goes on:
+
+- a header that does not verify may follow a record that was cut short, so the payload before it is
+  checked: if that is damaged, the search for the next header begins inside it, otherwise behind it;
+- a damaged payload at the very end is held back until the header behind it has arrived.
+
+What is found therefore depends on the bytes alone and never on how they were cut.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import NamedTuple
+
+from ppo_top.model import Problem
+from ppo_top.parsers._crc32c import crc32c, intact, masked, shares
+
+HEADER = 12
+OVERHEAD = 16
+LONGEST = 256 << 20
+"""A record that says it is longer than this is passed over."""
+BLOCK_RECORDS = 1 << 17
+BLOCK_BYTES = 6 << 20
+
+BAD_CHECKSUM = "a record with a bad checksum is passed over"
+
+_LENGTH = struct.Struct("<Q").unpack_from
+_CHECK = struct.Struct("<I").unpack_from
+_NOT_ZERO = re.compile(rb"[^\0]")
+_ZEROS = bytes(4)
+_EMPTY_LENGTH = crc32c(bytes(8))
+_KNOWN_LENGTHS = 1 << 16
+
+
+class Block(NamedTuple):
+    """Whole records with good headers: `starts` are their places in `data`, in file order.
+
+    `offset` is the place of `data` in the file. Payloads are not verified yet.
+    """
+
+    data: bytes
+    offset: int
+    starts: list[int]
+
+
+class _Stop(Enum):
+    """Why walking from record to record ended."""
+
+    NO_HEADER = auto()
+    """Less than a header is left: what follows the last record is not known."""
+    HALF = auto()
+    """The record has begun and has no end yet."""
+    BROKEN = auto()
+    """The header does not verify."""
+    LONG = auto()
+    """The record is longer than any that is read."""
+    FULL = auto()
+    """Enough for one block."""
+
+
+class Headers:
+    """Verifies headers and remembers those that are good."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, int] = {}
+
+    def learn(self, header: bytes) -> int | None:
+        """The length in a header of 12 bytes, or None when its checksum is not that of the length."""
+        length: int = _LENGTH(header)[0]
+        if masked(_length_checksum(length)) != _CHECK(header, 8)[0]:
+            return None
+        if len(self.known) >= _KNOWN_LENGTHS:
+            self.known.clear()
+        self.known[header] = length
+        return length
+
+    def search(self, data: bytes, start: int) -> int:
+        """The first place at or after `start` where a good header of a readable record stands.
+
+        Without one: the first place where one may begin when more bytes are there.
+        """
+        last = len(data) - HEADER
+        while start <= last:
+            zeros = data.find(_ZEROS, start + 4)  # the upper half of the length of any record here
+            if zeros < 0:
+                return len(data) - 7  # zeros may follow
+            start = zeros - 4
+            if start > last:
+                break
+            length = self.learn(data[start : start + HEADER])
+            if length is not None and length <= LONGEST:
+                return start
+            start = _past_zeros(data, start)
+        return start
+
+
+def _past_zeros(data: bytes, start: int) -> int:
+    """The next place worth a look: twelve zero bytes in a row are no header."""
+    if data[start : start + HEADER].count(0) < HEADER:
+        return start + 1
+    found = _NOT_ZERO.search(data, start)
+    behind = found.start() if found else len(data)
+    return behind - HEADER + 1
+
+
+def _length_checksum(length: int) -> int:
+    if length >> 32:
+        return crc32c(length.to_bytes(8, "little"))
+    return (
+        _EMPTY_LENGTH
+        ^ shares(7)[length & 255]
+        ^ shares(6)[length >> 8 & 255]
+        ^ shares(5)[length >> 16 & 255]
+        ^ shares(4)[length >> 24]
+    )
+
+
+class Records:
+    """Collects the bytes of one file and gives its records in blocks."""
+
+    def __init__(self) -> None:
+        self._headers = Headers()
+        self._data = b""
+        self._offset = 0
+        self._arrived: list[bytes] = []
+        self._waiting = 0
+        self._needed = 0
+        self._searching = False
+        self._problems: list[Problem] = []
+
+    def add(self, data: bytes) -> Iterator[Block]:
+        """Take the next bytes and give the records that are complete."""
+        self._arrived.append(data)
+        self._waiting += len(data)
+        if self._waiting < self._needed or not self._waiting:
+            return
+        self._data = b"".join((self._data, *self._arrived)) if self._data else b"".join(self._arrived)
+        self._arrived.clear()
+        place = 0
+        while True:
+            starts, place, stop = self._walk(place)
+            place = self._settle(starts, place, stop)
+            if starts:
+                yield Block(self._data, self._offset, starts)
+            if stop in (_Stop.NO_HEADER, _Stop.HALF):
+                break
+        self._keep(place)
+
+    def problems(self) -> list[Problem]:
+        """What was passed over since the last call."""
+        taken, self._problems = self._problems, []
+        return taken
+
+    def rest(self) -> Problem | None:
+        """The record that has begun and has no end, if no byte follows."""
+        if self._searching or not (size := len(self._data) + self._waiting):
+            return None
+        return Problem(self._offset, f"the last record is cut off or damaged ({size:,} bytes)")
+
+    def _keep(self, place: int) -> None:
+        """Drop what was read; remember how many bytes are needed before another look pays."""
+        self._data = self._data[place:]
+        self._offset += place
+        self._waiting = 0
+        size = len(self._data)
+        self._needed = 1
+        if not self._searching and size >= HEADER:
+            whole: int = _LENGTH(self._data)[0] + OVERHEAD
+            if size >= whole:  # it is doubtful, and waits for the header behind it
+                whole += HEADER
+            self._needed = max(1, whole - size)
+
+    def _walk(self, place: int) -> tuple[list[int], int, _Stop]:
+        """Go from header to header; the places of whole records, where and why it ended."""
+        data, size = self._data, len(self._data)
+        if self._searching:
+            place = self._headers.search(data, place)
+            if place + HEADER > size:
+                return [], place, _Stop.NO_HEADER
+            self._searching = False
+        starts: list[int] = []
+        known, learn = self._headers.known, self._headers.learn
+        limit = place + BLOCK_BYTES
+        while True:
+            header = data[place : place + HEADER]
+            length = known.get(header)
+            if length is None:
+                if len(header) < HEADER:
+                    return starts, place, _Stop.NO_HEADER
+                length = learn(header)
+                if length is None:
+                    return starts, place, _Stop.BROKEN
+            if length > LONGEST:
+                return starts, place, _Stop.LONG
+            if place >= limit or len(starts) >= BLOCK_RECORDS:
+                return starts, place, _Stop.FULL
+            end = place + OVERHEAD + length
+            if end > size:
+                return starts, place, _Stop.HALF
+            starts.append(place)
+            place = end
+
+    def _settle(self, starts: list[int], place: int, stop: _Stop) -> int:
+        """Where to go on, after what ended the walk; takes a doubtful last record off `starts`."""
+        if stop is _Stop.LONG:
+            return self._damage(place, place + HEADER, "a record too long to be read is passed over")
+        if stop not in (_Stop.BROKEN, _Stop.NO_HEADER):
+            return place
+        doubtful = bool(starts) and not self._sound(starts[-1], place)
+        if doubtful:
+            start = starts.pop()
+            if stop is _Stop.NO_HEADER:
+                return start
+            return self._damage(start, start + HEADER, BAD_CHECKSUM)
+        if stop is _Stop.BROKEN:
+            return self._damage(place, place + 1, "no record begins here: bytes are passed over up to the next one")
+        return place
+
+    def _sound(self, start: int, end: int) -> bool:
+        stored: int = _CHECK(self._data, end - 4)[0]
+        return intact(self._data[start + HEADER : end - 4], stored)
+
+    def _damage(self, start: int, behind: int, what: str) -> int:
+        self._problems.append(Problem(self._offset + start, what))
+        self._searching = True
+        return behind

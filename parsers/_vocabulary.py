@@ -1,0 +1,135 @@
+"""Which words make a pair of name and number a metric, a step or a setting."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+METRIC = frozenset(
+    """
+    reward rewards rew rews return returns ret loss losses kl kld approxkl entropy ent clip clipped
+    clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
+    explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
+    ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
+    vpred temperature alpha noise eval timesteps throughput
+    """.split()
+)
+"""A name with one of these is worth charting wherever it stands."""
+
+_NEVER = frozenset(
+    """
+    code status error errors warning warnings pid port line version id gpu gpus memory seed size
+    parameters params trainable weights bytes file files exit signal rank device devices workers
+    envs env hidden layer layers dim shape limit max_steps args argv statement failed passed tests
+    took downloading
+    """.split()
+)
+"""A name with one of these says something of the machine or the set-up, not of the training."""
+
+_PROSE = frozenset(
+    """
+    in the a an of for at after before with took is was were are and or to from by on has have had
+    than that this it be been will would should can only about into over under up down out not no
+    if when while using got found loaded saved took least most more less every per
+    """.split()
+)
+"""Words that stand in sentences: a number behind them without `:` or `=` is prose."""
+
+AXES = (
+    "timesteps",
+    "step",
+    "iteration",
+    "epoch",
+    "episode",
+)
+"""What a step can count, the finest first."""
+
+_STEP_WORDS = {
+    "globalstep": "step",
+    "step": "step",
+    "trainstep": "step",
+    "trainingstep": "step",
+    "trainingglobalstep": "step",
+    "totaltimesteps": "timesteps",
+    "timesteps": "timesteps",
+    "timestep": "timesteps",
+    "numtimesteps": "timesteps",
+    "totalsteps": "timesteps",
+    "envsteps": "timesteps",
+    "envstep": "timesteps",
+    "totalenvsteps": "timesteps",
+    "totalenvinteracts": "timesteps",
+    "totalframes": "timesteps",
+    "totalnumframes": "timesteps",
+    "frames": "timesteps",
+    "frame": "timesteps",
+    "iteration": "iteration",
+    "iter": "iteration",
+    "itr": "iteration",
+    "it": "iteration",
+    "learningiteration": "iteration",
+    "trainingiteration": "iteration",
+    "update": "iteration",
+    "numupdates": "iteration",
+    "nupdates": "iteration",
+    "updates": "iteration",
+    "epoch": "epoch",
+    "episode": "episode",
+    "ep": "episode",
+}
+
+TOTALS = {
+    "timesteps": "total_timesteps",
+    "step": "max_steps",
+    "iteration": "total_iterations",
+    "epoch": "total_epochs",
+    "episode": "total_episodes",
+}
+"""The configuration's name for N of `k/N`, by what is counted."""
+
+_SETTINGS = frozenset(
+    """
+    learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
+    batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
+    beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
+    """.split()
+)
+
+
+@lru_cache(maxsize=4096)
+def _bare(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case, CamelCase taken apart."""
+    return tuple(word.lower() for word in _WORDS.findall(name))
+
+
+def axis(name: str) -> str | None:
+    """What a step word counts; None when the name is no step word."""
+    return _STEP_WORDS.get(_bare(name))
+
+
+def is_metric(name: str) -> bool:
+    """Whether the name alone tells that its number belongs on a chart."""
+    parts = words(name)
+    return not METRIC.isdisjoint(parts) and _NEVER.isdisjoint(parts)
+
+
+def is_setting(name: str) -> bool:
+    """Whether the name is one of a hyperparameter's usual ones."""
+    return _bare(name) in _SETTINGS
+
+
+def is_prose(name: str) -> bool:
+    """Whether the name holds a word of sentences."""
+    return not _PROSE.isdisjoint(words(name))
+
+
+def is_reward(name: str) -> bool:
+    """Whether the number is a reward, a return or a score."""
+    return not {"reward", "rewards", "rew", "return", "returns", "score"}.isdisjoint(words(name))

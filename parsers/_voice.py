@@ -1,0 +1,77 @@
+"""One speaker on a console stream (a rank, a process) and where its training stands."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers import _pairs, _phrases
+from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._bars import Steps
+from ppo_top.parsers._dicts import record as dict_record
+from ppo_top.parsers._endings import Endings
+from ppo_top.parsers._numbers import NUMBER, number
+from ppo_top.parsers._record import Record
+from ppo_top.parsers._tables import Table
+
+_BLOCK = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
+_BLOCK_ROW = re.compile(
+    rf"\s*+([A-Za-z][^:|{{}}]{{0,120}}):\s++({NUMBER})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+)
+
+
+class Voice:
+    """Reads the lines of one speaker that stand for themselves and gives records their steps."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self.endings = Endings()
+        self.steps = Steps()
+        self.step: int | None = None
+        self.axis = ""
+        """What `step` counts; "" as long as no line has said a step."""
+        self._seen = False
+        self._records = 0
+        self._block = False  # inside the block of right-aligned pairs that rsl_rl prints
+
+    def read(self, text: str) -> Record | None:
+        """The record of a line that is neither a table's row nor a progress bar."""
+        if text.startswith("{"):
+            return dict_record(text)
+        if self._block and (row := _BLOCK_ROW.match(text)):
+            return Record([(row[1].strip(), float(number(row[2]) or 0.0))])
+        found = _phrases.read(text) or _pairs.read(text)
+        self._block = bool(_BLOCK.match(text)) or (self._block and (not found or ":" in text))
+        return self._placed(found) if found else None
+
+    def _placed(self, found: Record) -> Record:
+        """Tell settings that are printed before the training from values of the training."""
+        if self._seen or not found.values or found.config:
+            return found
+        if all(vocabulary.is_setting(tag) for tag, _ in found.values):
+            config: dict[str, ConfigValue] = dict(found.values)
+            return Record([], config=config)
+        return found
+
+    def step_of(self, found: Record) -> int:
+        """The step of a record: its own, else the last one said, else the records are counted."""
+        self._seen = True
+        self._records += 1
+        if found.step is None:
+            return self._records if self.step is None else self.step
+        if self._coarser(found) and self.step is not None and _is_heading(found):
+            return self.step
+        self.step, self.axis = found.step, found.axis
+        return found.step
+
+    def _coarser(self, found: Record) -> bool:
+        """Whether a step counts larger things than the one known (epochs where steps are known)."""
+        axes = vocabulary.AXES
+        if self.axis not in axes or found.axis not in axes:
+            return False
+        return axes.index(found.axis) > axes.index(self.axis)
+
+
+def _is_heading(found: Record) -> bool:
+    """A line that says a step and nothing else."""
+    return all(vocabulary.axis(tag) is not None for tag, _ in found.values)
