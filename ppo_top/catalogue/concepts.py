@@ -81,7 +81,7 @@ def concept(name: str) -> Concept:
     parameter = _parameter(name)
     label = template.label.replace("{f}", parameter)
     if label == template.label:
-        label = f"{label} {parameter}"
+        label = f"{label.removesuffix(' histogram')} {parameter}"
     return template._replace(name=name, label=shortened(label))
 
 

@@ -1,0 +1,314 @@
+"""What tags mean: every trainer's table, who wrote a log, and what is guessed of unknown ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from ppo_top.catalogue import (
+    GROUPS,
+    IGNORE,
+    UNKNOWN,
+    Producer,
+    concept,
+    concepts,
+    identify,
+    is_concept,
+    meaning,
+    own_meaning,
+    producers,
+    table,
+    trainers,
+)
+from ppo_top.catalogue.concepts import LABEL_WIDTH
+
+DEMO_LOGS = Path(__file__).parent.parent / "demo_logs"
+TABLES = list(trainers().values())
+PRODUCERS = {producer.id: producer for producer in producers()}
+LINES = [(each.id, entry) for each in TABLES for entry in each.entries.values()]
+
+DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
+WORDS = {
+    "=", "neg", "pct", "ms", "1-x", "bin", "zero-missing",  # what is done to the number
+    "k1", "k2", "k3", "kl",  # how a KL is estimated
+    "binding", "outside",  # which clips count
+    "half", "mse", "clipped", "scaled", "token", "prob", "cumulative", "update", "end",
+}  # fmt: skip
+
+
+def concept_of(trainer: str, tag: str) -> str | None:
+    """The concept of a tag of a trainer."""
+    found = meaning(PRODUCERS[trainer], tag)
+    return found.concept if found else None
+
+
+# --- the tables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
+def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
+    """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
+    tag = entry.tag.replace("{f}", "speed")
+    found = trainers()[trainer].find(tag)
+    assert found is not None
+    assert found[0] is entry
+    known = meaning(PRODUCERS[trainer], tag)
+    if entry.axis:
+        assert known is not None
+        assert (known.concept, known.axis) == (IGNORE, entry.axis)
+    elif entry.concept == "-":
+        assert known is None
+    else:
+        assert known is not None
+        assert known.concept == entry.concept.replace("{f}", "{speed}")
+        assert is_concept(known.concept)
+
+
+@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
+def test_every_line_uses_known_words(trainer, entry):
+    """A misspelt word in the third column cannot pass for "nothing special"."""
+    assert {word for word in entry.words if not word.startswith("axis:")} <= WORDS
+
+
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_no_tag_stands_twice_in_a_table(each):
+    """Two lines for one tag would leave it to chance what it means."""
+    text = (table.FOLDER / f"{each.id}.tsv").read_text(encoding="utf-8")
+    tags = [cells[0] for _, cells in table.rows(text) if not cells[0].startswith("!")]
+    assert sorted(tags) == sorted(set(tags))
+    assert all(len(cells) <= 4 for _, cells in table.rows(text))
+
+
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_every_table_has_a_head(each):
+    """A trainer has a name, a family whose limits apply, marks to know it by, and an axis."""
+    assert each.label
+    assert each.family in {"ctrl", "rlhf", "grpo"}
+    assert each.evidence
+    assert each.totals
+
+
+def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
+    """A table with a misspelt head line does not load silently."""
+    wrong = tmp_path / "wrong.tsv"
+    wrong.write_text("!famly\tctrl\n")
+    with pytest.raises(ValueError, match="famly"):
+        table._read(wrong)
+
+
+@pytest.mark.parametrize("each", concepts().values(), ids=lambda each: each.name)
+def test_every_concept_can_be_drawn(each):
+    """A concept has a group, a direction, a short label and one sentence that explains it."""
+    assert each.group in GROUPS
+    assert each.direction in DIRECTIONS
+    assert each.fmt in {"4g", "pct", "int", "lr", "s"}
+    assert 0 < len(each.label) <= LABEL_WIDTH
+    assert each.meaning.endswith(".")
+
+
+def test_labels_tell_concepts_apart():
+    """No two concepts have the same label."""
+    labels = [each.label for each in concepts().values()]
+    assert sorted(labels) == sorted(set(labels))
+
+
+def test_loading_is_quick():
+    """All tables are read within a few milliseconds (50 here, for slow machines)."""
+    trainers.cache_clear()
+    concepts.cache_clear()
+    start = time.perf_counter()
+    trainers()
+    concepts()
+    assert time.perf_counter() - start < 0.05
+
+
+# --- names of concepts -----------------------------------------------------------------------
+
+
+def test_a_parameter_becomes_part_of_the_label():
+    """`reward_component_mean{accuracy}` is called accuracy, and keeps its group."""
+    found = concept("reward_component_mean{accuracy}")
+    assert (found.label, found.group, found.direction) == ("accuracy", "Reward", "up")
+
+
+def test_a_long_name_keeps_its_end():
+    """What does not fit is cut in front: the ends of names tell them apart."""
+    assert concept("reward_component_mean{a_very_long_name_of_a_reward}").label.startswith("…")
+    assert len(concept("tag:x/" + "y" * 100).label) == LABEL_WIDTH
+
+
+def test_a_tag_without_a_concept_can_be_drawn_too():
+    """It goes to the group of others under its own name and is never judged."""
+    found = concept("tag:my/thing")
+    assert (found.group, found.label, found.direction) == ("Other", "my/thing", "info")
+
+
+def test_quantiles_of_a_histogram_are_concepts():
+    """A histogram comes as numbers: its largest value and its quantiles have names."""
+    legacy = PRODUCERS["trl-legacy"]
+    assert concept_of("trl-legacy", "ppo/policy/ratio/max") == "ratio_max"
+    assert concept_of("trl-legacy", "env/reward_dist/p99") == "reward_p99"
+    assert concept("reward_p99").label == "reward p99"
+    assert meaning(legacy, "ppo/val/mean/max") is None
+    assert not is_concept("nonsense_p99")
+
+
+# --- who wrote it ----------------------------------------------------------------------------
+
+FINGERPRINTS = [
+    ("sb3", "PPO", ["rollout/ep_rew_mean", "time/fps", "train/loss", "train/clip_fraction"]),
+    ("sb3", "A2C", ["rollout/ep_rew_mean", "train/policy_loss", "train/value_loss"]),
+    ("sb3", "DQN", ["rollout/ep_rew_mean", "rollout/exploration_rate", "train/loss"]),
+    ("sb3", "SAC", ["rollout/ep_rew_mean", "train/actor_loss", "train/ent_coef"]),
+    ("sb3", "TD3", ["rollout/ep_rew_mean", "train/actor_loss", "train/critic_loss"]),
+    ("sb3", "TRPO", ["rollout/ep_rew_mean", "train/kl_divergence_loss", "train/value_loss"]),
+    ("sb3", "", ["rollout/ep_rew_mean", "time/fps"]),
+    ("custom", "", ["Mean reward", "KL", "clip%"]),
+    ("custom", "", ["rollout/ep_rew_mean", "train/policy_gradient_loss", "train/approx_kl"]),
+    ("trl-legacy", "PPO", ["env/reward_mean", "ppo/policy/clipfrac"]),
+    ("trl-ppo", "PPO", ["train/policy/approxkl_avg", "train/objective/kl"]),
+    ("trl-ppo", "PPO", ["policy/approxkl_avg", "eps"]),
+    ("trl-grpo", "GRPO", ["train/completions/clipped_ratio", "train/reward"]),
+    ("trl-grpo", "GRPO", ["completion_length", "reward", "reward_std"]),
+    ("trl-async-grpo", "GRPO", ["train/completions/mean_length", "train/sample/staleness_mean"]),
+    ("cleanrl", "PPO", ["charts/SPS", "charts/episodic_return", "losses/clipfrac"]),
+    ("cleanrl", "DQN", ["charts/SPS", "losses/td_loss"]),
+    ("rsl_rl", "PPO", ["Train/mean_reward", "Perf/total_fps"]),
+    ("rllib", "PPO", ["ray/tune/learners/default_policy/mean_kl_loss"]),
+    ("rllib", "", ["env_runners/episode_return_mean"]),
+    ("skrl", "PPO", ["Reward / Total reward (mean)", "Loss / Value loss"]),
+    ("verl", "", ["actor/pg_loss", "response_length/clip_ratio"]),
+    ("openrlhf", "", ["train/ppo_clip_ratio", "train/reward", "train/actor_lr"]),
+    ("openrlhf", "", ["train/group_reward_std"]),
+    ("spinning-up", "PPO", ["AverageEpRet", "ClipFrac"]),
+    ("torchrl", "PPO", ["train/loss_objective", "train/kl_approx"]),
+    ("tianshou", "", ["training/returns_stat/mean", "update/loss/mean"]),
+    ("sample_factory", "PPO", ["reward/reward", "train/fraction_clipped", "train/loss"]),
+    ("rl_games", "PPO", ["losses/a_loss", "rewards/step", "rewards/iter"]),
+    ("unknown", "", ["loss", "accuracy"]),
+    ("unknown", "", []),
+]
+
+
+@pytest.mark.parametrize(("trainer", "algo", "tags"), FINGERPRINTS)
+def test_a_trainer_is_known_by_its_tags(trainer, algo, tags):
+    """The marks of one trainer do not fit another one's table, and tell the algorithm."""
+    found = identify(tags)
+    assert (found.id, found.algo) == (trainer, algo)
+    assert found == identify(reversed(tags))
+
+
+def test_more_tags_may_change_the_answer():
+    """It is asked again when tags appear: at first SB3's algorithm cannot be told."""
+    tags = ["rollout/ep_rew_mean", "time/fps"]
+    assert identify(tags).label == "SB3"
+    assert identify([*tags, "train/clip_fraction"]).label == "SB3 PPO"
+
+
+def test_families_say_whose_limits_apply():
+    """Control, RLHF with a critic, GRPO and its relatives, and unknown ones."""
+    families = {name: each.family for name, each in PRODUCERS.items()}
+    assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"
+    assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
+    assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
+    assert UNKNOWN.family == "unknown"
+
+
+# --- real logs -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sb3_cartpole", "sb3_cartpole_lr3e-2"])
+def test_every_tag_of_the_sb3_demo_is_known(name):
+    """What the real trainer wrote is in its table, and it is recognised."""
+    with open(DEMO_LOGS / name / "progress.csv", newline="") as file:
+        tags = next(csv.reader(file))
+    found = identify(tags)
+    assert (found.id, found.label) == ("sb3", "SB3 PPO")
+    assert [tag for tag in tags if trainers()["sb3"].find(tag) is None] == []
+
+
+def trainer_states() -> list[Path]:
+    """The states that real TRL trainers left in the recorded logs."""
+    here = Path(__file__).parent / "data"
+    return sorted([*here.rglob("trainer_state.json"), *DEMO_LOGS.rglob("trainer_state.json")])
+
+
+@pytest.mark.parametrize("path", trainer_states(), ids=lambda path: path.parts[-4])
+def test_every_tag_of_a_real_trl_run_is_known(path):
+    """What the recorded trainers wrote is in the table of the trainer that is recognised."""
+    history = json.loads(path.read_text())["log_history"]
+    tags = {key for record in history for key in record} - {"step"}
+    found = identify(tags)
+    assert found.id in {"trl-ppo", "trl-grpo"}
+    assert [tag for tag in sorted(tags) if trainers()[found.id].find(tag) is None] == []
+
+
+# --- unknown trainers ------------------------------------------------------------------------
+
+GUESSES = [
+    ("agent/approx_kl", "approx_kl"),
+    ("kl_divergence", "approx_kl"),
+    ("rlhf/kl", "ref_kl"),
+    ("objective/kl", "ref_kl"),
+    ("ppo/clip_frac", "clip_fraction"),
+    ("completions/clipped_ratio", "truncated_frac"),
+    ("response_length/clip_ratio", "truncated_frac"),
+    ("critic/explained_var", "explained_variance"),
+    ("vf_loss", "value_loss"),
+    ("losses/value", "value_loss"),
+    ("Loss/Value Function", "value_loss"),
+    ("loss/policy_loss", "policy_loss"),
+    ("episode_reward", "reward_mean"),
+    ("train/mean_reward", "reward_mean"),
+    ("reward", "reward_mean"),
+    ("eval/episode_reward", "eval_reward_mean"),
+    ("policy/policy_entropy", "entropy"),
+    ("train/grad_norm", "grad_norm"),
+    ("optimizer/learning-rate", "lr"),
+    ("perf/SPS", "fps"),
+    ("loss", "total_loss"),
+    ("eval/loss", None),
+    ("accuracy", None),
+    ("critic/lr", None),
+    ("entropy_loss", None),
+]
+
+
+@pytest.mark.parametrize(("tag", "expected"), GUESSES)
+def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
+    """A likely name counts as a guess; where the sign cannot be known (entropy_loss), nothing."""
+    found = meaning(UNKNOWN, tag)
+    assert (found.concept if found else None) == expected
+    assert found is None or found.fallback
+
+
+def test_nothing_is_guessed_for_a_known_trainer():
+    """A tag that is not in its trainer's table stands for no concept."""
+    assert meaning(PRODUCERS["sb3"], "my/approx_kl") is None
+
+
+def test_a_user_may_name_his_own_tags():
+    """His words count before every table, with the same transforms as the tables have."""
+    own = {"my/h": "entropy neg", "train/loss": "value_loss", "bad": "no_such_concept"}
+    sb3 = PRODUCERS["sb3"]
+    found = meaning(sb3, "my/h", own)
+    assert found is not None
+    assert (found.concept, found.scale) == ("entropy", -1.0)
+    renamed = meaning(sb3, "train/loss", own)
+    assert renamed is not None
+    assert renamed.concept == "value_loss"
+    assert own_meaning("no_such_concept") is None
+    assert own_meaning("") is None
+
+
+def test_a_flood_of_tags_does_not_fill_the_memory():
+    """What is remembered of tags is bounded."""
+    from ppo_top.catalogue.tags import _meaning
+
+    for number in range(6000):
+        meaning(Producer("sb3", "SB3", "ctrl", ""), f"flood/{number}")
+    assert _meaning.cache_info().currsize <= 4096

@@ -1,0 +1,331 @@
+"""What tags mean, one by one: the values that guides call crucial, and the traps among them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.catalogue import concept, identify, meaning, producers
+
+PRODUCERS = {producer.id: producer for producer in producers()}
+
+LEGACY = """
+env/reward_mean reward_mean          ppo/mean_scores reward_mean
+env/reward_std reward_std            ppo/std_scores reward_std
+env/reward_dist reward_dist          objective/kl ref_kl
+objective/kl_dist ref_kl_dist        objective/kl_coef kl_coef
+ppo/mean_non_score_reward non_score_reward
+objective/entropy seq_entropy        ppo/policy/entropy entropy
+ppo/learning_rate lr                 ppo/policy/clipfrac clip_fraction
+ppo/policy/approxkl approx_kl        ppo/policy/policykl approx_kl_k1
+ppo/policy/ratio ratio_dist          ppo/policy/advantages_mean adv_mean
+ppo/policy/advantages adv_dist       ppo/returns/mean return_mean
+ppo/returns/var return_var           ppo/val/mean value_mean
+ppo/val/var value_var                ppo/val/var_explained explained_variance
+ppo/val/clipfrac value_clip_fraction ppo/val/vpred value_pred
+ppo/val/error value_error            ppo/loss/policy policy_loss
+ppo/loss/value value_loss            ppo/loss/total total_loss
+tokens/queries_len_mean query_len_mean tokens/queries_len_std query_len_std
+tokens/queries_dist query_len_dist   tokens/responses_len_mean resp_len_mean
+tokens/responses_len_std resp_len_std tokens/responses_dist resp_len_dist
+tokens/responses_len_dist resp_len_dist
+objective/logprobs logprobs_dist     objective/ref_logprobs ref_logprobs_dist
+"""
+
+PPO = """
+eps eps                              objective/kl ref_kl
+objective/entropy seq_entropy        objective/non_score_reward non_score_reward
+objective/rlhf_reward rlhf_reward    objective/scores reward_mean
+policy/approxkl_avg approx_kl        policy/clipfrac_avg clip_fraction
+loss/policy_avg policy_loss          loss/value_avg value_loss
+val/clipfrac_avg value_clip_fraction policy/entropy_avg entropy
+val/ratio ratio_mean                 val/ratio_var ratio_var
+val/num_eos_tokens eos_count         lr lr
+episode episode
+"""
+
+GRPO = """
+num_tokens num_tokens                reward reward_mean
+completions/mean_length resp_len_mean completions/min_length resp_len_min
+completions/max_length resp_len_max  completions/clipped_ratio truncated_frac
+completions/mean_terminated_length term_len_mean
+completions/min_terminated_length term_len_min
+completions/max_terminated_length term_len_max
+rewards/my_custom_reward/mean reward_component_mean{my_custom_reward}
+rewards/my_custom_reward/std reward_component_std{my_custom_reward}
+reward_std reward_std                kl ref_kl_token
+entropy entropy                      clip_ratio clip_fraction
+clip_ratio/low_mean clip_low         clip_ratio/low_min clip_low_min
+clip_ratio/high_mean clip_high       clip_ratio/high_max clip_high_max
+clip_ratio/region_mean clip_fraction frac_reward_zero_std frac_zero_std
+"""
+
+SB3 = """
+rollout/ep_rew_mean reward_mean      rollout/ep_len_mean ep_len
+train/value_loss value_loss          train/entropy_loss entropy
+train/policy_gradient_loss policy_loss train/approx_kl approx_kl
+train/clip_fraction clip_fraction    train/explained_variance explained_variance
+train/learning_rate lr               train/loss total_loss
+train/clip_range clip_range          train/n_updates n_updates
+time/total_timesteps step            time/iterations iteration
+time/fps fps                         time/time_elapsed time_elapsed
+eval/mean_reward eval_reward_mean    eval/std_reward eval_reward_std
+"""
+
+
+def pairs(trainer: str, text: str) -> list[tuple[str, str, str]]:
+    """(trainer, tag, concept) of a list above."""
+    words = text.split()
+    return [(trainer, *pair) for pair in zip(words[::2], words[1::2], strict=True)]
+
+
+CRUCIAL = [
+    *pairs("trl-legacy", LEGACY),
+    *pairs("trl-ppo", PPO),
+    *pairs("trl-grpo", GRPO),
+    *pairs("sb3", SB3),
+    *pairs("custom", SB3),
+    ("custom", "Iteration", "iteration"),
+    ("custom", "Episodes", "n_episodes"),
+    ("custom", "Mean Reward", "reward_mean"),
+    ("custom", "Mean reward", "reward_mean"),
+    ("custom", "KL", "approx_kl"),
+    ("custom", "clip%", "clip_fraction"),
+]
+
+
+@pytest.mark.parametrize(("trainer", "tag", "expected"), CRUCIAL)
+def test_the_values_that_guides_name(trainer, tag, expected):
+    """Every metric that the trainers' logging guides explain stands for its concept."""
+    found = meaning(PRODUCERS[trainer], tag)
+    assert found is not None
+    assert found.concept == expected
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag", "expected"), pairs("trl-ppo", PPO) + pairs("trl-grpo", GRPO)
+)
+def test_the_prefix_of_trackers_changes_nothing(trainer, tag, expected):
+    """Hugging Face's trainer writes `train/` before every name in TensorBoard and W&B."""
+    found = meaning(PRODUCERS[trainer], f"train/{tag}")
+    assert found is not None
+    assert found.concept == expected
+
+
+def test_evaluation_has_two_spellings():
+    """`eval_reward` on the console is `eval/reward` on disk, and neither is the training reward."""
+    grpo = PRODUCERS["trl-grpo"]
+    for tag in ("eval_reward", "eval/reward"):
+        found = meaning(grpo, tag)
+        assert found is not None
+        assert found.concept == "eval_reward_mean"
+    assert meaning(grpo, "eval_kl") is None
+
+
+# --- traps: each would be a false alarm ------------------------------------------------------
+
+
+def value(trainer: str, tag: str, logged: float) -> tuple[str, float]:
+    """What a logged number says: (concept, value)."""
+    found = meaning(PRODUCERS[trainer], tag)
+    assert found is not None
+    return found.concept, found.offset + found.scale * logged
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag", "logged", "entropy"),
+    [
+        ("sb3", "train/entropy_loss", -0.69, 0.69),
+        ("custom", "train/entropy_loss", -0.69, 0.69),
+        ("skrl", "Loss / Entropy loss", -0.69, 0.69),
+        ("cleanrl", "losses/entropy", 0.69, 0.69),
+        ("rsl_rl", "Loss/entropy", 0.69, 0.69),
+        ("rllib", "ray/tune/learners/default_policy/entropy", 0.69, 0.69),
+        ("verl", "actor/entropy", 0.69, 0.69),
+        ("verl", "actor/entropy_loss", 0.69, 0.69),
+        ("openrlhf", "train/entropy_loss", 0.69, 0.69),
+        ("torchrl", "train/loss_entropy", -0.0069, 0.0069),
+    ],
+)
+def test_the_sign_of_the_entropy(trainer, tag, logged, entropy):
+    """The same name is minus the entropy in one trainer and the entropy in another."""
+    assert value(trainer, tag, logged) == ("entropy", entropy)
+
+
+def test_percent_and_shares():
+    """Only the custom console prints percent."""
+    assert value("custom", "clip%", 6.2) == ("clip_fraction", pytest.approx(0.062))
+    assert value("custom", "train/clip_fraction", 0.062) == ("clip_fraction", 0.062)
+    assert value("openrlhf", "train/dynamic_filtering_pass_rate", 0.25) == ("frac_zero_std", 0.75)
+
+
+def test_milliseconds_are_seconds():
+    """skrl gives the time of an update in milliseconds."""
+    assert value("skrl", "Stats / Algorithm update time (ms)", 250.0) == (
+        "stage_time{update}",
+        0.25,
+    )
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag", "expected"),
+    [
+        ("trl-legacy", "objective/kl", "ref_kl"),
+        ("trl-ppo", "objective/kl", "ref_kl"),
+        ("trl-grpo", "kl", "ref_kl_token"),
+        ("trl-async-grpo", "kl", "approx_kl"),
+        ("verl", "actor/kl_loss", "ref_kl_token"),
+        ("verl", "actor/ppo_kl", "approx_kl_k1"),
+        ("openrlhf", "train/kl", "ref_kl_token"),
+        ("openrlhf", "train/ppo_kl", "approx_kl_k1"),
+        ("spinning-up", "KL", "approx_kl_k1"),
+        ("cleanrl", "losses/old_approx_kl", "approx_kl_k1"),
+        ("cleanrl", "losses/approx_kl", "approx_kl"),
+        ("rllib", "learners/default_policy/mean_kl_loss", "approx_kl"),
+    ],
+)
+def test_the_two_kls_are_kept_apart(trainer, tag, expected):
+    """KL to the old policy, and KL to the reference per sequence or per token, are three things."""
+    found = meaning(PRODUCERS[trainer], tag)
+    assert found is not None
+    assert found.concept == expected
+
+
+def test_estimators_that_may_be_negative_are_marked():
+    """A negative k1 is noise or a sampling fault; a negative k2 or k3 would be an error."""
+    marks = {
+        ("trl-legacy", "objective/kl"): "k1",
+        ("trl-legacy", "ppo/policy/approxkl"): "k2",
+        ("sb3", "train/approx_kl"): "k3",
+        ("trl-grpo", "kl"): "k3",
+        ("rllib", "learners/default_policy/mean_kl_loss"): "kl",
+        ("custom", "KL"): None,
+    }
+    for (trainer, tag), estimator in marks.items():
+        found = meaning(PRODUCERS[trainer], tag)
+        assert found is not None
+        assert found.estimator == estimator
+
+
+def test_whose_coefficient_it_is():
+    """RLlib's KL coefficient weighs the KL to the old policy, TRL's that to the reference."""
+    rllib = meaning(PRODUCERS["rllib"], "learners/default_policy/curr_kl_coeff")
+    legacy = meaning(PRODUCERS["trl-legacy"], "objective/kl_coef")
+    assert rllib is not None
+    assert legacy is not None
+    assert rllib.concept == legacy.concept == "kl_coef"
+    assert "update" in rllib.words
+    assert "update" not in legacy.words
+
+
+def test_clip_fractions_count_two_things():
+    """Every ratio outside the range, or only those that change the loss (about half)."""
+    counted = {
+        "sb3": "train/clip_fraction",
+        "cleanrl": "losses/clipfrac",
+        "spinning-up": "ClipFrac",
+    }
+    for trainer, tag in counted.items():
+        found = meaning(PRODUCERS[trainer], tag)
+        assert found is not None
+        assert "outside" in found.words
+    for trainer, tag in {"trl-ppo": "policy/clipfrac_avg", "verl": "actor/pg_clipfrac"}.items():
+        found = meaning(PRODUCERS[trainer], tag)
+        assert found is not None
+        assert "binding" in found.words
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag"),
+    [
+        ("trl-grpo", "completions/mean_terminated_length"),
+        ("trl-grpo", "train/completions/min_terminated_length"),
+        ("trl-grpo", "completions/max_terminated_length"),
+        ("custom", "train/explained_variance"),
+    ],
+)
+def test_zero_may_stand_for_nothing(trainer, tag):
+    """No completion ended by itself, or the returns had no variance: 0 is no measurement."""
+    found = meaning(PRODUCERS[trainer], tag)
+    assert found is not None
+    assert found.zero_missing
+
+
+def test_points_an_episode_are_marked():
+    """CleanRL logs a return for each episode: to be brought to the grid of updates."""
+    cleanrl = PRODUCERS["cleanrl"]
+    per_episode = {
+        tag: found.per_episode
+        for tag in ("charts/episodic_return", "charts/episodic_length", "losses/value_loss")
+        if (found := meaning(cleanrl, tag)) is not None
+    }
+    assert per_episode == {
+        "charts/episodic_return": True,
+        "charts/episodic_length": True,
+        "losses/value_loss": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag", "axis"),
+    [
+        ("rsl_rl", "Train/mean_reward/time", "seconds"),
+        ("rl_games", "rewards/iter", "epochs"),
+        ("rl_games", "rewards/time", "seconds"),
+        ("tianshou", "update/loss/mean", "gradient-steps"),
+    ],
+)
+def test_other_axes_are_not_mixed_in(trainer, tag, axis):
+    """The same curve again, against seconds or epochs, is not another measurement of the run."""
+    found = meaning(PRODUCERS[trainer], tag)
+    assert found is not None
+    assert (found.concept, found.axis) == ("ignore", axis)
+
+
+def test_the_better_of_two_tags_comes_first():
+    """Where a trainer has two tags of one concept the one that says more counts."""
+    better = [
+        ("rsl_rl", "Rnd/mean_extrinsic_reward", "Train/mean_reward"),
+        ("verl", "response_length_non_aborted/mean", "response_length/mean"),
+        ("trl-legacy", "env/reward_mean", "ppo/mean_scores"),
+    ]
+    for trainer, first, second in better:
+        one, other = (meaning(PRODUCERS[trainer], tag) for tag in (first, second))
+        assert one is not None
+        assert other is not None
+        assert one.concept == other.concept
+        assert one.priority < other.priority
+
+
+def test_what_rllib_clips_is_marked():
+    """RLlib's value loss cannot spike; the unclipped one is another concept."""
+    clipped = meaning(PRODUCERS["rllib"], "learners/default_policy/vf_loss")
+    whole = meaning(PRODUCERS["rllib"], "learners/default_policy/vf_loss_unclipped")
+    assert clipped is not None
+    assert whole is not None
+    assert "clipped" in clipped.words
+    assert whole.concept == "value_error"
+
+
+def test_sample_factory_ratio_is_not_a_ratio():
+    """Its `train/ratio_mean` is a distance from 1 and would look like a dead policy."""
+    assert meaning(PRODUCERS["sample_factory"], "train/ratio_mean") is None
+
+
+def test_probabilities_are_not_log_probabilities():
+    """verl's difference between sampler and trainer has another scale than TRL's."""
+    found = meaning(PRODUCERS["verl"], "training/rollout_probs_diff_mean")
+    assert found is not None
+    assert "prob" in found.words
+
+
+def test_one_name_two_trainers():
+    """`train/loss` and `train/entropy_loss` are decided by who wrote them."""
+    openrlhf = identify(["train/entropy_loss", "train/ppo_clip_ratio", "train/policy_loss"])
+    sb3 = identify(["train/entropy_loss", "train/value_loss", "rollout/ep_rew_mean"])
+    assert (openrlhf.id, sb3.id) == ("openrlhf", "sb3")
+
+
+def test_success_of_training_and_of_evaluation():
+    """SB3's evaluation success is not merged into that of training episodes."""
+    assert meaning(PRODUCERS["sb3"], "eval/success_rate") is None
+    assert concept("success_rate").direction == "up"
