@@ -22,9 +22,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 NO_LOGS = frozenset(
-    ".git .hg .svn __pycache__ node_modules site-packages dist-packages .venv .tox .nox .eggs"
-    " .mypy_cache .ruff_cache .pytest_cache .ipynb_checkpoints .cache .local .conda .npm .cargo"
-    " .rustup".split()
+    [
+        *(".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages"),
+        *(".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints"),
+        *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache", ".local"),
+        *(".conda", ".npm", ".cargo", ".rustup"),
+    ]
 )
 """Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
 SYSTEM = frozenset(("/proc", "/sys", "/dev"))

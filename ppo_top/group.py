@@ -1,9 +1,9 @@
 """Which logs are one run: told by where they lie, and where that leaves doubt, by what they say.
 
 A log has a *home*, the directory of its run, and perhaps a *unit*: logs of one unit are one run
-whatever they hold (an event file and the progress.csv beside it, the ranks of one launch). Units and
-single files in one home are compared: they are one run if what both log begins alike. A log is placed
-once and never moves, so a run keeps its name when a file appears.
+whatever they hold (an event file and the progress.csv beside it, the ranks of one launch). Units
+and single files in one home are compared: they are one run if what both log begins alike. A log is
+placed once and never moves, so a run keeps its name when a file appears.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 First = Mapping[str, tuple[int, float]]
 """tag -> step and value of its first point."""
 
-INNER = frozenset(
-    "tb tensorboard tb_logs tensorboard_logs tensorboard_log logs log summaries summary .summary"
-    " metrics scalars train eval evaluation valid validation val test".split()
+INNER = re.compile(
+    r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
+    r"|train|eval|evaluation|valid|validation|val|test"
 )
 """Folders inside a run's directory."""
 LONE = re.compile(
@@ -59,6 +59,7 @@ class _Run:
     id: str
     home: tuple[str, str]
     path: str
+    file: str
     near: bool
     first: dict[str, tuple[int, float]] = field(default_factory=dict)
 
@@ -76,8 +77,8 @@ class Groups:
     def place(self, key: str, root: str, first: First, sure: bool = False) -> str | None:
         """The id of the run that a log belongs to; None: cannot be told before it has points.
 
-        `key` is its path below `root`; `first` holds the first point of each tag so far. `sure` asks for
-        an answer now, because no points will come.
+        `key` is its path below `root`; `first` holds the first point of each tag so far. `sure`
+        asks for an answer now, because no points will come.
         """
         known = self._placed.get((root, key))
         if known is not None:
@@ -109,23 +110,40 @@ class Groups:
     def _new(self, scope: str, place: Place, key: str) -> _Run:
         home = (scope, place.home)
         path = place.unit or place.home
+        file = "" if place.unit else _without_suffix(key)
         others = self._homes.setdefault(home, [])
-        if not place.unit and others:
-            path = _without_suffix(key)
-        name = path if path not in self._runs else f"{scope}/{path}".rstrip("/")
+        name = file if file and others else path
+        if name in self._runs:
+            name = f"{scope}/{name}"
         while name in self._runs:
             name += "'"
-        run = _Run(name, home, path, place.near)
+        run = _Run(name, home, path, file, place.near)
         self._runs[name] = run
         others.append(run)
         self._names.clear()
         return run
 
+    def drop(self, run: str) -> None:
+        """Forget a run whose logs are all gone; should they return, it begins anew."""
+        found = self._runs.pop(run, None)
+        if found is None:
+            return
+        others = self._homes[found.home]
+        others.remove(found)
+        if not others:
+            del self._homes[found.home]
+        for table in (self._units, self._placed):
+            for key in [key for key, each in table.items() if each is found]:
+                del table[key]
+        self._names.clear()
+
     def path(self, run: str) -> str:
         """The directory (or file) of a run, below its PATH, with the PATH before it."""
         found = self._runs[run]
         scope = found.home[0]
-        return scope if found.path in ("", ".") else f"{scope}/{found.path}"
+        several = len(self._homes[found.home]) > 1
+        path = found.file if several and found.file else found.path
+        return scope if path == "." else f"{scope}/{path}"
 
     def name(self, run: str) -> str:
         """The shortest end of a run's path that no other run has; it may grow when runs appear."""
@@ -145,13 +163,13 @@ def place_of(key: str, first: First) -> Place:
             return Place(_join(above), _join(folders[: depth + 1]), near=False)
         if ATTEMPT.fullmatch(folder):
             return Place(_join(folders[:depth]), _join(folders[:depth]))
-    own = "tfevents" in name
+    events = "tfevents" in name
     if folders and CHECKPOINT.search(folders[-1]):
-        folders.pop()
-    elif folders and (UNIX_TIME.match(folders[-1]) or (own and _is_part(folders[-1], first))):
+        folders.pop()  # trainer_state.json
+    elif folders and _is_beside(folders[-1], events, first):
         folders.pop()
     inner = _without_inner(folders)
-    if own and len(inner) > 2 and inner[-2] == "runs" and STARTED.fullmatch(inner[-1]):
+    if events and len(inner) > 2 and inner[-2] == "runs" and STARTED.fullmatch(inner[-1]):
         return Place(_join(inner[:-2]), _join(inner), near=False)
     home = _join(inner)
     return Place(home, home if LONE.search(name) else "")
@@ -159,11 +177,12 @@ def place_of(key: str, first: First) -> Place:
 
 def likeness(some: First, others: First) -> float | None:
     """The share of common tags that begin alike, of those that tell runs apart; None without any."""
-    plain = {_plain(tag): point for tag, point in others.items()}
-    common = [tag for tag in plain if _plain(tag) in some and not CLOCK.search(tag)]
-    if not common:
-        return None
-    return sum(_is_alike(some[tag][1], plain[tag][1]) for tag in common) / len(common)
+    pairs = [
+        (some[_plain(tag)][1], value)
+        for tag, (_, value) in others.items()
+        if _plain(tag) in some and not CLOCK.search(tag)
+    ]
+    return sum(_is_alike(*pair) for pair in pairs) / len(pairs) if pairs else None
 
 
 def _is_alike(one: float, other: float) -> bool:
@@ -177,10 +196,15 @@ def _plain(tag: str) -> str:
     return tag.removeprefix("train/")
 
 
-def _is_part(folder: str, first: First) -> bool:
-    """Whether add_scalars made the folder: it is named `<tag>_<key>` and holds that tag only."""
+def _is_beside(folder: str, events: bool, first: First) -> bool:
+    """Whether TensorBoard's helpers made the folder beside the event file of the run.
+
+    add_hparams names it after the time; add_scalars names it `<tag>_<key>`, with that tag only.
+    """
     tags = list(first)
-    return len(tags) == 1 and folder.startswith(tags[0].replace("/", "_") + "_")
+    if UNIX_TIME.match(folder):
+        return True
+    return events and len(tags) == 1 and folder.startswith(tags[0].replace("/", "_") + "_")
 
 
 def _without_inner(folders: list[str]) -> list[str]:
@@ -188,7 +212,7 @@ def _without_inner(folders: list[str]) -> list[str]:
     inner = list(folders)
     if len(inner) > 1 and inner[-2] == ".summary":
         inner.pop()
-    while inner and inner[-1] in INNER:
+    while inner and INNER.fullmatch(inner[-1]):
         inner.pop()
     return inner
 
@@ -209,10 +233,8 @@ def _without_suffix(key: str) -> str:
 
 
 def _short_names(paths: Mapping[str, str]) -> dict[str, str]:
-    """For each run as many last parts of its path as tell it apart, and one more if that is vague."""
-    parts = {
-        run: [part for part in path.split("/") if part] or ["/"] for run, path in paths.items()
-    }
+    """For each run as many last parts of its path as tell it apart, and more if they are vague."""
+    parts = {run: list(filter(None, path.split("/"))) or ["/"] for run, path in paths.items()}
     ends: dict[str, int] = {}
     for own in parts.values():
         for count in range(1, len(own) + 1):
