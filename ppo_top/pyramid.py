@@ -6,7 +6,6 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 BRANCH = 16
@@ -129,26 +128,37 @@ class Pyramid:
         return None
 
 
-def bucket_size(amount: int, cells: int) -> int:
-    """How many rows share a cell so that `amount` rows fit: 1, 2, 3, 4, 6, 8, 12, ...
+GROWTH = 1.1
+"""Strides are powers of this: a drawing fills nine tenths of its width, and seldom shifts."""
 
-    The sizes are few, so that a growing run changes its last cell only, and all cells seldom.
+WIDEST = 6
+"""A row takes at most so many cells, however short the run."""
+
+
+def stride(amount: int, cells: int, widest: int = WIDEST) -> float:
+    """How many rows share a cell (below 1: cells share a row) so that `amount` rows fill `cells`.
+
+    The strides are few, so that a growing run changes its last cell only, and all cells seldom.
     """
-    size = 1
-    while -(-amount // size) > max(cells, 1):
-        power = 1 << (size.bit_length() - 1)
-        size = power + power // 2 if size == power and power > 1 else power * 2
-    return size
+    least = math.ceil(math.log(1 / widest) / math.log(GROWTH))
+    wanted = math.log(max(amount, 1) / max(cells, 1)) / math.log(GROWTH)
+    power = max(least, math.ceil(wanted - 1e-9))
+    while math.ceil(amount / GROWTH**power - 1e-9) > max(cells, 1):
+        power += 1
+    return GROWTH**power
 
 
-def buckets(pyramid: Pyramid, rows: array[int], first: int, last: int, size: int) -> list[Extent]:
-    """The extents of a track per `size` rows of its timeline, from row `first` through `last`.
+def buckets(pyramid: Pyramid, rows: array[int], last: int, size: float) -> list[Extent]:
+    """The extents of a track per `size` rows of its timeline, through row `last`.
 
     `rows` are the row numbers of the points (rising); a cell without a point is `EMPTY`.
     """
-    edges = [*range(first, last + 1, size), last + 1]
-    if len(rows) and rows[-1] == len(rows) - 1:  # a point in every row: no need to search
-        places = edges
-    else:
-        places = [bisect_left(rows, edge) for edge in edges]
-    return [pyramid.extent(a, b) for a, b in pairwise(places)]
+    found = []
+    dense = len(rows) > 0 and rows[-1] == len(rows) - 1  # a point in every row: no need to search
+    for cell in range(math.ceil((last + 1) / size - 1e-9)):
+        start = int(cell * size)
+        stop = min(max(start + 1, int((cell + 1) * size)), last + 1)
+        if not dense:
+            start, stop = bisect_left(rows, start), bisect_left(rows, stop)
+        found.append(pyramid.extent(start, stop))
+    return found

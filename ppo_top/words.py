@@ -138,13 +138,15 @@ def steps(step: float | None, total: float | None = None) -> str:
 
 
 def value(amount: float | None, fmt: str) -> str:
-    """A value as its concept is printed: `%` a share, `count` a whole number."""
-    if fmt in ("%", "percent", "pct"):
+    """A value as its concept is printed: by `pct`, `int`, `s` or `lr`; anything else is a number."""
+    if fmt in ("%", "pct"):
         return percent(amount)
-    if fmt in ("count", "int"):
+    if fmt == "int":
         return count(amount)
-    if fmt in ("s", "seconds"):
+    if fmt == "s":
         return duration(amount)
+    if fmt == "lr" and amount is not None and 0 < abs(amount) < 1e-3:
+        return _scientific(amount, 4)
     return number(amount)
 
 

@@ -6,7 +6,7 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.pyramid import EMPTY, LOOSE, Pyramid, bucket_size, buckets
+from ppo_top.pyramid import EMPTY, LOOSE, WIDEST, Pyramid, buckets, stride
 
 values_with_holes = st.lists(st.floats(width=32), max_size=600)
 
@@ -47,10 +47,10 @@ def test_one_spike_among_a_hundred_thousand_points_is_found() -> None:
     values[77_000] = math.nan
     pyramid = Pyramid(values)
     rows = array("q", range(100_000))
-    size = bucket_size(100_000, 80)
-    cells = buckets(pyramid, rows, 0, 99_999, size)
-    assert [n for n, cell in enumerate(cells) if cell.high == 50.0] == [54_321 // size]
-    assert [n for n, cell in enumerate(cells) if cell.non_finite] == [77_000 // size]
+    size = stride(100_000, 80)
+    cells = buckets(pyramid, rows, 99_999, size)
+    assert [n for n, cell in enumerate(cells) if cell.high == 50.0] == [int(54_321 / size)]
+    assert [n for n, cell in enumerate(cells) if cell.non_finite] == [int(77_000 / size)]
 
 
 def test_a_column_that_shrank_is_summarised_anew() -> None:
@@ -66,17 +66,27 @@ def test_a_column_that_shrank_is_summarised_anew() -> None:
 def test_points_in_few_rows_fall_into_the_cells_of_their_rows() -> None:
     """A metric that is logged every fifth row leaves the cells between empty."""
     pyramid = Pyramid(array("d", [1.0, 2.0]))
-    cells = buckets(pyramid, array("q", [0, 5]), 0, 9, 2)
+    cells = buckets(pyramid, array("q", [0, 5]), 9, 2)
     assert [cell.last for cell in cells] == [1.0, None, 2.0, None, None]
     assert cells[1] == EMPTY
 
 
 @given(st.integers(1, 10_000_000), st.integers(1, 200))
-def test_buckets_fit_and_are_not_wasteful(amount: int, cells: int) -> None:
-    """All rows fit into the cells, and the next smaller size would not have done."""
-    size = bucket_size(amount, cells)
-    assert -(-amount // size) <= cells
-    assert size == 1 or -(-amount // size) > cells * 0.45
+def test_strides_fit_and_fill(amount: int, cells: int) -> None:
+    """All rows fit into the cells, and most of the cells are used."""
+    used = math.ceil(amount / stride(amount, cells) - 1e-9)
+    assert used <= cells
+    assert used >= min(cells, amount * WIDEST) * 0.85 - 1
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=300), st.integers(1, 60))
+def test_every_point_is_in_some_cell(values: list[float], cells: int) -> None:
+    """Whatever the width, the cells together hold the extremes of the whole."""
+    column = array("d", values)
+    last = len(values) - 1
+    found = buckets(Pyramid(column), array("q", range(len(values))), last, stride(last + 1, cells))
+    assert max(cell.high for cell in found if cell.high is not None) == max(values)
+    assert min(cell.low for cell in found if cell.low is not None) == min(values)
 
 
 def test_the_newest_points_may_be_taken_back() -> None:

@@ -96,9 +96,11 @@ def test_steps_and_counts() -> None:
 
 def test_a_value_is_printed_as_its_concept_asks() -> None:
     """Shares, counts and plain numbers each have their way."""
-    assert words.value(0.61, "%") == "61 %"
-    assert words.value(39.0, "count") == "39"
-    assert words.value(0.214, "") == "0.214"
+    assert words.value(0.61, "pct") == "61 %"
+    assert words.value(39.0, "int") == "39"
+    assert words.value(0.214, "4g") == "0.214"
+    assert words.value(12.0, "s") == "12 s"
+    assert [words.value(rate, "lr") for rate in (0.03, 0.0003, 0.0)] == ["0.03", "3e-4", "0"]
 
 
 def test_escape_sequences_are_made_harmless() -> None:

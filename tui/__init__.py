@@ -1,1 +1,21 @@
-"""The screen: the only place where Textual, Rich and plotext are known."""
+"""The screen: the only place where Textual, Rich and plotext are known.
+
+`ppo_top.tui.app.run(paths, *, settings, stdin=False, replay=None, ascii=False, theme=None, bell=True)`
+shows the screen until the user quits and gives the exit code. This module itself loads nothing of
+Textual, so that a command line can be understood before the screen is needed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Replay(NamedTuple):
+    """Show a finished log as it came: `speed` times its own clock, from a step or a share on.
+
+    `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`).
+    """
+
+    speed: float = 60.0
+    start: str | None = None
+    paused: bool = False

@@ -1,0 +1,192 @@
+"""The curves, grouped by concept in the order an RL person expects, reward first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ppo_top.model import Status
+from ppo_top.pyramid import stride
+from ppo_top.tui import spark
+from ppo_top.tui.frame import Block, Frame, Hit
+from ppo_top.tui.spans import Line, Span, beside, fill, line, shorten, spread, width
+from ppo_top.view import PanelTrack, RunView
+from ppo_top.words import clean, number, value
+
+NARROWEST = 28
+"""Cells that a plot with its title needs."""
+
+LOWEST, HIGHEST = 4, 9
+"""Lines of a panel: its title and its plot."""
+
+AXIS = 7
+_TROUBLE = (Status.WATCH, Status.WARN, Status.CRIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A panel to draw: its group, where it is the first of it, and its track."""
+
+    group: str
+    track: PanelTrack
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """How panels are laid out: so many side by side, each so many lines high."""
+
+    columns: int
+    high: int
+
+    def room(self, rows: int) -> int:
+        """How many panels fit into so many lines."""
+        return self.columns * (rows // self.high)
+
+
+def grid(cells: int, rows: int, amount: int) -> Grid:
+    """The layout in which the most panels are seen, none lower or narrower than can be read."""
+    columns = max(1, min(cells // NARROWEST, 6, amount or 1))
+    if rows < LOWEST:
+        return Grid(max(1, cells // 40), 1)
+    lines = -(-max(amount, 1) // columns)
+    return Grid(columns, max(LOWEST, min(HIGHEST, rows // lines)))
+
+
+def drawn_tracks(frame: Frame, view: RunView, most: int) -> list[Cell]:
+    """The tracks to draw: of each group the crucial ones first, then what else fits."""
+    every = [(panel.group, track) for panel in view.panels for track in panel.tracks]
+    crucial = {row.concept for row in view.checklist if row.crucial}
+    rank = sorted(
+        range(len(every)),
+        key=lambda at: (
+            every[at][1].status not in _TROUBLE and every[at][1].track.concept not in crucial,
+            every[at][1].track.concept.startswith("tag:"),
+            at,
+        ),
+    )
+    page = max(most, 1)
+    first = min(frame.scroll, max(0, -(-len(every) // page) - 1)) * page
+    kept = sorted(rank[first : first + most])
+    return [Cell(*every[at]) for at in kept]
+
+
+def panels(frame: Frame, cells: int, rows: int) -> Block:
+    """The panels in exactly the lines there are."""
+    view = frame.view
+    block = Block()
+    if view is None or rows < 1 or view.row is None:
+        return block
+    amount = sum(len(panel.tracks) for panel in view.panels)
+    layout = grid(cells, rows, amount)
+    shown = drawn_tracks(frame, view, layout.room(rows))
+    wide = cells // layout.columns
+    group = ""
+    spare = rows - -(-len(shown) // layout.columns) * layout.high if layout.high > 1 else 0
+    for start in range(0, len(shown), layout.columns):
+        side: list[tuple[list[Line], int]] = []
+        high = layout.high + (1 if spare > 0 and layout.high < HIGHEST else 0)
+        spare -= 1
+        for at, cell in enumerate(shown[start : start + layout.columns]):
+            first = cell.group != group
+            group = cell.group
+            side.append((_panel(frame, view, cell, first, (wide - 1, high)), wide))
+            spot = Hit(at * wide, len(block.lines), wide - 1, high, "concept")
+            block.hits.append(spot._replace(arg=cell.track.track.concept))
+        block.lines += beside(side, high)
+    return block
+
+
+def _panel(
+    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int]
+) -> list[Line]:
+    wide, high = size
+    if high == 1:
+        return [_one_line(frame, view, cell, wide)]
+    title = _title(frame, cell, first, wide)
+    return [title, *_plot(frame, view, cell.track, (wide, high - 1))]
+
+
+def _label_style(frame: Frame, cell: Cell) -> str:
+    chosen = cell.track.track.concept == frame.concept and frame.focus == "values"
+    return "title+selected" if chosen else "title"
+
+
+def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
+    track = cell.track
+    shown = value(track.latest, track.fmt)
+    style = track.status.value if track.status in _TROUBLE else "value"
+    sign = frame.glyphs.trend.get(track.trend, "")
+    latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
+    label = clean(track.label)
+    room = cells - width(latest) - 1
+    lead = f"{cell.group} " if first and len(cell.group) + 1 + len(label) <= room else ""
+    if lead.strip().lower() == label.lower():
+        lead = ""
+    left = line((lead, "brand"), (shorten(label, room), _label_style(frame, cell)), *latest)
+    best = _best(frame, track)
+    fits = best and width(left) + len(best) + 2 <= cells
+    return spread(left, line((best if fits else "", "dim")), cells) if fits else left
+
+
+def _best(frame: Frame, track: PanelTrack) -> str:
+    if track.best is None:
+        return ""
+    return f"{frame.glyphs.best}{value(track.best.value, track.fmt)} "
+
+
+def _colours(track: PanelTrack) -> spark.Colours:
+    return spark.Colours("curve", track.status.value if track.status in _TROUBLE else "watch")
+
+
+def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int) -> Line:
+    track = cell.track
+    shown = value(track.latest, track.fmt)
+    style = track.status.value if track.status in _TROUBLE else "value"
+    label = shorten(clean(track.label), 16).ljust(16)
+    left = line((" " + label, _label_style(frame, cell)), " ", (shown.rjust(8), style), "  ")
+    room = cells - width(left) - 1
+    if room < 4 or view.row is None:
+        return left
+    pyramid = frame.pyramids.of(track.track)
+    columns = spark.extents(track.track, pyramid, view.row, room)
+    return (*left, *spark.bars(columns, track.band, frame.glyphs, _colours(track)))
+
+
+def _plot(frame: Frame, view: RunView, track: PanelTrack, size: tuple[int, int]) -> list[Line]:
+    wide, high = size
+    axis = AXIS if wide >= 26 else 0
+    per_cell = 2 if frame.glyphs.braille else 1
+    room = (wide - axis) * per_cell
+    row = view.row or 0
+    columns = spark.extents(track.track, frame.pyramids.of(track.track), row, room)
+    reach = spark.scale(columns, track.band)
+    marks = _restarts(frame, view, row, room, per_cell)
+    drawn = spark.plot(
+        columns, (wide - axis, high), track.band, frame.glyphs, _colours(track), reach, marks
+    )
+    if not axis:
+        return drawn
+    upper, lower = _edge_labels(reach)
+    edges = {0: upper, high - 1: lower}
+    return [
+        (*fill(cells, wide - axis), (edges.get(at, "")[: AXIS - 1].rjust(AXIS - 1) + " ", "faint"))
+        for at, cells in enumerate(drawn)
+    ]
+
+
+def _edge_labels(reach: spark.Scale) -> tuple[str, str]:
+    """The ends of the scale in as many digits as tell them apart."""
+    for digits in (2, 3, 4):
+        upper, lower = number(reach.high, digits), number(reach.low, digits)
+        if upper != lower:
+            return upper, lower
+    return "", ""
+
+
+def _restarts(frame: Frame, view: RunView, row: int, room: int, per_cell: int) -> dict[int, Span]:
+    """Cell -> sign, where the run was resumed."""
+    size = stride(row + 1, room)
+    return {
+        int(at / size) // per_cell: (frame.glyphs.restart, "restart")
+        for at in view.timeline.restarts
+        if at <= row
+    }

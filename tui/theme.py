@@ -1,0 +1,166 @@
+"""Style names and their colours: dark, light, sixteen colours and none.
+
+Colours are those of the 256-colour palette: every terminal and tmux shows them alike and a change
+of colour costs few bytes. Health is told by teal, amber and red: colour-blind eyes tell them apart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.color import Color
+from rich.style import Style
+
+ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A palette: style name -> words such as `203 bold`, `on 236`; `paper` is the background."""
+
+    name: str
+    styles: Mapping[str, str]
+    paper: int | None = None
+    ink: int | None = None
+
+    def style(self, name: str) -> Style:
+        """The style of a name; `crit+band` is two of them, the later one on top."""
+        made = Style()
+        for part in name.split("+"):
+            made += _parse(self.styles.get(part, ""))
+        if self.paper is not None:
+            made = Style(color=_colour(self.ink), bgcolor=_colour(self.paper)) + made
+        return made
+
+
+def _colour(number: int | None) -> Color | None:
+    return None if number is None else Color.from_ansi(number)
+
+
+def _parse(words: str) -> Style:
+    attributes = dict.fromkeys((word for word in words.split() if word in ATTRIBUTES), True)
+    numbers = [word for word in words.replace("on ", "on").split() if word not in ATTRIBUTES]
+    ink = next((int(word) for word in numbers if word.isdigit()), None)
+    paper = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
+    return Style(color=_colour(ink), bgcolor=_colour(paper), **attributes)  # type: ignore[arg-type]
+
+
+DARK = {
+    "dim": "245",
+    "faint": "240",
+    "title": "bold",
+    "brand": "80 bold",
+    "key": "80",
+    "frame": "238",
+    "value": "bold",
+    "ok": "79",
+    "info": "111",
+    "watch": "221",
+    "warn": "214",
+    "crit": "203 bold",
+    "warming-up": "245",
+    "missing": "242",
+    "healthy": "79",
+    "unjudged": "245",
+    "curve": "110",
+    "live": "79",
+    "starting": "245",
+    "stalled": "214",
+    "finished": "111",
+    "died": "203 bold",
+    "unknown": "245",
+    "limit": "240",
+    "band": "on 235",
+    "bad": "203 bold",
+    "selected": "on 237",
+    "cursor": "80 bold",
+    "restart": "141",
+    "match": "221 bold",
+    "a": "79", "b": "215", "c": "111", "d": "177", "e": "221", "f": "168", "g": "152", "h": "108",
+}  # fmt: skip
+
+LIGHT = {
+    **DARK,
+    "dim": "242",
+    "faint": "248",
+    "brand": "24 bold",
+    "key": "24",
+    "frame": "250",
+    "ok": "29",
+    "info": "25",
+    "watch": "136",
+    "warn": "130",
+    "crit": "160 bold",
+    "warming-up": "243",
+    "missing": "246",
+    "healthy": "29",
+    "unjudged": "243",
+    "curve": "24",
+    "live": "29",
+    "starting": "243",
+    "stalled": "130",
+    "finished": "25",
+    "died": "160 bold",
+    "unknown": "243",
+    "limit": "246",
+    "band": "on 254",
+    "bad": "160 bold",
+    "selected": "on 252",
+    "cursor": "24 bold",
+    "restart": "91",
+    "match": "130 bold",
+    "a": "29", "b": "130", "c": "25", "d": "91", "e": "136", "f": "161", "g": "66", "h": "64",
+}  # fmt: skip
+
+SIXTEEN = {
+    **dict.fromkeys(("dim", "faint", "frame", "missing", "warming-up", "unjudged", "limit"), "8"),
+    **dict.fromkeys(("title", "value"), "bold"),
+    **dict.fromkeys(("brand", "cursor"), "6 bold"),
+    **dict.fromkeys(("ok", "healthy", "live"), "2"),
+    **dict.fromkeys(("info", "finished", "curve"), "4"),
+    **dict.fromkeys(("watch", "warn", "stalled", "match"), "3"),
+    **dict.fromkeys(("crit", "died", "bad"), "1 bold"),
+    **dict.fromkeys(("starting", "unknown"), "8"),
+    "key": "6",
+    "restart": "5",
+    "selected": "reverse",
+    "a": "2", "b": "3", "c": "4", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
+}  # fmt: skip
+
+PLAIN = {
+    **dict.fromkeys(("title", "brand", "value", "cursor", "crit", "died", "bad", "match"), "bold"),
+    **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
+    "key": "underline",
+    "selected": "reverse",
+}
+
+THEMES = {
+    "dark": Theme("dark", DARK),
+    "light": Theme("light", LIGHT),
+    "dark-paper": Theme("dark-paper", DARK, paper=234, ink=253),
+    "light-paper": Theme("light-paper", LIGHT, paper=231, ink=235),
+    "16": Theme("16", SIXTEEN),
+    "none": Theme("none", PLAIN),
+}
+"""`dark` and `light` leave the terminal its own background; with `-paper` they bring one."""
+
+ORDER = ("dark", "light", "dark-paper", "light-paper", "16", "none")
+
+
+def choose(wanted: str | None, environment: Mapping[str, str] | None = None) -> Theme:
+    """The theme that was asked for, else the one that the terminal can show and has asked for."""
+    env = os.environ if environment is None else environment
+    if env.get("NO_COLOR"):
+        return THEMES["none"]
+    if wanted in THEMES:
+        return THEMES[wanted]
+    term = env.get("TERM", "")
+    if term in ("dumb", "unknown", "vt100", "vt220"):
+        return THEMES["none"]
+    many = "256" in term or bool(env.get("COLORTERM")) or term in ("xterm-kitty", "alacritty")
+    if not many:
+        return THEMES["16"]
+    background = env.get("COLORFGBG", "").rpartition(";")[2]
+    return THEMES["light" if background in ("7", "15") else "dark"]

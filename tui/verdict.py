@@ -1,0 +1,137 @@
+"""The verdict: what is wrong in one line, the numbers behind it, and what to try, in this order."""
+
+from __future__ import annotations
+
+from ppo_top.model import Finding
+from ppo_top.tui.frame import Block, Frame, Hit
+from ppo_top.tui.spans import Line, line, pack, plain, shorten, width, wrap
+from ppo_top.view import OpenFinding, RunView
+from ppo_top.words import clean, count, duration, plural
+
+MORE = 3
+"""Other open findings that are named below the first one."""
+
+
+def verdict(frame: Frame, cells: int, rows: int) -> Block:
+    """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
+    view = frame.view
+    if view is None or rows < 1:
+        return Block()
+    lines = headline(frame, view, cells, max(1, min(rows, 2)))
+    if view.open:
+        others = _others(frame, view, cells)
+        room = rows - len(lines)
+        keep_others = min(len(others), max(0, room - 2), MORE)
+        lines += _whole(_details(view.open[0].finding, cells), room - keep_others)
+        lines += others[:keep_others]
+    elif view.past and rows > len(lines):
+        lines.append(_past(frame, view, cells))
+    block = Block(lines[:rows])
+    block.hits.append(Hit(0, 0, cells, len(block.lines), "key", "findings"))
+    return block
+
+
+def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
+    """The verdict itself: sign and words, whole words only."""
+    sign = frame.glyphs.verdict.get(view.verdict, frame.glyphs.dash)
+    text = clean(view.headline)
+    if view.open:
+        first = view.open[0]
+        text = _longest(
+            cells - 3,
+            f"{clean(first.finding.title)}, since step {count(first.finding.since.step)}"
+            f" ({_age(first)})",
+            text,
+            clean(first.finding.title),
+        )
+        if first.finding.rule in frame.acknowledged:
+            text += f" {frame.glyphs.dot} acknowledged"
+    wrapped = wrap(text, max(cells - 3, 4))
+    if len(wrapped) > rows:
+        wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
+    style = view.verdict
+    first_line = line((f" {sign} ", style), (wrapped[0] if wrapped else "", style))
+    return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
+
+
+def _longest(cells: int, *texts: str) -> str:
+    """The first of several wordings that fits on a line, or the last."""
+    return next((text for text in texts if len(text) <= cells), texts[-1])
+
+
+def _age(opened: OpenFinding) -> str:
+    age = plural(opened.rows, "update")
+    return f"{age}, {duration(opened.seconds)}" if opened.seconds else age
+
+
+Rows = list[tuple[Line, bool]]
+"""Lines of a text, and whether something whole ends with each."""
+
+
+def _whole(rows: Rows, most: int) -> list[Line]:
+    """At most so many lines, cut where a piece of evidence or advice ends."""
+    kept = rows[: max(most, 0)]
+    while kept and not kept[-1][1]:
+        kept.pop()
+    return [row for row, _ in kept]
+
+
+def _details(finding: Finding, cells: int) -> Rows:
+    """Evidence, then numbered advice, each on as few lines as it takes."""
+    evidence = [line(clean(text)) for text in finding.evidence] or [line(clean(finding.message))]
+    tries = [
+        line((f"{number} ", "key"), clean(text)) for number, text in enumerate(finding.tries, 1)
+    ]
+    return _flow("   ", evidence, cells) + _flow("   try  ", tries, cells, "  ")
+
+
+def _flow(lead: str, parts: list[Line], cells: int, gap: str = " · ") -> Rows:
+    """Parts one after the other; one that does not fit begins a line, one too long is wrapped."""
+    rows: Rows = []
+    current: list[Line] = []
+    room = max(cells - len(lead), 8)
+    for part in parts:
+        together = [*current, part]
+        if current and width(pack(together, 10_000, gap)) > room:
+            rows += _wrapped(pack(current, 10_000, gap), room)
+            together = [part]
+        current = together
+    if current:
+        rows += _wrapped(pack(current, 10_000, gap), room)
+    leads = [lead, *[" " * len(lead)] * (len(rows) - 1)]
+    return [
+        (line((start, "dim"), *row), ends) for start, (row, ends) in zip(leads, rows, strict=False)
+    ]
+
+
+def _wrapped(part: Line, cells: int) -> Rows:
+    if width(part) <= cells:
+        return [(part, True)]
+    first = part[0] if part[0][1] == "key" else ("", "")
+    indent = len(first[0])
+    rows = wrap(plain(part)[indent:], cells - indent)
+    return [
+        (line(first if number == 0 else " " * indent, row), number == len(rows) - 1)
+        for number, row in enumerate(rows)
+    ]
+
+
+def _others(frame: Frame, view: RunView, cells: int) -> list[Line]:
+    rows = []
+    for opened in view.open[1:]:
+        word = opened.severity.word
+        sign = frame.glyphs.verdict[word]
+        text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
+        rows.append(line((f" {sign} ", word), (shorten(text, cells - 3), "")))
+    hidden = len(rows) - MORE
+    if hidden > 0:
+        rows = [*rows[: MORE - 1], line(f"   + {plural(hidden + 1, 'more finding')} (f)")]
+    return rows
+
+
+def _past(frame: Frame, view: RunView, cells: int) -> Line:
+    newest = view.past[0]
+    cleared = newest.cleared
+    where = f", over at step {count(cleared.step)}" if cleared is not None else ""
+    text = f"{plural(len(view.past), 'finding')} in the past: {clean(newest.title)}{where}"
+    return line(("   " + shorten(text, cells - 3), "dim"))
