@@ -61,6 +61,7 @@ class Format:
     say yes the one with the lowest `order` wins. Exactly one of `parser` and `store` is set.
     `rank` orders the sources of one run: the higher rank is charted when two hold one concept
     (full precision before rounded, own clock before none). `console` formats also give `lines`.
+    `chained` files of one folder continue each other: a resumed run adds a file.
     `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
     first bytes change they are read again from the start.
     """
@@ -74,3 +75,4 @@ class Format:
     store: Callable[[Path], Store] | None = None
     console: bool = False
     rewritten: bool = False
+    chained: bool = False

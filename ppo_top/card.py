@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
 from ppo_top.model import Finding, Severity, Status
+from ppo_top.rules.book import RULES
 from ppo_top.run import Run
 from ppo_top.trend import best
 from ppo_top.view import CheckRow, OpenFinding, RunView
@@ -97,16 +98,13 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
 
 def _skipped(run: Run) -> Iterator[str]:
     skipped = run.judge.skipped()
-    checked = run.judge.checked()
     yield ""
-    yield from _wrap(f"{plural(len(checked), 'rule')} looked: " + ", ".join(checked), "  ", "    ")
+    yield f"  {plural(len(RULES) - len(skipped), 'rule')} looked at this run"
     reasons: dict[str, list[str]] = {}
-    for rule, why in skipped:
-        reasons.setdefault(why, []).append(rule)
-    if skipped:
-        yield from _wrap(f"{plural(len(skipped), 'rule')} did not:", "  ")
+    for each in skipped:
+        reasons.setdefault(each.why, []).append(each.rule)
     for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        yield from _wrap(f"{why}: {', '.join(rules)}", "    ", "      ")
+        yield from _wrap(f"skipped, {why}: {', '.join(rules)}", "    ", "      ")
 
 
 def _best(run: Run) -> Iterator[str]:
@@ -126,5 +124,9 @@ def _problems(run: Run) -> Iterator[str]:
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
     return textwrap.wrap(
-        clean(text), WIDTH, initial_indent=first, subsequent_indent=rest if rest is not None else first
+        clean(text),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_on_hyphens=False,
     ) or [first.rstrip()]

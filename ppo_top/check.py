@@ -17,7 +17,7 @@ from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.state import standing
-from ppo_top.view import look
+from ppo_top.view import RunView, look
 from ppo_top.words import clean, count
 
 NOTHING, SOMETHING, COULD_NOT_LOOK = 0, 1, 2
@@ -38,6 +38,7 @@ def load(paths: Sequence[Path], settings: Settings, err: TextIO) -> Session | No
     try:
         drain(follower, session)
         session.apply(follower.finish().gains)
+        session.settle()
         session.judge()
         complain(follower, session, err)
     finally:
@@ -74,6 +75,12 @@ def complain(follower: Follower, session: Session, err: TextIO) -> None:
                 )
 
 
+def looks(session: Session) -> list[tuple[Run, RunView]]:
+    """Every run with how it stands now, those in trouble first."""
+    now = time.time()
+    return [(run, look(run, None, now)) for run in session.ordered()]
+
+
 def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
     """1 when a finding at or above the threshold is open at the end of a run."""
     bad = any(
@@ -97,8 +104,7 @@ def check(
     session = load(paths, settings, err)
     if session is None:
         return COULD_NOT_LOOK
-    now = time.time()
-    pairs = [(run, look(run, None, now)) for run in session.ordered()]
+    pairs = looks(session)
     if as_object:
         print(as_json(pairs), file=out)
     else:

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from ppo_top import __version__
+
+if TYPE_CHECKING:
+    from ppo_top.settings import Settings
+    from ppo_top.tui import Replay
 
 DEFAULT_PATH = "./runs"
 COULD_NOT_LOOK = 2
@@ -259,26 +263,35 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
 # --- doing -----------------------------------------------------------------------------------
 
 
-def _settings(options: argparse.Namespace, paths: Sequence[Path]):  # type: ignore[no-untyped-def]
-    from ppo_top.settings import SettingsError, load
+def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
+    """What the settings files and the command line say; what they say wrongly goes to stderr."""
+    from dataclasses import replace
 
-    try:
-        return load(paths, file=options.settings, goal=options.goal)
-    except SettingsError as error:
-        raise UsageError(str(error)) from None
+    from ppo_top.catalogue import is_concept
+    from ppo_top.rules.book import RULES
+    from ppo_top.settings import load
+
+    folder = next((path if path.is_dir() else path.parent for path in paths), None)
+    own = Path(options.settings) if options.settings else None
+    settings = load(folder, lambda: {rule.id: rule.limits for rule in RULES}, is_concept, own=own)
+    for problem in settings.problems:
+        print(f"ppo-top: {problem}", file=sys.stderr)
+    return replace(settings, goal=options.goal) if options.goal is not None else settings
 
 
-def _screen(options, paths, *, stdin=False, replay=None) -> int:  # type: ignore[no-untyped-def]
+def _screen(
+    options: argparse.Namespace,
+    paths: Sequence[Path],
+    *,
+    stdin: bool = False,
+    replay: Replay | None = None,
+) -> int:
     settings = _settings(options, paths)
     if not sys.stdout.isatty():
         raise UsageError("the screen needs a terminal; `ppo-top check` and `ppo-top status` do not")
     from ppo_top.tui.app import run
 
     return run(paths, settings=settings, stdin=stdin, replay=replay, ascii=options.ascii)
-
-
-def _fail(message: str) -> NoReturn:
-    raise UsageError(message)
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {

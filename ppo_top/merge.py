@@ -29,6 +29,17 @@ class Cell(NamedTuple):
     value: float
 
 
+class Standing(NamedTuple):
+    """How far a lane has been read."""
+
+    head: Key | None
+    part: int
+    at: int
+    segment: int
+    steps: tuple[int, int] | None
+    taken: int
+
+
 @dataclass(slots=True)
 class Lane:
     """Feeds one concept, point by point, from a chain of series that still grow."""
@@ -114,14 +125,16 @@ class Lane:
         steps = self.parts[self._part].steps
         return self._at + 1 < len(steps) and steps[self._at + 1] != steps[self._at]
 
-    def place(self) -> tuple[object, ...]:
+    def place(self) -> Standing:
         """Where the lane stands, to come back to with `back_to`."""
-        return self.head, self._part, self._at, self._segment, self._steps, len(self._taken)
+        return Standing(
+            self.head, self._part, self._at, self._segment, self._steps, len(self._taken)
+        )
 
-    def back_to(self, place: tuple[object, ...]) -> None:
+    def back_to(self, place: Standing) -> None:
         """Stand again where `place` was taken."""
-        self.head, self._part, self._at, self._segment, self._steps, taken = place  # type: ignore[assignment]
-        del self._taken[taken:]  # type: ignore[misc]
+        self.head, self._part, self._at, self._segment, self._steps, taken = place
+        del self._taken[taken:]
 
 
 def segment_starts(parts: Iterable[Series]) -> list[float]:
@@ -221,12 +234,12 @@ class Rows:
         """Say that the row `key` was judged for good."""
         self._done = key
 
-    def place(self) -> list[tuple[Lane, tuple[object, ...]]]:
+    def place(self) -> list[tuple[Lane, Standing]]:
         """Where all lanes stand, for a look ahead that is taken back."""
         return [(lane, lane.place()) for lane in (*self._grid, *self._episodes)]
 
     @staticmethod
-    def back_to(places: list[tuple[Lane, tuple[object, ...]]]) -> None:
+    def back_to(places: list[tuple[Lane, Standing]]) -> None:
         """Take a look ahead back."""
         for lane, place in places:
             lane.back_to(place)

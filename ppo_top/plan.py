@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
-from ppo_top.catalogue import Meaning, Producer, identify, meaning
+from ppo_top.catalogue import IGNORE, Meaning, Producer, identify, meaning
 from ppo_top.merge import Lane, segment_starts
 from ppo_top.model import Series
 from ppo_top.sources import SourceState
@@ -31,6 +31,7 @@ class Chain:
 
     sources: list[SourceState]
     whole_names: Mapping[str, str] = field(default_factory=dict)
+    own_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -53,7 +54,7 @@ class Chain:
         """tag -> what it means, for the tags that mean something."""
         found = {}
         for tag in self.tags:
-            known = meaning(self.producer, self.whole_names.get(tag, tag))
+            known = meaning(self.producer, self.whole_names.get(tag, tag), self.own_names)
             if known is not None:
                 found[tag] = known
         return found
@@ -81,9 +82,12 @@ class Plan:
     """(source, tag) -> concept, for every tag that means one, charted or not."""
 
 
-def make_plan(sources: Iterable[SourceState]) -> Plan:
-    """Choose the lanes of a run; the answer depends on what the sources hold, not on when it came."""
-    chains = sorted(_chains(sources), key=lambda chain: chain.order)
+def make_plan(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> Plan:
+    """Choose the lanes of a run; the answer depends on what the sources hold, not on when it came.
+
+    `own_names` are the user's words for his tags: tag -> concept.
+    """
+    chains = sorted(_chains(sources, own_names), key=lambda chain: chain.order)
     main = _main(chains)
     if main is None:
         return Plan((), (), identify(()), 0, {})
@@ -105,15 +109,16 @@ def make_plan(sources: Iterable[SourceState]) -> Plan:
     )
 
 
-def _chains(sources: Iterable[SourceState]) -> list[Chain]:
+def _chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[Chain]:
     grouped: dict[tuple[str, str], list[SourceState]] = {}
     for source in sources:
         if source.series:
-            place = str(PurePath(source.key).parent)
+            chained = source.source.format.chained
+            place = str(PurePath(source.key).parent) if chained else source.key
             grouped.setdefault((place, source.format), []).append(source)
     states = [sorted(group, key=lambda source: source.created) for group in grouped.values()]
     whole = _whole_names(tag for group in states for source in group for tag in source.series)
-    return [Chain(group, whole) for group in states]
+    return [Chain(group, whole, own) for group in states]
 
 
 def _whole_names(tags: Iterable[str]) -> dict[str, str]:
@@ -146,16 +151,13 @@ def _producer(main: Chain, chains: Sequence[Chain]) -> Producer:
 
 
 def _lanes(chain: Chain, main: Chain) -> list[Lane]:
-    axis: Mapping[int, int] | None = None
-    if chain is not main:
-        aligned = _align(chain, main)
-        if aligned is False:
-            return []
-        axis = aligned
+    axis = None if chain is main or _same_axis(chain, main) else _translation(chain, main)
+    if axis == {}:
+        return []
     lanes = []
     for tag in chain.tags:
         known = chain.meanings.get(tag)
-        if known is not None and known.concept == "ignore":
+        if known is not None and known.concept == IGNORE:
             continue
         name = chain.whole_names.get(tag, tag)
         lane = Lane(known.concept if known else f"tag:{name}", tag, chain.key, chain.parts(tag))
@@ -186,20 +188,18 @@ def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[L
     return with_meaning + [lane for lane in taken.values() if lane.concept.startswith("tag:")]
 
 
-def _align(chain: Chain, main: Chain) -> Mapping[int, int] | bool | None:
-    """How the steps of a chain become those of the main one.
+def _translation(chain: Chain, main: Chain) -> dict[int, int]:
+    """The steps of a chain that counts something else than the main one -> the main one's steps.
 
-    None: they count the same. A mapping: they count differently (console: iterations, event file:
-    environment steps), and a concept that both hold tells which step is which. False: it cannot be
-    told, and the chain is charted and exported but not judged.
+    A console counts iterations, an event file environment steps: a concept that both hold tells which
+    is which. Empty where there is none: such a chain is kept and exported, but not judged.
     """
-    if _same_axis(chain, main):
-        return None
-    for tag, known in chain.meanings.items():
-        for other, same in main.meanings.items():
-            if same.concept == known.concept:
-                return _pair(_steps(chain.parts(tag)), _steps(main.parts(other)))
-    return False
+    theirs = {known.concept: tag for tag, known in chain.meanings.items()}
+    for tag in main.tags:
+        known = main.meanings.get(tag)
+        if known is not None and known.concept in theirs:
+            return _pair(_steps(chain.parts(theirs[known.concept])), _steps(main.parts(tag)))
+    return {}
 
 
 def _same_axis(chain: Chain, main: Chain) -> bool:

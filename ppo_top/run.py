@@ -108,7 +108,7 @@ class Run:
         return True
 
     def _start_again(self) -> None:
-        plan = make_plan(self.sources.values())
+        plan = make_plan(self.sources.values(), self.settings.tags)
         self._plan, self.tags_left_out = plan, plan.left_out
         self.producer = plan.producer
         self.config = self._gather_config(plan)
@@ -203,7 +203,7 @@ class Run:
                 return
             last = len(self.timeline) - 1
             mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
-            judge.note(evidence, text, mark)
+            judge.note(evidence.kind, text, mark)
             self._noted += 1
 
     def _cut_back(self) -> None:

@@ -24,6 +24,13 @@ from ppo_top.words import value as value_text
 OTHER = "Other"
 """The group of tags that mean no known concept."""
 
+SETTLED = 5
+"""Updates after which a run without findings is called healthy rather than warming up."""
+
+AT_CEILING = "at-ceiling"
+"""While this finding is open, values that need a spread of returns (explained variance) mean little."""
+
+_OUTSIDE = {Status.WATCH, Status.WARN, Status.CRIT}
 _STATUS = {
     Severity.INFO: Status.INFO,
     Severity.WATCH: Status.WATCH,
@@ -166,7 +173,7 @@ def verdict(run: Run, row: int | None = None) -> str:
         return "unjudged"
     if not any(True for _ in _judged_concepts(run)):
         return "unjudged"
-    return "warming-up" if at + 1 < run.judge.settled_after else "healthy"
+    return "warming-up" if at + 1 < SETTLED else "healthy"
 
 
 def _judged_concepts(run: Run) -> Iterator[str]:
@@ -187,8 +194,12 @@ def _open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
         for finding, severity in standing_now
         if finding.rule not in absorbed
     ]
-    priority = run.judge.priority
-    return tuple(sorted(shown, key=lambda o: (-o.severity, priority(o.finding), o.finding.since.row)))
+    return tuple(sorted(shown, key=_trouble))
+
+
+def _trouble(opened: OpenFinding) -> tuple[int, bool, int]:
+    """Worst first; of equals a diagnosis before its parts, and what began first before the rest."""
+    return -opened.severity, not opened.finding.members, opened.finding.since.row
 
 
 def _age(run: Run, finding: Finding, row: int) -> float | None:
@@ -211,7 +222,7 @@ def _headline(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> str:
     if word == "healthy":
         return "Healthy: nothing outside its range that matters"
     if word == "warming-up":
-        return f"Warming up: {row + 1} of {run.judge.settled_after} updates"
+        return f"Warming up: {row + 1} of {SETTLED} updates"
     return "Nothing to judge yet"
 
 
@@ -253,12 +264,14 @@ def _check_row(
     speaks = _speaks_of(run, row, name)
     status = colour(name, value, run.profile)
     note = ""
+    if status in _OUTSIDE and any(each.finding.rule == AT_CEILING for each in opened):
+        status, note = Status.INFO, "says little at the ceiling"
     if speaks is not None:
         finding, severity = speaks
         status = max(status, _STATUS[severity], key=_ORDER.index)
         note = f"since {count(finding.since.step)}"
-    elif status is Status.OK and seen < run.judge.settled_after:
-        status, note = Status.WARMING_UP, f"warming up {seen}/{run.judge.settled_after}"
+    elif status is Status.OK and seen < SETTLED:
+        status, note = Status.WARMING_UP, f"warming up {seen}/{SETTLED}"
     return CheckRow(
         concept=name,
         label=label,
