@@ -95,4 +95,44 @@ TORCH = [
     ),
 ]
 
-RECIPES = {recipe.name: recipe for recipe in [*SB3, *TORCH]}
+
+def grpo_recipe(name: str, about: str, extra: str, *seen: str) -> Recipe:
+    """Describe a run of TRL's GRPO; standard output and error go to one file, bars and all."""
+    return Recipe(
+        name=name,
+        about=f"TRL GRPO on a Qwen2 of two layers with random weights, seed 1: {about}",
+        command=f"-m trl_grpo --logdir logs --seed 1{extra}",
+        keep=("stdout.log", "*tfevents*", "trainer_state.json"),
+        seen=seen,
+        environment={"HF_HUB_OFFLINE": "1"},
+        merge_stderr=True,
+    )
+
+
+GRPO = [
+    grpo_recipe(
+        "trl_grpo",
+        "healthy.",
+        "",
+        "Both rewards rise (share of vowels; length near a dozen tokens), entropy falls slowly.",
+        "Few completions are cut off; KL to the reference grows slowly and stays below 0.1.",
+        "One update per batch of completions: the clip ratios are 0 by construction.",
+    ),
+    grpo_recipe(
+        "trl_grpo_lr1e-1",
+        "learning rate 1e-1, a hundred times too high.",
+        " --learning-rate 1e-1",
+        "Within a few updates KL to the reference exceeds 1 and entropy breaks down.",
+        "No completion ends by itself any more: clipped_ratio 1, every answer 48 tokens long.",
+        "Reward falls from 0.9 to about 0.5 and stays there.",
+    ),
+    grpo_recipe(
+        "trl_grpo_constant",
+        "the reward function gives every completion the same.",
+        " --rewards constant",
+        "Every group of completions ties: frac_reward_zero_std 1, reward_std 0, gradient 0.",
+        "Nothing is learnt, and loss and KL stand at 0.",
+    ),
+]
+
+RECIPES = {recipe.name: recipe for recipe in [*SB3, *TORCH, *GRPO]}
