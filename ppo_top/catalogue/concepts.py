@@ -43,7 +43,7 @@ class Concept(NamedTuple):
 
     `direction`: `up`, `down` (better), `band`, `near 0`, `near 1`, `flat`, `info`, `mono` (a
     counter). `fmt`: `4g`, `pct`, `int`, `lr` or `s`. `label` is short, `meaning` one sentence,
-    `order` the place in its group.
+    `why` what it tells about a run (or nothing), `order` the place in its group.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Concept(NamedTuple):
     fmt: str
     label: str
     meaning: str
+    why: str
     order: int
 
 
@@ -60,7 +61,7 @@ class Concept(NamedTuple):
 def concepts() -> dict[str, Concept]:
     """Every concept by its name, in order; those with a parameter are spelt with `{f}`."""
     lines = rows((FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
-    found = (Concept._make((*cells, order)) for order, cells in lines)
+    found = (Concept._make((*[*cells, ""][:8], order)) for order, cells in lines)
     return {each.name: each for each in found}
 
 
@@ -77,7 +78,7 @@ def concept(name: str) -> Concept:
     template = _template(name)
     if template is None:
         tag = name.removeprefix(TAG)
-        return Concept(name, OTHER, "info", "", "4g", shortened(tag), f"Logged as {tag}.", 9999)
+        return Concept(name, OTHER, "info", "", "4g", shortened(tag), f"Logged as {tag}.", "", 9999)
     parameter = _parameter(name)
     label = template.label.replace("{f}", parameter)
     if label == template.label:
