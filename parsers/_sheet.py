@@ -19,7 +19,7 @@ class Sheet:
 
     def row(self, tags: Sequence[str], step: int, values: Sequence[float]) -> None:
         """Append one value to each of `tags` (distinct ones, never changed later), without a time."""
-        if tags is not self._tags:
+        if tags is not self._tags and tags != self._tags:
             self._turn()
             self._tags = tags
         self._steps.append(step)

@@ -1,0 +1,275 @@
+"""Tables in files: SB3's and RLlib's progress.csv, Spinning Up's progress.txt, any CSV with a header.
+
+SB3 writes its columns in no fixed order and rewrites the file from the start when a key appears;
+the follower then starts this parser anew. Words, booleans and empty cells give no point.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from array import array
+from collections.abc import Sequence
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
+from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._numbers import number, whole
+from ppo_top.parsers._segments import LONGEST, Segment, Segments
+from ppo_top.parsers._sheet import Sheet
+from ppo_top.parsers.base import HEAD_BYTES, Format
+
+STEPS = (
+    "time/total_timesteps",
+    "total_timesteps",
+    "misc/total_timesteps",
+    "TotalEnvInteracts",
+    "training_iteration",
+    "global_step",
+    "train/global_step",
+    "step",
+    "Step",
+    "_step",
+    "timesteps_total",
+    "timesteps",
+    "iteration",
+    "Iteration",
+    "update",
+    "epoch",
+    "Epoch",
+    "episode",
+)
+"""Columns that hold the step, the best first."""
+
+_TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time")
+_FIRST_UNIX_TIME = 1e9
+_BLOCK = 1 << 18
+"""Bytes that are turned into columns at once."""
+_MOST_COLUMNS = 20_000
+_SETTING = "config/"
+
+
+class CsvLog:
+    """Reads one table with a header; the delimiter (comma, tab, semicolon) is the header's."""
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._segments = Segments(longest)
+        self._longest = longest
+        self._delimiter = ","
+        self._tags: list[str] = []
+        self._step_at: int | None = None
+        self._time_at: int | None = None
+        self._row: list[Segment] = []  # a row that a quoted line end has cut
+        self._row_bytes = 0
+        self._count = 0
+        self._step = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sheet = Sheet()
+        self._config: dict[str, ConfigValue] = {}
+        self._problems: list[Problem] = []
+        self._ended: Ended | None = None
+
+    def feed(self, data: bytes) -> Batch:
+        """Take the next bytes of the file and give the complete rows."""
+        piece, place = self._segments.add(data)
+        position = 0
+        while position < len(piece):
+            end = piece.find(b"\n", min(position + _BLOCK, len(piece) - 1)) + 1
+            block = piece[position:end] if end else piece[position:]
+            if self._tags and not self._row and self._columns(block):
+                position += len(block)
+                continue
+            segment, position = self._segments.cut(piece, place, position)
+            if segment is not None and (segment.data.strip() or self._row):
+                self._line(segment)
+        return self._take()
+
+    def finish(self) -> Batch:
+        """Nothing: a row without its end may be cut in the middle of a number."""
+        return self._take()
+
+    def _take(self) -> Batch:
+        problems = self._segments.take_problems() + self._problems
+        problems.sort(key=lambda problem: problem.offset)
+        batch = Batch(self._sheet.take(), self._config, [], problems, self._ended)
+        self._begin()
+        return batch
+
+    # --- row by row ------------------------------------------------------------------------------
+
+    def _line(self, segment: Segment) -> None:
+        """Take a line; a row is complete when its quotes are."""
+        self._row.append(segment)
+        self._row_bytes += len(segment.data) + 1
+        quotes = sum(part.data.count(b'"') for part in self._row)
+        if quotes % 2 and self._row_bytes <= self._longest:
+            return
+        start = self._row[0].offset
+        text = b"\n".join(part.data for part in self._row).decode("utf-8", "replace")
+        self._row, self._row_bytes = [], 0
+        if quotes % 2:
+            self._problems.append(Problem(start, "a quote that is never closed"))
+            return
+        cells = self._cells(text)
+        if self._tags:
+            self._cells_of_row(cells, start)
+        else:
+            self._header(text, start)
+
+    def _cells(self, text: str) -> list[str]:
+        if '"' not in text:
+            return text.split(self._delimiter)
+        return next(csv.reader([text], delimiter=self._delimiter), [])
+
+    def _header(self, text: str, start: int) -> None:
+        self._delimiter = delimiter_of(text)
+        tags = [tag.strip().lstrip("\ufeff") for tag in self._cells(text)]
+        if len(tags) > _MOST_COLUMNS:
+            self._problems.append(Problem(start, f"only {_MOST_COLUMNS:,} columns are read"))
+        self._tags = tags[:_MOST_COLUMNS]
+        self._step_at = _first(STEPS, self._tags)
+        self._time_at = _first(_TIMES, self._tags)
+
+    def _cells_of_row(self, cells: Sequence[str], start: int) -> None:
+        if len(cells) > len(self._tags):
+            what = f"a row of {len(cells)} cells below a header of {len(self._tags)}"
+            self._problems.append(Problem(start, what))
+            return
+        numbers = [number(cell) if cell else None for cell in cells]
+        self._count += 1
+        at = None if self._step_at is None else _at(numbers, self._step_at)
+        step = None if at is None else whole(at)
+        self._step = step if step is not None else (self._step or self._count)
+        if self._step_at is None:
+            self._step = self._count
+        time = unix(_at(numbers, self._time_at))
+        for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
+            self._cell(tag, cell, value, time)
+
+    def _cell(self, tag: str, cell: str, value: float | None, time: float) -> None:
+        if value is None:
+            if tag == "done" and cell == "True":
+                self._ended = Ended(State.FINISHED, "done: True")
+        elif tag.startswith(_SETTING):
+            self._config[tag.removeprefix(_SETTING)] = value
+        elif tag:
+            self._sheet.add(tag, self._step, time, value)
+
+    # --- column by column ------------------------------------------------------------------------
+
+    def _columns(self, block: bytes) -> bool:
+        """Turn many plain rows at once; False when a row is not plain or says no step."""
+        if len(block) > 2 * _BLOCK or b'"' in block or b"\r" in block or self._step_at is None:
+            return False
+        delimiter = self._delimiter.encode()
+        rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
+        width = len(self._tags)
+        if any(len(row) != width for row in rows):
+            return False
+        columns = list(zip(*rows, strict=True))
+        try:
+            steps = array("q", map(int, columns[self._step_at]))
+            times = _times(columns[self._time_at] if self._time_at is not None else (), len(rows))
+        except (ValueError, OverflowError):
+            return False
+        if not rows or not _distinct_plain(self._tags):
+            return False
+        for tag, cells in zip(self._tags, columns, strict=True):
+            self._column(tag, cells, steps, times)
+        self._count += len(rows)
+        self._step = steps[-1]
+        return True
+
+    def _column(
+        self, tag: str, cells: Sequence[bytes], steps: array[int], times: array[float]
+    ) -> None:
+        try:
+            self._sheet.column(tag, steps, times, array("d", map(float, cells)))
+        except ValueError:
+            for cell, step, time in zip(cells, steps, times, strict=True):
+                value = number(cell.decode("utf-8", "replace")) if cell else None
+                if value is not None:
+                    self._sheet.add(tag, step, time, value)
+
+
+def _first(names: Sequence[str], tags: Sequence[str]) -> int | None:
+    return next((tags.index(name) for name in names if name in tags), None)
+
+
+def _at(numbers: Sequence[float | None], place: int | None) -> float | None:
+    return numbers[place] if place is not None and place < len(numbers) else None
+
+
+def _times(cells: Sequence[bytes], rows: int) -> array[float]:
+    if not cells:
+        return array("d", [UNKNOWN_TIME]) * rows
+    return array("d", (unix(float(cell)) for cell in cells))
+
+
+def _distinct_plain(tags: Sequence[str]) -> bool:
+    """Whether every column is one of numbers over steps (RLlib's settings and end are not)."""
+    return all(tag and tag != "done" and not tag.startswith(_SETTING) for tag in tags)
+
+
+def unix(value: float | None) -> float:
+    """Unix seconds; NaN when the number is no time of day (seconds since the start, say)."""
+    if value is None or not math.isfinite(value) or value < _FIRST_UNIX_TIME:
+        return UNKNOWN_TIME
+    return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value
+
+
+def delimiter_of(header: str) -> str:
+    """The character that parts the columns of a header."""
+    return max(",\t;", key=header.count)
+
+
+_NAMES = re.compile(r"\.(?:csv|tsv)$|^progress\.txt$", re.IGNORECASE)
+_FEWEST = 2
+
+
+def columns_of(head: bytes) -> list[str] | None:
+    """The column names at the start of a file; None when the header is not complete yet."""
+    line, end, _ = head.partition(b"\n")
+    if not end and len(head) < HEAD_BYTES:
+        return None
+    text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
+    return [name.strip('"') for name in text.split(delimiter_of(text))]
+
+
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the header names a step and a metric."""
+    if b"\x00" in head or head.startswith(b"#{"):
+        return False
+    columns = columns_of(head)
+    if columns is None:
+        return None
+    if len(columns) < _FEWEST or any(number(column) is not None for column in columns if column):
+        return False
+    ends = [column.rpartition("/")[2] for column in columns]
+    stepped = any(vocabulary.axis(end) for end in ends) or bool(set(columns) & set(STEPS))
+    charted = any(vocabulary.is_metric(column) for column in columns)
+    return charted and (stepped or name.startswith("progress."))
+
+
+def claims_sb3(name: str, head: bytes) -> bool | None:
+    """Whether a progress.csv is Stable-Baselines3's."""
+    answer = claims(name, head)
+    columns = columns_of(head) or []
+    ours = any(column.startswith(("time/", "rollout/", "train/")) for column in columns)
+    return ours if answer else answer
+
+
+FORMATS = (
+    Format(
+        name="sb3-csv",
+        names=re.compile(r"^progress\.csv$"),
+        claims=claims_sb3,
+        order=20,
+        rank=60,
+        parser=CsvLog,
+        rewritten=True,
+    ),
+    Format(name="csv", names=_NAMES, claims=claims, order=60, rank=50, parser=CsvLog),
+)
