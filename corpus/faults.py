@@ -1,0 +1,158 @@
+"""The faults that are put into runs: what each changes, and which rules may rightly name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback
+from tasks import Task
+
+STEP_SIZE = ("P1", "P2", "P6", "P9", "C1", "C14", "O3", "E1", "E1d", "E5", "C2", "C15", "R1", "R4")
+NO_CLIP = ("P5", "C16", *STEP_SIZE)
+STANDSTILL = ("P4", "E2", "R2", "C10")
+ENTROPY_LOW = ("E1", "E1d", "E4", "C2", "C15", "P1", "P2", "C1", "C14", "P9", "R1", "R2")
+ENTROPY_HIGH = ("E2", "E4", "R2", "C10", "R6")
+CRITIC = ("V1", "V2", "V3", "V4", "C4", "R1", "R2")
+SCALE = ("V2", "V6", "C12", "V1", "E2", "R2")
+BLIND = ("R1", "R2", "R6", "E2", "V1", "V2", "V4", "C4", "C2", "E1", "C18", "C10", "P4")
+SIGN = ("R1", "R2", "R6", "E1", "C2", "E1d", "C15", "V2", "V4", "C4", "C18")
+NOT_A_NUMBER = ("N1", "N3", "C0")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: changed hyperparameters, an altered environment, or a change in mid-run.
+
+    `environment` is a method of `Altered`; `model` one of `Change`; `scale` multiplies the
+    task's own hyperparameters, `replace` replaces them.
+    """
+
+    accepted: tuple[str, ...] = ()
+    scale: tuple[tuple[str, float], ...] = ()
+    replace: tuple[tuple[str, Any], ...] = ()
+    environment: str = ""
+    model: str = ""
+    midway: bool = False
+    shorter: float = 1.0
+
+
+FAULTS = {
+    "none": Fault(),
+    "lr-x100": Fault(STEP_SIZE, scale=(("learning_rate", 100.0),)),
+    "lr-x30": Fault(STEP_SIZE, scale=(("learning_rate", 30.0),)),
+    "lr-1e-8": Fault(STANDSTILL, replace=(("learning_rate", 1e-8),)),
+    "clip-off": Fault(NO_CLIP, replace=(("clip_range", 10.0),)),
+    "clip-off-lr-x10": Fault(
+        NO_CLIP, scale=(("learning_rate", 10.0),), replace=(("clip_range", 10.0),)
+    ),
+    "epochs-80": Fault(STEP_SIZE, replace=(("n_epochs", 80),), shorter=0.5),
+    "entropy-punished": Fault(ENTROPY_LOW, replace=(("ent_coef", -2.0),)),
+    "entropy-bonus": Fault(ENTROPY_HIGH, replace=(("ent_coef", 1.0),)),
+    "critic-untrained": Fault(CRITIC, replace=(("vf_coef", 0.0),)),
+    "reward-x1000": Fault(SCALE, environment="scale_reward"),
+    "reward-zero": Fault((*STANDSTILL, "V1", "R6"), environment="zero_reward"),
+    "reward-flipped": Fault(SIGN, environment="flip_reward"),
+    "observations-zero": Fault(BLIND, environment="zero_observation"),
+    "lr-x100-midway": Fault(STEP_SIZE, model="raise_learning_rate", midway=True),
+    "reward-flipped-midway": Fault(SIGN, environment="flip_reward", midway=True),
+    "reward-nan-midway": Fault(NOT_A_NUMBER, environment="nan_reward", midway=True),
+    "observations-zero-midway": Fault(BLIND, environment="zero_observation", midway=True),
+    "critic-reset-midway": Fault(CRITIC, model="reset_critic", midway=True),
+    "reward-x1000-midway": Fault((*SCALE, "V4", "C4"), environment="scale_reward", midway=True),
+}
+
+
+def hyperparameters(task: Task, fault: Fault) -> dict[str, Any]:
+    """Return what PPO is given: the task's own hyperparameters with the fault put in."""
+    result: dict[str, Any] = {"learning_rate": 3e-4, **task.ppo}
+    for name, factor in fault.scale:
+        result[name] = result[name] * factor
+    return result | dict(fault.replace)
+
+
+class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment that goes wrong after `onset` steps of its own, and keeps the true returns."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], kind: str, onset: int) -> None:
+        super().__init__(env)
+        self.kind, self.onset = kind, onset
+        self.steps, self.score = 0, 0.0
+        self.true_returns: list[float] = []
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        self.score = 0.0
+        seen, info = self.env.reset(**options)
+        return self._seen(seen), info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Step, keep the true reward, hand out what the fault makes of it."""
+        seen, reward, ended, cut, info = self.env.step(action)
+        self.steps += 1
+        self.score += float(reward)
+        if ended or cut:
+            self.true_returns.append(self.score)
+        return self._seen(seen), self._reward(float(reward)), ended, cut, info
+
+    def _seen(self, observation: Any) -> Any:
+        blind = self.kind == "zero_observation" and self.steps >= self.onset
+        return np.zeros_like(observation) if blind else observation
+
+    def _reward(self, reward: float) -> float:
+        if self.steps <= self.onset:
+            return reward
+        match self.kind:
+            case "scale_reward":
+                return 1000.0 * reward
+            case "zero_reward":
+                return 0.0
+            case "nan_reward":
+                return float("nan")
+        return reward
+
+
+class Flipped(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Turns the reward's sign behind the monitor: logged rightly, learnt wrongly."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], onset: int) -> None:
+        super().__init__(env)
+        self.onset, self.steps = onset, 0
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Step and turn the sign."""
+        seen, reward, ended, cut, info = self.env.step(action)
+        self.steps += 1
+        sign = -1.0 if self.steps > self.onset else 1.0
+        return seen, sign * float(reward), ended, cut, info
+
+
+class Change(BaseCallback):
+    """Changes the model itself when `onset` steps have been collected."""
+
+    def __init__(self, kind: str, onset: int) -> None:
+        super().__init__()
+        self.kind, self.onset, self.done = kind, onset, not kind
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        if not self.done and self.num_timesteps >= self.onset:
+            self.done = True
+            getattr(self, self.kind)()
+
+    def raise_learning_rate(self) -> None:
+        """Multiply the learning rate by 100 for the rest of the run."""
+        usual = self.model.lr_schedule
+        self.model.lr_schedule = lambda left: 100.0 * usual(left)
+
+    def reset_critic(self) -> None:
+        """Forget what the critic has learnt."""
+        policy: Any = self.model.policy
+        for part in (policy.mlp_extractor.value_net, policy.value_net):
+            for layer in part.modules():
+                if hasattr(layer, "reset_parameters"):
+                    layer.reset_parameters()

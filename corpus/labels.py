@@ -1,0 +1,52 @@
+"""Label every run of the corpus: did the fault do harm? `python corpus/labels.py` does it anew."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+Meta = dict[str, Any]
+
+
+def label(runs: Path) -> None:
+    """Write `harmful` and what it rests on into each meta.json whose healthy runs are there."""
+    metas = {path: json.loads(path.read_text()) for path in sorted(runs.glob("*/meta.json"))}
+    for path, meta in metas.items():
+        healthy = [
+            each
+            for each in metas.values()
+            if each["config"] == meta["config"] and each["fault"] == "none"
+        ]
+        if len(healthy) >= 2:
+            judged = meta | judge(meta, healthy)
+            if judged != meta:
+                path.write_text(json.dumps(judged, indent=1) + "\n", encoding="utf-8")
+
+
+def judge(meta: Meta, healthy: list[Meta]) -> Meta:
+    """Compare a run's final true return with that of the healthy runs of the same configuration.
+
+    Harmful: it died, or it ends below 80 % of the healthy gain, or more than two standard
+    deviations (at least 10 % of the gain) below the healthy mean.
+    """
+    finals = [each["final_return"] for each in healthy]
+    start = statistics.mean(each["start_return"] for each in healthy)
+    mean = statistics.mean(finals)
+    gain = mean - start
+    limit = max(start + 0.8 * gain, mean - max(2 * statistics.pstdev(finals), 0.1 * gain))
+    final = meta["final_return"]
+    harmful = meta["died"] or math.isnan(final) or final < limit
+    if meta["fault"] == "none":
+        harmful = False
+    return {
+        "healthy_return": round(mean, 3),
+        "harm_limit": round(limit, 3),
+        "harmful": harmful,
+    }
+
+
+if __name__ == "__main__":
+    label(Path(__file__).resolve().parent / "runs")
