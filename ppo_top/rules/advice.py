@@ -1,24 +1,37 @@
 """What to try, in the option names of the trainer at hand and with the run's own values.
 
 A rule writes `lower {learning_rate}`; for a run of Stable-Baselines3 that becomes
-`lower learning_rate (0.03 now; SB3's default is 0.0003)`, for one of verl `lower actor.optim.lr`.
-`{clip_range:name}` is the bare name. A sentence that needs an option which the trainer does not
-have is left out.
+`lower learning_rate (0.03 now; SB3's default is 0.0003)`, for one of verl
+`lower actor_rollout_ref.actor.optim.lr (...)`. `{clip_range:name}` is the bare name. A sentence
+that needs an option which the trainer does not have is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ppo_top.rules.options import NAMES, OPTIONS, TRAINERS
+from ppo_top.catalogue import Producer, canonical_names, default, option, options, trainers
+from ppo_top.model import ConfigValue
 from ppo_top.rules.run import Run
-from ppo_top.rules.say import num
+from ppo_top.words import clean, number
 
-LOGGED = {"learning_rate": "lr", "clip_range": "clip_range", "beta": "kl_coef"}
+LOGGED = {"learning_rate": "lr", "clip_range": "clip_range", "kl_coef": "kl_coef"}
 """Options whose value some trainers log as a metric."""
 
+EITHER = {
+    "kl_penalty": ("beta", "kl_coef"),
+    "batches": ("batch_size", "num_minibatches", "n_steps"),
+    "rollouts": ("n_steps", "n_envs", "num_generations", "batch_size"),
+    "normalise": ("normalize_advantage", "whiten_rewards"),
+    "training_length": ("total_timesteps", "max_steps", "total_iterations", "num_train_epochs"),
+}
+"""Options that serve the same end: the first that the trainer has is named."""
 
-class Option:
+NAMES = canonical_names() | EITHER.keys()
+"""Every option that advice may speak of."""
+
+
+class Named:
     """An option of the trainer at hand, ready to be put into a sentence."""
 
     def __init__(self, name: str, now: str = "", default: str = "", whose: str = "") -> None:
@@ -32,19 +45,18 @@ class Option:
         return self.name if spec == "name" or not words else f"{self.name} ({'; '.join(words)})"
 
 
-class Options(Mapping[str, Option]):
+class Options(Mapping[str, Named]):
     """Looks options up for one run, as a sentence asks for them."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.producer = producer_of(run)
 
-    def __getitem__(self, option: str) -> Option:
-        whose = TRAINERS.get(self.run.producer)
-        if whose is None:
-            return Option(option, current(self.run, option))
-        name, default = OPTIONS[self.run.producer][option]
-        shown = num(float(default)) if default else ""
-        return Option(name, current(self.run, option), shown, whose)
+    def __getitem__(self, name: str) -> Named:
+        found = [named for each in EITHER.get(name, (name,)) if (named := self._find(each))]
+        if not found:
+            raise KeyError(name)
+        return found[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -52,25 +64,45 @@ class Options(Mapping[str, Option]):
     def __len__(self) -> int:
         return len(NAMES)
 
+    def _find(self, canonical: str) -> Named | None:
+        now = current(self.run, canonical)
+        line = option(self.producer, canonical)
+        if line is not None:
+            usual = default(self.producer, canonical)
+            whose = self.producer.label.split()[0]
+            return Named(line.name, now, _text(usual), whose)
+        has_own_lines = any(each.trainer == self.producer.id for each in options())
+        return None if has_own_lines and not now else Named(canonical, now)
 
-def current(run: Run, option: str) -> str:
+
+def producer_of(run: Run) -> Producer:
+    """The run's trainer as the catalogue knows it."""
+    table = trainers().get(run.profile.producer)
+    label = table.label if table is not None else run.profile.producer
+    return Producer(run.profile.producer, label, run.family, "")
+
+
+def current(run: Run, canonical: str) -> str:
     """An option's value in this run as text: from its configuration, or as it was first logged."""
-    value = run.config.get(option)
-    if value is None and option in LOGGED:
-        history = run.histories.get(LOGGED[option])
+    value: ConfigValue | None = run.config.get(canonical)
+    if value is None and canonical in LOGGED:
+        history = run.histories.get(LOGGED[canonical])
         value = history.first[0] if history is not None and history.first else None
+    return _text(value)
+
+
+def _text(value: ConfigValue | None) -> str:
     if value is None or isinstance(value, (bool, str)):
-        text = "" if value is None else str(value)[:40]
-        return "".join(letter for letter in text if letter.isprintable())
-    return num(float(value))
+        return "" if value is None else clean(str(value)[:40])
+    return number(float(value), 3)
 
 
 def fill(sentences: Iterable[str], run: Run) -> tuple[str, ...]:
     """Sentences with this run's options in them, without those that do not apply."""
-    options, filled = Options(run), []
+    named, filled = Options(run), []
     for sentence in sentences:
         try:
-            filled.append(sentence.format_map(options))
+            filled.append(sentence.format_map(named))
         except KeyError:
             continue
     return tuple(filled)

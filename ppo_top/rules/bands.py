@@ -64,7 +64,7 @@ _RLHF: dict[str, Band] = {
     "approx_kl": Band(None, 0.05, None, 0.1, TRL_DOCS),
     "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
-    "ratio_max": Band(None, 10.0, None, 200.0, TRL_DOCS),
+    "ratio_dist{max}": Band(None, 10.0, None, 200.0, TRL_DOCS),
     "ratio_var": Band(None, 0.01, None, 0.1, USUAL, "", Status.WARN),
     "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
     "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
@@ -198,7 +198,7 @@ def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
 
 def _ref_kl_band(profile: Profile, standing: Band | None) -> Band | None:
     """An adaptive controller's target is the KL that the user asked for."""
-    target = _number(profile, "kl_target")
+    target = _number(profile, "ref_kl_target")
     if standing is None or target is None or standing.high is None or 2 * target <= standing.high:
         return None
     origin = f"KL target {num(target)} of this run"

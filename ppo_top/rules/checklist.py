@@ -49,12 +49,12 @@ _GRPO: Lines = (
     ("clip_low", "clip ratio low"),
     ("clip_high", "clip ratio high"),
     ("truncated_frac", "truncated"),
-    ("reward_component_mean{*}", "reward {}"),
+    ("reward_component_mean{f}", "reward {}"),
     ("entropy", "entropy"),
     ("reward_std", "reward std"),
     ("frac_zero_std", "groups tied"),
 )
-"""`reward_component_mean{*}` stands for one line for each reward function, `{}` for its name."""
+"""`reward_component_mean{f}` stands for one line for each reward function, `{}` for its name."""
 
 _UNKNOWN: Lines = (("reward_mean", "reward"), ("entropy", "entropy"), ("value_loss", "value loss"))
 

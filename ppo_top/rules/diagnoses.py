@@ -217,7 +217,7 @@ RULES = (
             "lower {learning_rate} by 3 to 10, from the best checkpoint",
             "set {target_kl:name} to 0.02",
             "fewer passes over the same data: {n_epochs}",
-            "{normalize_advantage:name} on",
+            "{normalise:name} on",
         ),
         source="KL above 0.03 and clipping above 30 % risk collapse (SB3 practice); TRL's guide",
         grade="C",

@@ -13,7 +13,7 @@ from ppo_top.rules.say import label, num, show
 
 def own_evidence(rule: Rule, reading: Reading, run: Run) -> tuple[str, ...]:
     """What the reading says for itself, and how the rule's other concepts stand."""
-    beside = (_standing(run, concept) for concept in rule.concepts[1:])
+    beside = (_standing(run, concept) for concept in rule.beside)
     lines = [*reading.evidence, *(line for line in beside if line)]
     if "reward_mean" not in rule.concepts:
         lines.append(_reward(run))

@@ -16,8 +16,10 @@ from ppo_top.rules import book
 from ppo_top.rules.advice import fill
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
+from ppo_top.rules.own import rule_of
 from ppo_top.rules.rule import CRIT, Limits, Reading, Rule
 from ppo_top.rules.run import Run
+from ppo_top.settings import OwnRule
 
 NOTE_FADES = 20
 """A finding that rests on console text alone clears after so many rows without more of it."""
@@ -53,16 +55,17 @@ class Judge:
     gain evidence or clear.
     """
 
-    def __init__(self, profile: Profile, own: Iterable[Rule] = ()) -> None:
+    def __init__(self, profile: Profile, own: Iterable[OwnRule] = ()) -> None:
         self.profile = profile
         self.findings: list[Finding] = []
-        rules = [rule for rule in (*book.RULES, *own) if _applies(rule, profile)]
+        self._known = (*book.RULES, *(rule_of(entry, profile) for entry in own))
+        rules = [rule for rule in self._known if _applies(rule, profile)]
         self._rules: tuple[tuple[Rule, Limits], ...] = tuple(
             (rule, rule.resolved(profile)) for rule in rules
         )
         self._places = {rule.id: place for place, rule in enumerate(rules)}
         self._combining = tuple(p for p, rule in enumerate(rules) if rule.members)
-        self._own = tuple(own)
+        self._caps = [rule.cap(profile) for rule in rules]
         self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
         self._persistence = [rule.persistence(limits) for rule, limits in self._rules]
         self._latches = [Latch() for _ in rules]
@@ -129,7 +132,7 @@ class Judge:
     def skipped(self) -> list[Skipped]:
         """Rules that do not look at this run so far, and why."""
         out = []
-        for rule in (*book.RULES, *self._own):
+        for rule in self._known:
             why = self._why_skipped(rule)
             if why:
                 out.append(Skipped(rule.id, rule.title, why))
@@ -185,8 +188,14 @@ class Judge:
             self._clear(place, self._run.mark)
 
     def _tell(self, place: int, reading: Reading, severity: Severity, mark: Mark) -> None:
-        """Open a finding, or raise the one that is open."""
+        """Open a finding, or raise the one that is open.
+
+        Diagnoses go by what the rule says; what is shown of it is capped by how well it is founded.
+        """
         rule, latch = self._rules[place][0], self._latches[place]
+        self._run.told[rule.id] = max(severity, self._run.open.get(rule.id, 0))
+        self._run.open[rule.id] = Severity(self._run.told[rule.id])
+        severity = min(severity, self._caps[place])
         if latch.index is None:
             latch.open(len(self.findings))
             since = latch.since(mark)
@@ -199,9 +208,6 @@ class Judge:
             finding.evidence = own_evidence(rule, reading, self._run)
             finding.members = ()
             self._gather_members()
-        else:
-            return
-        self._run.open[rule.id] = self._run.told[rule.id] = severity
 
     def _finding(
         self, rule: Rule, reading: Reading, severity: Severity, since: Mark, mark: Mark

@@ -120,7 +120,7 @@ RULES = (
         title="A loss disappeared from the log",
         codes=("N2", "S7"),
         sees="a loss, KL or gradient norm stops being logged while the others go on",
-        concepts=LOSSES,
+        concepts=("total_loss",),
         read=hidden_nan,
         persist=AT_ONCE,
         limits={"points": 10, "rows": 3},
@@ -142,7 +142,7 @@ RULES = (
         families=EVERY,
         causes=("batch, sequence length or model too large for the device",),
         tries=(
-            "smaller batches: {batch_size}",
+            "smaller batches: {batches}",
             "shorter completions: {max_completion_length}",
             "gradient checkpointing, or a smaller share of memory for the sampler",
         ),

@@ -62,12 +62,13 @@ def persist(k: int, n: int) -> Persistence:
 class Rule:
     """One entry of the rule book.
 
+    `concepts` are what it is about, `beside` what is shown as evidence with it.
     `on` are concepts of which the first one that a row holds makes the rule look (none: it looks at
     every row). `limits` are its thresholds, which `by` replaces for a family or a producer and the
     settings file for everyone; each rule also has `warmup` (points that it lets pass first), `clear_after`
     (calm points that end a finding), `k` and `n` (so many of so many points raise it). `grade` says how well the thresholds are founded: A stated by a
     founding document or by the trainer itself, B reported by papers or maintainers, C checked on
-    labelled runs, D neither. `tries` may hold `{option}`: see `ppo_top.rules.advice`.
+    labelled runs, D neither; `grades` says it where a family differs. `tries` may hold `{option}`: see `ppo_top.rules.advice`.
     """
 
     id: str
@@ -85,6 +86,8 @@ class Rule:
     tries: tuple[str, ...] = ()
     source: str = ""
     grade: str = "D"
+    grades: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
 
     def resolved(self, profile: Profile) -> dict[str, float]:
@@ -95,6 +98,10 @@ class Rule:
             merged.update(self.by.get(name, {}))
         merged.update(profile.overrides.get(self.id, {}))
         return merged
+
+    def cap(self, profile: Profile) -> Severity:
+        """The most that it may say of a run: thresholds that no run has confirmed only `watch`."""
+        return WATCH if self.grades.get(profile.family, self.grade) == "D" else CRIT
 
     def persistence(self, limits: Limits) -> Persistence:
         """How many bad points raise it, the user's own numbers first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ppo_top.catalogue import Producer, total
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.history import History
 from ppo_top.rules.learning import Learning
@@ -28,6 +29,8 @@ class Run:
         self.family = profile.family
         self.producer = profile.producer.replace("_", "-")
         self.config: Mapping[str, ConfigValue] = profile.config
+        label = Producer(profile.producer, "", profile.family, "")
+        self.total = total(profile.config, label)
         self.open: dict[str, Severity] = {}
         self.closed: dict[str, int] = {}
         self.told: dict[str, int] = {}
@@ -130,11 +133,7 @@ class Run:
     @property
     def budget(self) -> float | None:
         """The share of the run that is done, where its length is known."""
-        total = self.number("total_timesteps") or self.number("max_steps")
-        if total:
-            return min(1.0, self.mark.step / total)
-        total, done = self.number("total_iterations"), self.value("iteration", 1 << 30)
-        return min(1.0, done / total) if total and done is not None else None
+        return min(1.0, self.mark.step / self.total) if self.total else None
 
     @property
     def falling(self) -> bool:

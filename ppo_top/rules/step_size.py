@@ -23,7 +23,7 @@ SMALLER_STEPS = (
     "lower {learning_rate}, by 3 to 10 times",
     "set {target_kl:name} to 0.02: stops an update's epochs at 1.5 times that",
     "fewer passes over the same data: {n_epochs}",
-    "larger batches: {batch_size}",
+    "larger batches: {batches}",
     "clip more tightly: {clip_range}",
 )
 
@@ -121,7 +121,7 @@ def ratio_off(run: Run, limits: Limits) -> Reading | None:
 
 def _ratio_tail(run: Run, limits: Limits) -> Reading | None:
     """The largest ratio of a histogram, as TRL's first PPO trainer writes it."""
-    value = run.value("ratio_max", 0)
+    value = run.value("ratio_dist{max}", 0)
     if value is None or value <= limits["tail"]:
         return None
     message = f"largest new/old probability ratio {num(value)} (healthy <= {num(limits['tail'])})"
@@ -199,7 +199,8 @@ RULES = (
         title="Updates move the policy too far",
         codes=("P1",),
         sees="the KL between old and new policy stays above its healthy range",
-        concepts=("approx_kl", "clip_fraction"),
+        concepts=("approx_kl",),
+        beside=("clip_fraction",),
         read=kl_high,
         on=("approx_kl", "approx_kl_k1"),
         limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "warmup": 3},
@@ -217,7 +218,8 @@ RULES = (
         title="Too much is clipped",
         codes=("P2", "G3"),
         sees="a large share of the samples leaves the clip range, update after update",
-        concepts=("clip_fraction", "approx_kl"),
+        concepts=("clip_fraction",),
+        beside=("approx_kl",),
         read=clip_high,
         on=("clip_fraction", "clip_low", "clip_high"),
         limits={"clear": 0.2, "warn": 0.3, "crit": 0.5, "own_floor": 0.02, "warmup": 3},
@@ -236,9 +238,13 @@ RULES = (
         title="Probability ratio far from 1",
         codes=("P3",),
         sees="the new policy's probabilities are far from the old one's",
-        concepts=("ratio_mean", "clip_fraction", "approx_kl"),
+        concepts=("ratio_mean",),
+        beside=(
+            "clip_fraction",
+            "approx_kl",
+        ),
         read=ratio_off,
-        on=("ratio_mean", "ratio_max"),
+        on=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
             "high": 1.1,
@@ -267,7 +273,8 @@ RULES = (
         title="Updates change nothing",
         codes=("P4",),
         sees="KL and clipping are zero although training goes on",
-        concepts=("approx_kl", "clip_fraction"),
+        concepts=("approx_kl",),
+        beside=("clip_fraction",),
         read=policy_still,
         on=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "warmup": 10},
@@ -290,7 +297,8 @@ RULES = (
         title="The clip does not hold the policy",
         codes=("P5",),
         sees="the KL is high while hardly anything is clipped",
-        concepts=("approx_kl", "clip_fraction"),
+        concepts=("approx_kl",),
+        beside=("clip_fraction",),
         read=clip_not_binding,
         on=("approx_kl", "approx_kl_k1"),
         families=frozenset({CTRL}),
@@ -319,7 +327,7 @@ RULES = (
         by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persist=persist(1, 1),
         causes=("a batch with unusual rewards", "learning rate near its limit"),
-        tries=("set {target_kl:name} to 0.02", "larger batches: {batch_size}"),
+        tries=("set {target_kl:name} to 0.02", "larger batches: {batches}"),
         source="Schulman, Nuts and Bolts: a spike of the KL often comes before a loss of performance",
         grade="C",
     ),

@@ -1,0 +1,293 @@
+"""Diagnoses across metrics of language models: hacking, runaway text, dead signal, lost control."""
+
+from __future__ import annotations
+
+from ppo_top.rules.diagnoses import BACK, DIAGNOSIS
+from ppo_top.rules.reference import drift
+from ppo_top.rules.rule import CRIT, GRPO, LLM, RLHF, WARN, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import persist as times
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import num, pct
+
+
+def hacking(run: Run, limits: Limits) -> Reading | None:
+    """C3: reward and KL rise together while length, evaluation or a part of the reward drift."""
+    kl = drift(run)
+    high = max(run.level("ref-kl-high"), run.level("ref-kl-token-high")) >= WATCH
+    climbs = kl is not None and kl.count >= 25 and kl.rising()
+    if not (climbs or high) or run.reward is None:
+        return None
+    if not (run.learned or run.gained):
+        return between(0.0)
+    worse = run.level("eval-gap") >= WARN
+    length = run.histories.get("resp_len_mean")
+    moved = 0.0
+    if length is not None and length.count >= 25 and length.base(10) > 0.0:
+        moved = length.level(5) / length.base(10) - 1.0
+    parts = run.level("reward-parts-diverge") >= WATCH
+    signs = []
+    if worse:
+        signs.append("evaluation falls")
+    if abs(moved) >= limits["length"]:
+        signs.append(f"completion length {moved:+.0%}")
+    if parts:
+        signs.append("one part of the reward falls")
+    if not signs:
+        return between(0.0)
+    words = " and ".join(signs)
+    message = f"likely reward hacking or over-optimisation: reward and KL rise while {words}"
+    return Reading(CRIT if worse else WARN, kl.last if kl is not None else 0.0, None, message)
+
+
+def no_signal(run: Run, limits: Limits) -> Reading | None:
+    """C5: all groups tie and the gradient is gone."""
+    if run.level("groups-tie") < WARN and run.level("reward-spread-gone") < WARN:
+        return None
+    gradient = run.histories.get("grad_norm")
+    gone = run.level("grad-zero") >= WARN
+    if gradient is not None and gradient.high > 0.0:
+        gone = gone or gradient.last < 0.01 * gradient.level(30) or gradient.last < 1e-6
+    share = run.value("frac_zero_std", 3)
+    if not (gone or (share is not None and share >= 1.0)):
+        return between(0.0)
+    seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
+    return Reading(CRIT, share or 0.0, None, f"no learning signal: {seen}, the gradient is zero")
+
+
+def mismatch_collapse(run: Run, limits: Limits) -> Reading | None:
+    """C6: sampler and trainer disagree while gradients, entropy or reward go wrong."""
+    if run.level("sampler-mismatch") < WARN:
+        return None
+    gradient, entropy = run.histories.get("grad_norm"), run.histories.get("entropy")
+    worse = (
+        (gradient is not None and gradient.last > 3 * gradient.level(30))
+        or (entropy is not None and entropy.rising())
+        or run.falling
+    )
+    if not worse:
+        return between(0.0)
+    gap = run.value("logp_diff_mean", 3)
+    words = f" (log-probs differ by {num(gap)})" if gap is not None else ""
+    message = f"the mismatch of sampler and trainer{words} is driving a collapse"
+    return Reading(CRIT, gap or 0.0, None, message)
+
+
+def sampler_exploited(run: Run, limits: Limits) -> Reading | None:
+    """C7: reward rises by a negative KL."""
+    if run.level("ref-kl-negative") < WARN:
+        return None
+    if not run.learned:
+        return between(0.0)
+    kl = drift(run)
+    value = kl.last if kl is not None else 0.0
+    message = f"reward rises by exploiting the sampler: KL to the reference is {num(value)}"
+    return Reading(CRIT, value, 0.0, message)
+
+
+def runaway(run: Run, limits: Limits) -> Reading | None:
+    """C8: entropy up, completions cut off, reward down."""
+    if run.level("entropy-explodes") < WATCH:
+        return None
+    cut, gradient = run.histories.get("truncated_frac"), run.histories.get("grad_norm")
+    longer = run.level("completions-truncated") >= WARN or (cut is not None and cut.rising())
+    worse = run.falling or (gradient is not None and gradient.last > 3 * gradient.level(30))
+    if not (longer and worse):
+        return between(0.0)
+    share = cut.last if cut is not None else 0.0
+    message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
+    return Reading(CRIT, share, None, message)
+
+
+def controller_saturated(run: Run, limits: Limits) -> Reading | None:
+    """C9: the KL controller cannot hold the KL."""
+    if run.level("kl-coef-rising") < WARN:
+        return None
+    if run.level("ref-kl-high") < WATCH:
+        return between(0.0)
+    value, coefficient = run.value("ref_kl", 3) or 0.0, run.value("kl_coef", 3) or 0.0
+    message = f"KL controller is saturated: coefficient {num(coefficient)}, KL {num(value)}"
+    return Reading(CRIT, value, None, message)
+
+
+def penalty_blocks(run: Run, limits: Limits) -> Reading | None:
+    """C13: the KL penalty stops learning."""
+    if run.level("kl-penalty-dominates") < WARN:
+        return None
+    if not run.flat:
+        return between(0.0)
+    message = "KL penalty is stopping learning: it outweighs the score, and reward is flat"
+    return Reading(WARN, run.value("non_score_reward", 3) or 0.0, None, message)
+
+
+def disagree_at_start(run: Run, limits: Limits) -> Reading | None:
+    """C17: old and new log-probabilities differ before anything was learned."""
+    ratio = run.histories.get("ratio_mean")
+    if ratio is None or ratio.count > limits["updates"]:
+        return between(0.0) if "logprobs-disagree" in run.open else None
+    if ratio.row != run.mark.row or limits["low"] <= ratio.last <= limits["high"]:
+        return None
+    message = (
+        f"ratio {num(ratio.last)} in update {ratio.count}: old and new log-probs disagree "
+        "before there was an update to speak of"
+    )
+    return Reading(CRIT, ratio.last, 1.0, message)
+
+
+RULES = (
+    Rule(
+        id="reward-hacking",
+        title="Likely reward hacking",
+        codes=("C3",),
+        sees="reward and KL rise together while something else drifts or falls",
+        concepts=("reward_mean", "ref_kl", "ref_kl_token"),
+        read=hacking,
+        families=LLM,
+        limits={"length": 0.3},
+        persist=times(3, 5),
+        causes=("the policy found what the reward pays for, not what it means",),
+        tries=(
+            "read samples now",
+            "raise the KL penalty: {kl_penalty}",
+            "punish length, or combine several rewards",
+            "stop at the best evaluated checkpoint",
+        ),
+        source="TRL's guide on over-optimisation; Gao et al. 2210.10760",
+        grade="D",
+        members=(
+            "ref-kl-high",
+            "ref-kl-token-high",
+            "length-runaway",
+            "eval-gap",
+            "reward-parts-diverge",
+            "rlhf-reward-falls",
+        ),
+    ),
+    Rule(
+        id="no-learning-signal",
+        title="No learning signal",
+        codes=("C5",),
+        sees="all groups tie and the gradient is zero",
+        concepts=("frac_zero_std", "grad_norm"),
+        read=no_signal,
+        families=frozenset({GRPO}),
+        persist=DIAGNOSIS,
+        causes=("every completion gets the same reward",),
+        tries=(
+            "prompts of mixed difficulty, partial credit",
+            "more completions a prompt: {num_generations}",
+            "check that the reward function returns more than one value",
+        ),
+        source="autocontext#1067; DAPO",
+        grade="B",
+        members=("groups-tie", "reward-spread-gone", "grad-zero", "reward-never-moves"),
+    ),
+    Rule(
+        id="mismatch-collapse",
+        title="Mismatch drives a collapse",
+        codes=("C6",),
+        sees="sampler and trainer disagree while gradients, entropy or reward go wrong",
+        concepts=("logp_diff_mean", "reward_mean"),
+        read=mismatch_collapse,
+        families=frozenset({GRPO}),
+        persist=DIAGNOSIS,
+        causes=("the data do not come from the policy that is trained",),
+        tries=(
+            "the same dtype in sampler and trainer",
+            "refresh the sampler's weights after every update",
+            "correct for it: {importance_sampling_correction:name}",
+        ),
+        source="verl's documentation; When Speed Kills Stability",
+        grade="B",
+        members=("sampler-mismatch", "grad-high", "grad-spike", "entropy-explodes", "reward-crash"),
+    ),
+    Rule(
+        id="sampler-exploited",
+        title="Reward comes from the sampler",
+        codes=("C7",),
+        sees="reward rises while the KL to the reference is negative",
+        concepts=("ref_kl", "reward_mean"),
+        read=sampler_exploited,
+        families=LLM,
+        persist=DIAGNOSIS,
+        causes=("generation settings are being optimised, not the policy",),
+        tries=("sample with top_k=0, top_p=1, temperature 1", "no minimum length, mask padding"),
+        source="TRL's guide: KL should stay positive; trl#235",
+        grade="A",
+        members=("ref-kl-negative",),
+    ),
+    Rule(
+        id="runaway-generation",
+        title="Runaway generation",
+        codes=("C8",),
+        sees="entropy up, completions cut off, reward down",
+        concepts=("entropy", "truncated_frac", "reward_mean"),
+        read=runaway,
+        families=LLM,
+        persist=DIAGNOSIS,
+        causes=("the policy babbles to the length limit",),
+        tries=(
+            BACK,
+            "lower {learning_rate}",
+            "{mask_truncated_completions:name} on",
+            "{kl_penalty}",
+        ),
+        source="verl#1051, verl#1066",
+        grade="B",
+        members=(
+            "entropy-explodes",
+            "completions-truncated",
+            "length-runaway",
+            "reward-crash",
+            "grad-high",
+        ),
+    ),
+    Rule(
+        id="kl-controller-saturated",
+        title="KL controller saturated",
+        codes=("C9",),
+        sees="the KL coefficient rises, and so does the KL",
+        concepts=("kl_coef", "ref_kl"),
+        read=controller_saturated,
+        families=LLM,
+        persist=DIAGNOSIS,
+        causes=("updates are too large for the controller",),
+        tries=("lower {learning_rate}", "start with a larger {kl_penalty}"),
+        source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
+        grade="D",
+        members=("kl-coef-rising", "ref-kl-high", "drift-without-gain"),
+    ),
+    Rule(
+        id="kl-penalty-too-strong",
+        title="KL penalty too strong",
+        codes=("C13",),
+        sees="the KL penalty outweighs the score, and reward is flat",
+        concepts=("non_score_reward", "reward_mean"),
+        read=penalty_blocks,
+        families=frozenset({RLHF}),
+        persist=DIAGNOSIS,
+        causes=("the KL penalty is larger than any gain in score",),
+        tries=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
+        source="TRL practice: the KL penalty 'should not dominate rewards'",
+        grade="D",
+        members=("kl-penalty-dominates", "reward-never-moves", "reward-plateau"),
+    ),
+    Rule(
+        id="logprobs-disagree",
+        title="Log-probs disagree from the start",
+        codes=("C17",),
+        sees="the probability ratio is off 1 in the first updates",
+        concepts=("ratio_mean",),
+        read=disagree_at_start,
+        families=LLM,
+        limits={"updates": 3, "low": 0.9, "high": 1.1},
+        persist=DIAGNOSIS,
+        causes=("dropout, dtype, padding or temperature differ between old and new log-probs",),
+        tries=(
+            "policy in eval mode while old log-probs are computed",
+            "the same code path, dtype and temperature for both",
+        ),
+        source="The N implementation details of RLHF with PPO",
+        grade="B",
+        members=("ratio-off",),
+    ),
+)

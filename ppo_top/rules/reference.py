@@ -1,0 +1,365 @@
+"""How far a language model has drifted from its reference, and what the KL penalty costs."""
+
+from __future__ import annotations
+
+from ppo_top.rules.history import History
+from ppo_top.rules.rule import (
+    CRIT,
+    GRPO,
+    INFO,
+    LLM,
+    RLHF,
+    WARN,
+    WATCH,
+    Limits,
+    Reading,
+    Rule,
+    between,
+    persist,
+)
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import num
+
+
+def drift(run: Run) -> History | None:
+    """The KL to the reference, per sequence or per token, whichever the run logs."""
+    return run.histories.get("ref_kl") or run.histories.get("ref_kl_token")
+
+
+def drifted(run: Run, limits: Limits) -> Reading | None:
+    """K1: the KL to the reference is high for a whole sequence."""
+    history = run.histories["ref_kl"]
+    value, target = history.last, run.number("ref_kl_target") or limits["target"]
+    if value <= limits["watch"] and value <= 2 * target:
+        return None
+    message = f"policy has drifted {num(value)} nats from the reference (healthy <= 10)"
+    length = run.value("resp_len_mean", 1)
+    far = value > limits["crit"] or (length is not None and length > 0 and value > 0.5 * length)
+    if far and value > limits["watch"] and run.stuck:
+        return Reading(CRIT, value, limits["watch"], message)
+    losing = value > 2 * target and run.level("kl-coef-rising") >= WARN
+    if value > limits["warn"] or losing or (value > limits["watch"] and _accelerates(history)):
+        return Reading(WARN, value, limits["watch"], message)
+    return Reading(WATCH, value, limits["watch"], message) if value > limits["watch"] else None
+
+
+def _accelerates(history: History) -> bool:
+    """Whether the last 20 points climbed three times as far as the 20 before them."""
+    if history.count < 40:
+        return False
+    recent = history.recent
+    late, early = recent[-1] - recent[-20], recent[-20] - recent[-40]
+    return late > 3 * max(early, 1.0)
+
+
+def drifted_token(run: Run, limits: Limits) -> Reading | None:
+    """K1 and G8: the KL to the reference is high per token."""
+    history = run.histories["ref_kl_token"]
+    value = history.last
+    if value <= limits["clear"]:
+        return None
+    message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
+    limit = limits["clear"]
+    if value > limits["once"]:
+        return Reading(CRIT, value, limit, message, now=True)
+    before = history.before(20)
+    if len(before) >= 10 and value > max(limits["warn"], 10 * sorted(before)[len(before) // 2]):
+        return Reading(WARN, value, limit, message, now=True)
+    if value > limits["crit"] and run.stuck:
+        return Reading(CRIT, value, limit, message)
+    if value > limits["warn"]:
+        return Reading(WATCH if run.learned else WARN, value, limit, message)
+    return between(value, limit)
+
+
+def negative(run: Run, limits: Limits) -> Reading | None:
+    """K2: a KL to the reference below zero, which only an estimate can be."""
+    history = drift(run)
+    if history is None or history.row != run.mark.row or history.last >= 0.0:
+        return None
+    value = history.last
+    message = (
+        f"KL to the reference is negative ({num(value)}): "
+        "the sampler's settings are being optimised, not the policy"
+    )
+    if "ref_kl" not in run.histories:
+        exact = value < -1e-3 and run.producer != "verl"
+        return Reading(CRIT, value, 0.0, message) if exact else between(value)
+    if value < limits["crit"]:
+        return Reading(CRIT, value, 0.0, message, now=True)
+    if history.level(3) < 0.0 and value < limits["noise"]:
+        return Reading(WARN, value, 0.0, message)
+    return between(value)
+
+
+def stays_zero(run: Run, limits: Limits) -> Reading | None:
+    """K3: the policy never leaves its reference."""
+    history = drift(run)
+    if history is None or history.row != run.mark.row or not run.flat:
+        return None
+    small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
+    if history.count < limits["points"] or abs(history.level(5)) >= small:
+        return None
+    late = history.count >= limits["late_points"]
+    message = (
+        f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
+    )
+    return Reading(WATCH if late else INFO, history.last, small, message)
+
+
+def controller(run: Run, limits: Limits) -> Reading | None:
+    """K4: the adaptive KL coefficient rises; a fault when the KL does not come down for it."""
+    history = run.histories["kl_coef"]
+    if history.high <= history.low:
+        return None
+    trend = history.trend(20)
+    before = trend.values[0]
+    if before <= 0.0 or not trend.full:
+        return None
+    up = history.last / before
+    kl = drift(run)
+    if trend.tau > 0.5 and trend.z > 3.3 and kl is not None and not kl.falling():
+        grown = kl.level(5) >= 0.95 * kl.recent[-20] if len(kl.recent) >= 20 else False
+        if grown and up > limits["losing"]:
+            message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
+            return Reading(WARN, history.last, None, message)
+    since = history.recent[-50:][0]
+    if since > 0.0 and history.last / since >= limits["rise"]:
+        message = f"KL coefficient rose x {num(history.last / since)}: the controller reacts"
+        return Reading(INFO, history.last, None, message)
+    return None
+
+
+def penalty_off(run: Run, limits: Limits) -> Reading | None:
+    """K4, mirrored: the coefficient has collapsed to nothing."""
+    history = run.histories["kl_coef"]
+    if history.last > limits["low"] or history.high <= limits["low"]:
+        return None
+    return Reading(INFO, history.last, limits["low"], f"KL penalty is off ({num(history.last)})")
+
+
+def penalty_dominates(run: Run, limits: Limits) -> Reading | None:
+    """K5: the KL penalty outweighs what the score has gained."""
+    cost, reward = abs(run.values["non_score_reward"]), run.reward
+    if run.producer == "trl-legacy":
+        length = run.value("resp_len_mean", 1)
+        if length is None:
+            return None
+        cost *= length
+    if reward is None or run.reward_concept != "reward_mean":
+        return None
+    gain = reward.history.last - reward.base
+    spread = run.value("reward_std", 1)
+    floor = 0.5 * spread if spread is not None else 4 * reward.noise
+    if cost <= abs(gain) or cost <= floor:
+        return None
+    message = f"KL penalty (-{num(cost)}) outweighs the change of the score ({gain:+.3g})"
+    return Reading(WARN, cost, abs(gain), message)
+
+
+def parts_ways(run: Run, limits: Limits) -> Reading | None:
+    """K6: the score rises while score plus penalty falls."""
+    whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
+    reward = run.reward
+    if score is None or reward is None or score.row != run.mark.row:
+        return None
+    falls, rises = whole.trend(25), score.trend(25)
+    if not (falls.full and rises.full and falls.z < -1.96 and rises.z > 1.96):
+        return None
+    enough = 2 * reward.noise
+    if falls.effect() > -enough or rises.effect() < enough:
+        return None
+    message = (
+        f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more KL "
+        f"than it earns (RLHF reward {num(falls.values[0])} -> {num(whole.last)})"
+    )
+    return Reading(WARN, whole.last, None, message)
+
+
+def drift_for_nothing(run: Run, limits: Limits) -> Reading | None:
+    """K7: the KL to the reference climbs, the reward does not."""
+    history = drift(run)
+    if history is None or history.row != run.mark.row or not run.stuck:
+        return None
+    trend = history.trend(25)
+    if not (trend.full and trend.tau > 0.5 and trend.z > 3.3):
+        return None
+    early, late = max(trend.values[0], 1e-9), trend.values[-1]
+    floor = limits["floor"] if "ref_kl" in run.histories else limits["token_floor"]
+    climbed = late - early
+    if late < floor or not (climbed >= limits["nats"] or late > 2 * early):
+        return None
+    message = f"KL to the reference climbs ({num(early)} -> {num(late)}) and reward does not"
+    return Reading(WARN, late, None, message)
+
+
+HOLD = (
+    "raise the KL penalty: {kl_penalty}",
+    "lower {learning_rate}",
+    "stop at the best evaluated checkpoint",
+    "a better reward model, or several",
+)
+TRL_RANGE = "TRL: KL to the reference 0 to 10; adaptive target 6"
+
+RULES = (
+    Rule(
+        id="ref-kl-high",
+        title="Far from the reference",
+        codes=("K1",),
+        sees="the KL to the reference, summed over a sequence, is high",
+        concepts=("ref_kl",),
+        beside=("kl_coef", "resp_len_mean"),
+        read=drifted,
+        on=("ref_kl",),
+        families=LLM,
+        limits={"watch": 10.0, "warn": 20.0, "crit": 50.0, "target": 6.0, "warmup": 3},
+        causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
+        tries=HOLD,
+        source=TRL_RANGE,
+        grade="A",
+    ),
+    Rule(
+        id="ref-kl-token-high",
+        title="Far from the reference",
+        codes=("K1", "G8"),
+        sees="the KL to the reference is high per token",
+        concepts=("ref_kl_token",),
+        beside=("entropy", "resp_len_mean"),
+        read=drifted_token,
+        on=("ref_kl_token",),
+        families=LLM,
+        limits={"clear": 0.1, "warn": 0.3, "crit": 1.0, "once": 5.0, "warmup": 3},
+        causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
+        tries=HOLD,
+        source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",
+        grade="D",
+    ),
+    Rule(
+        id="ref-kl-negative",
+        title="KL to the reference is negative",
+        codes=("K2",),
+        sees="the estimated KL to the reference is below zero for long, or far below",
+        concepts=("ref_kl",),
+        read=negative,
+        on=("ref_kl", "ref_kl_token"),
+        families=LLM,
+        limits={"crit": -1.0, "noise": -0.05, "warmup": 2},
+        persist={WARN: (5, 5), CRIT: (3, 5)},
+        causes=(
+            "text is not sampled from the policy's own distribution (top-k, top-p, min length)",
+            "padding is counted, or dropout is on",
+        ),
+        tries=(
+            "sample with top_k=0, top_p=1, temperature 1, no minimum length",
+            "mask padding; policy in eval mode while log-probs are computed",
+            "the same dtype for policy and reference",
+        ),
+        source="TRL's guide: objective/kl 'should stay positive'; its own warning below -1",
+        grade="A",
+    ),
+    Rule(
+        id="ref-kl-zero",
+        title="Policy stays at its reference",
+        codes=("K3",),
+        sees="the KL to the reference stays near zero and reward is flat",
+        concepts=("ref_kl",),
+        read=stays_zero,
+        on=("ref_kl", "ref_kl_token"),
+        families=LLM,
+        limits={"points": 50, "late_points": 150, "sequence": 0.01, "token": 1e-4},
+        causes=("learning rate too small, penalty too strong, or an adapter that is not trained",),
+        tries=(
+            "raise {learning_rate}",
+            "lower the KL penalty: {kl_penalty}",
+            "check that the adapter is on and the reference does not share weights",
+        ),
+        source="TRL practice: KL that falls means under-training",
+        grade="D",
+    ),
+    Rule(
+        id="kl-coef-rising",
+        title="KL controller is losing",
+        codes=("K4",),
+        sees="the adaptive KL coefficient rises and the KL does not come down",
+        concepts=("kl_coef",),
+        beside=("ref_kl",),
+        read=controller,
+        on=("kl_coef",),
+        families=LLM,
+        limits={"rise": 1.5, "losing": 1.2, "warmup": 20},
+        causes=("the policy drifts faster than the penalty grows",),
+        tries=(
+            "lower {learning_rate}",
+            "start with a larger coefficient: {kl_penalty}",
+            "a smaller horizon: {kl_horizon}",
+        ),
+        source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
+        grade="D",
+    ),
+    Rule(
+        id="kl-penalty-off",
+        title="KL penalty is off",
+        codes=("K4",),
+        sees="the adaptive KL coefficient has fallen to nothing",
+        concepts=("kl_coef",),
+        read=penalty_off,
+        on=("kl_coef",),
+        families=LLM,
+        limits={"low": 1e-4, "warmup": 5},
+        causes=("the KL stays below its target",),
+        tries=("a lower target: {ref_kl_target}", "a fixed coefficient: {kl_penalty}"),
+        source="TRL's guide: watch values that collapse to 0",
+        grade="D",
+    ),
+    Rule(
+        id="kl-penalty-dominates",
+        title="KL penalty dominates",
+        codes=("K5",),
+        sees="the KL penalty is larger than what the score has gained",
+        concepts=("non_score_reward",),
+        beside=("ref_kl", "kl_coef"),
+        read=penalty_dominates,
+        on=("non_score_reward",),
+        families=frozenset({RLHF}),
+        limits={"warmup": 20},
+        persist=persist(8, 10),
+        causes=("the penalty is too strong, or the policy has drifted too far",),
+        tries=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
+        source="TRL practice: the KL penalty 'should not dominate rewards'",
+        grade="D",
+    ),
+    Rule(
+        id="rlhf-reward-falls",
+        title="RLHF reward and score part ways",
+        codes=("K6",),
+        sees="the score rises while score plus KL penalty falls",
+        concepts=("rlhf_reward",),
+        beside=("reward_mean", "non_score_reward"),
+        read=parts_ways,
+        on=("rlhf_reward",),
+        families=frozenset({RLHF}),
+        limits={"warmup": 25},
+        persist=persist(3, 3),
+        causes=("the score is bought with more KL than it is worth",),
+        tries=("lower {learning_rate}", "lower or raise the KL penalty: {kl_penalty}"),
+        source="TRL's guide: rlhf_reward 'should keep going up'",
+        grade="D",
+    ),
+    Rule(
+        id="drift-without-gain",
+        title="Drift without benefit",
+        codes=("K7",),
+        sees="the KL to the reference climbs while reward does not",
+        concepts=("ref_kl",),
+        beside=("ref_kl_token",),
+        read=drift_for_nothing,
+        on=("ref_kl", "ref_kl_token"),
+        families=frozenset({RLHF, GRPO}),
+        limits={"nats": 2.0, "floor": 1.0, "token_floor": 0.02, "warmup": 25},
+        persist=persist(3, 3),
+        causes=("over-optimisation, or a learning rate that only adds noise",),
+        tries=HOLD[:3],
+        source="TRL practice: KL that rises means over-optimisation; Gao et al. 2210.10760",
+        grade="D",
+    ),
+)
