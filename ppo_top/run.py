@@ -223,6 +223,11 @@ class Run:
         """How many steps the run will make, where a source says so."""
         return total(self.config, self.producer)
 
+    @property
+    def sealed_row(self) -> int:
+        """The newest row that was judged for good; -1 before the first."""
+        return self._sealed - 1
+
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """What a tag of a source means, or None."""
         return self._plan.concepts.get((source.key, tag)) if self._plan else None
