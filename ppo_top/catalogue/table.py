@@ -125,8 +125,8 @@ def _read(path: Path) -> Table:
             _set(table, cells[0][1:], cells[1:])
             continue
         tag, concept, how, note = (*cells, "", "", "")[:4]
-        tag = tag.lower() if table.fold else tag
-        table.entries[tag] = Entry(tag, concept, tuple(how.split()), note, number)
+        key = tag.lower() if table.fold else tag
+        table.entries[key] = Entry(tag, concept, tuple(how.split()), note, number)
     return table
 
 

@@ -1,0 +1,89 @@
+"""The catalogue read backwards: which tags log a concept, what a name might stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ppo_top.catalogue.concepts import is_concept
+from ppo_top.catalogue.options import default, option, options
+from ppo_top.catalogue.producers import Producer, producers
+from ppo_top.catalogue.table import trainers
+from ppo_top.catalogue.tags import meaning
+from ppo_top.model import ConfigValue
+
+
+class Logged(NamedTuple):
+    """A tag under which a trainer logs something, and what is to be known of it."""
+
+    producer: Producer
+    tag: str
+    note: str
+
+
+class Spelling(NamedTuple):
+    """What a trainer calls an option, and what it takes when nothing is said."""
+
+    producer: Producer
+    name: str
+    default: ConfigValue | None
+    note: str
+
+
+def stem(name: str) -> str:
+    """A concept's name without what fills in its parameter."""
+    return name.partition("{")[0]
+
+
+def logged_as(name: str, producer: Producer) -> list[Logged]:
+    """The tags of a trainer that stand for a concept, best first."""
+    wanted = {name, stem(name) + "{f}"}
+    table = trainers().get(producer.id)
+    entries = (
+        [entry for entry in table.entries.values() if entry.concept in wanted] if table else []
+    )
+    if not entries and table is not None and table.like:
+        return logged_as(name, producer._replace(id=table.like))
+    return [Logged(producer, entry.tag, entry.note) for entry in entries]
+
+
+def meanings_of(tag: str, producer: Producer) -> dict[str, list[Producer]]:
+    """The concepts that a tag stands for: of this trainer, or else of every one that has it.
+
+    Guesses count only where no trainer has the tag.
+    """
+    own = meaning(producer, tag)
+    if own is not None and not own.fallback:
+        return {own.concept: [producer]} if is_concept(own.concept) else {}
+    found: dict[str, list[Producer]] = {}
+    for each in producers():
+        known = meaning(each, tag)
+        if known is not None and is_concept(known.concept):
+            found.setdefault(known.concept, []).append(each)
+    if not found and own is not None:
+        found[own.concept] = []
+    return found
+
+
+def tags() -> Iterator[str]:
+    """Every tag of every table."""
+    for table in trainers().values():
+        for entry in table.entries.values():
+            yield entry.tag
+
+
+def option_called(plain: str) -> str | None:
+    """The canonical name of the option that somebody calls `plain` (lower case), or None."""
+    if any(each.canonical == plain for each in options()):
+        return plain
+    named = (each.canonical for each in options() if each.name.lower() == plain)
+    return next(named, None)
+
+
+def spellings(canonical: str) -> Iterator[Spelling]:
+    """What each trainer calls an option."""
+    for producer in producers():
+        plain = producer._replace(algo="")
+        line = option(plain, canonical)
+        if line is not None:
+            yield Spelling(plain, line.name, default(plain, canonical), line.note)
