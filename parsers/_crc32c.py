@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 
 _POLYNOMIAL = 0x82F63B78
-_MASK_DELTA = 0xA282EAD8
+MASK_DELTA = 0xA282EAD8
 _WORD = 0xFFFFFFFF
 _LONG = 2048
 """From here on a message is folded in rows: some seven times as fast."""
@@ -37,12 +37,12 @@ def crc32c(data: bytes) -> int:
 
 def masked(checksum: int) -> int:
     """The form in which a TFRecord stores a checksum."""
-    return ((checksum >> 15 | checksum << 17) + _MASK_DELTA) & _WORD
+    return ((checksum >> 15 | checksum << 17) + MASK_DELTA) & _WORD
 
 
 def unmasked(stored: int) -> int:
     """The checksum behind its stored form."""
-    turned = (stored - _MASK_DELTA) & _WORD
+    turned = (stored - MASK_DELTA) & _WORD
     return (turned << 15 | turned >> 17) & _WORD
 
 

@@ -33,7 +33,19 @@ _RESTART = 1
 _STRING = 7
 _BFLOAT16 = 14
 _HALF = 19
-_CODES = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 14: "H", 17: "H", 19: "e"}
+_CODES = {
+    1: "f",
+    2: "d",
+    3: "i",
+    4: "B",
+    5: "h",
+    6: "b",
+    9: "q",
+    10: "?",
+    14: "H",
+    17: "H",
+    19: "e",
+}
 _CODES |= {22: "I", 23: "Q"}
 """TensorFlow's data type -> struct code of one element in `tensor_content`."""
 
@@ -258,7 +270,7 @@ _LISTS = {
     16: _unsigned,
     17: _unsigned,
 }
-"""`float_val`, `double_val`, `int_val` and so on: number of the field -> how its elements are read."""
+"""`float_val`, `double_val`, `int_val` ...: number of the field -> how its elements are read."""
 
 
 def _half(bits: int) -> float:

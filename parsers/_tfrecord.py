@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
@@ -26,10 +27,11 @@ HEADER = 12
 OVERHEAD = 16
 LONGEST = 256 << 20
 """A record that says it is longer than this is passed over."""
-BLOCK_RECORDS = 1 << 17
 BLOCK_BYTES = 6 << 20
 
 BAD_CHECKSUM = "a record with a bad checksum is passed over"
+NO_RECORD = "no record begins here: the bytes up to the next one are passed over"
+TOO_LONG = "a record too long to be read is passed over"
 
 _LENGTH = struct.Struct("<Q").unpack_from
 _CHECK = struct.Struct("<I").unpack_from
@@ -40,14 +42,14 @@ _KNOWN_LENGTHS = 1 << 16
 
 
 class Block(NamedTuple):
-    """Whole records with good headers: `starts` are their places in `data`, in file order.
+    """Whole records with good headers: record i stands in `data[bounds[i]:bounds[i + 1]]`.
 
     `offset` is the place of `data` in the file. Payloads are not verified yet.
     """
 
     data: bytes
     offset: int
-    starts: list[int]
+    bounds: array[int]
 
 
 class _Stop(Enum):
@@ -74,7 +76,7 @@ class Headers:
         self.known: dict[bytes, int] = {}
 
     def learn(self, header: bytes) -> int | None:
-        """The length in a header of 12 bytes, or None when its checksum is not that of the length."""
+        """The length in a header of 12 bytes, or None when its checksum does not verify."""
         length: int = _LENGTH(header)[0]
         if masked(_length_checksum(length)) != _CHECK(header, 8)[0]:
             return None
@@ -143,14 +145,16 @@ class Records:
         self._waiting += len(data)
         if self._waiting < self._needed or not self._waiting:
             return
-        self._data = b"".join((self._data, *self._arrived)) if self._data else b"".join(self._arrived)
+        self._data = (
+            b"".join((self._data, *self._arrived)) if self._data else b"".join(self._arrived)
+        )
         self._arrived.clear()
         place = 0
         while True:
-            starts, place, stop = self._walk(place)
-            place = self._settle(starts, place, stop)
-            if starts:
-                yield Block(self._data, self._offset, starts)
+            bounds, stop = self._walk(place)
+            place = self._settle(bounds, stop)
+            if len(bounds) > 1:
+                yield Block(self._data, self._offset, bounds)
             if stop in (_Stop.NO_HEADER, _Stop.HALF):
                 break
         self._keep(place)
@@ -179,50 +183,54 @@ class Records:
                 whole += HEADER
             self._needed = max(1, whole - size)
 
-    def _walk(self, place: int) -> tuple[list[int], int, _Stop]:
-        """Go from header to header; the places of whole records, where and why it ended."""
-        data, size = self._data, len(self._data)
+    def _walk(self, place: int) -> tuple[array[int], _Stop]:
+        """Go from header to header: the bounds of whole records, and why it ended behind them."""
         if self._searching:
-            place = self._headers.search(data, place)
-            if place + HEADER > size:
-                return [], place, _Stop.NO_HEADER
+            place = self._headers.search(self._data, place)
+            if place + HEADER > len(self._data):
+                return array("q", [place]), _Stop.NO_HEADER
             self._searching = False
-        starts: list[int] = []
+        bounds = [place]
+        stop = self._chain(bounds, place + BLOCK_BYTES)
+        return array("q", bounds), stop
+
+    def _chain(self, bounds: list[int], limit: int) -> _Stop:
+        """Append the ends of whole records up to the limit; why it ended."""
+        data, size = self._data, len(self._data)
         known, learn = self._headers.known, self._headers.learn
-        limit = place + BLOCK_BYTES
+        place = bounds[-1]
         while True:
             header = data[place : place + HEADER]
             length = known.get(header)
             if length is None:
                 if len(header) < HEADER:
-                    return starts, place, _Stop.NO_HEADER
+                    return _Stop.NO_HEADER
                 length = learn(header)
                 if length is None:
-                    return starts, place, _Stop.BROKEN
+                    return _Stop.BROKEN
             if length > LONGEST:
-                return starts, place, _Stop.LONG
-            if place >= limit or len(starts) >= BLOCK_RECORDS:
-                return starts, place, _Stop.FULL
-            end = place + OVERHEAD + length
-            if end > size:
-                return starts, place, _Stop.HALF
-            starts.append(place)
-            place = end
+                return _Stop.LONG
+            if place >= limit:
+                return _Stop.FULL
+            place += OVERHEAD + length
+            if place > size:
+                return _Stop.HALF
+            bounds.append(place)
 
-    def _settle(self, starts: list[int], place: int, stop: _Stop) -> int:
-        """Where to go on, after what ended the walk; takes a doubtful last record off `starts`."""
+    def _settle(self, bounds: array[int], stop: _Stop) -> int:
+        """Where to go on after a walk; takes a last record off that is not certain."""
+        place = bounds[-1]
         if stop is _Stop.LONG:
-            return self._damage(place, place + HEADER, "a record too long to be read is passed over")
+            return self._damage(place, place + HEADER, TOO_LONG)
         if stop not in (_Stop.BROKEN, _Stop.NO_HEADER):
             return place
-        doubtful = bool(starts) and not self._sound(starts[-1], place)
-        if doubtful:
-            start = starts.pop()
+        if len(bounds) > 1 and not self._sound(bounds[-2], place):
+            bounds.pop()
             if stop is _Stop.NO_HEADER:
-                return start
-            return self._damage(start, start + HEADER, BAD_CHECKSUM)
+                return bounds[-1]
+            return self._damage(bounds[-1], bounds[-1] + HEADER, BAD_CHECKSUM)
         if stop is _Stop.BROKEN:
-            return self._damage(place, place + 1, "no record begins here: bytes are passed over up to the next one")
+            return self._damage(place, place + 1, NO_RECORD)
         return place
 
     def _sound(self, start: int, end: int) -> bool:

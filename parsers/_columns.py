@@ -1,0 +1,120 @@
+"""Scalars of an event file as columns, in the standard library alone: for files of ordinary size.
+
+Below some hundred thousand events this is done before numpy would have been imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+from ppo_top.parsers._crc32c import column_sums, unmasked
+from ppo_top.parsers._layout import Template, Templates
+from ppo_top.parsers._pieces import Piece
+from ppo_top.parsers._tfrecord import HEADER
+
+_FEW = 4
+"""Fewer records than this are not worth a column."""
+_HIGH = bytes(range(128, 256))
+
+
+def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[Piece], list[int]]:
+    """The records that can be read as columns, and the numbers of all others in file order.
+
+    Record i stands in `data[bounds[i]:bounds[i + 1]]`.
+    """
+    groups, rest = _groups(data, bounds, templates)
+    pieces = []
+    for template, order in groups.items():
+        piece = None
+        if len(order) >= _FEW:
+            piece = _piece(data, template, [bounds[each] + HEADER for each in order], order)
+        if piece is None:
+            rest += order
+        else:
+            pieces.append(piece)
+    return pieces, sorted(rest)
+
+
+def _groups(
+    data: bytes, bounds: array[int], templates: Templates
+) -> tuple[dict[Template, list[int]], list[int]]:
+    """The numbers of the records by template, and of those that have none."""
+    groups: dict[Template, list[int]] = {}
+    rest = []
+    shapes = templates.shapes
+    start = bounds[0] + HEADER
+    for order, stop in enumerate(bounds[1:]):
+        found = None
+        for shape in shapes.get(stop - start - 4, ()):
+            found = shape.tags.get(data[start + shape.start : start + shape.stop])
+            if found is not None:
+                break
+        else:
+            found = templates.learn(data[start : stop - 4])
+        if found is None:
+            rest.append(order)
+        elif found in groups:
+            groups[found].append(order)
+        else:
+            groups[found] = [order]
+        start = stop + HEADER
+    return groups, rest
+
+
+def _piece(data: bytes, template: Template, starts: list[int], order: list[int]) -> Piece | None:
+    """The columns of one tag; None when any record is not what the template says, or damaged."""
+    layout = template.layout
+    width = layout.length + 4
+    rows = b"".join([data[start : start + width] for start in starts])
+    columns = [rows[place::width] for place in range(width)]
+    if not _fits(columns, template, len(starts)) or not _intact(columns, template, len(starts)):
+        return None
+    times = array("d", _weave(columns[layout.time : layout.time + 8]))
+    values = array(layout.code, _weave(columns[layout.value : layout.value + layout.value_size]))
+    if sys.byteorder == "big":
+        times.byteswap()
+        values.byteswap()
+    steps = _steps(columns[layout.step : layout.step + layout.step_size], len(starts))
+    return Piece(template.tag, array("q", order), steps, times, array("d", values))
+
+
+def _fits(columns: list[bytes], template: Template, count: int) -> bool:
+    """Whether the fixed bytes are the template's and the step ends where it should."""
+    layout = template.layout
+    for place in layout.fixed:
+        if columns[place].count(template.fixed[place]) != count:
+            return False
+    steps = columns[layout.step : layout.step + layout.step_size]
+    if steps and not steps[-1].isascii():
+        return False
+    return not any(column.translate(None, _HIGH) for column in steps[:-1])
+
+
+def _intact(columns: list[bytes], template: Template, count: int) -> bool:
+    """Whether all checksums are those of their payloads."""
+    length = template.layout.length
+    changing = ((length - 1 - place, columns[place]) for place in template.layout.changing)
+    stored = array("I", _weave(columns[length : length + 4]))
+    if sys.byteorder == "big":
+        stored.byteswap()
+    fixed = template.checksum
+    return [each ^ fixed for each in column_sums(changing, count)] == list(map(unmasked, stored))
+
+
+def _weave(columns: list[bytes]) -> bytes:
+    """Columns of bytes put side by side again."""
+    woven = bytearray(len(columns) * len(columns[0]))
+    for place, column in enumerate(columns):
+        woven[place :: len(columns)] = column
+    return bytes(woven)
+
+
+def _steps(columns: list[bytes], count: int) -> array[int]:
+    """Seven bits a byte, the lowest first; no byte is step 0."""
+    if not columns:
+        return array("q", bytes(8 * count))
+    steps = list(columns[-1])
+    for column in reversed(columns[:-1]):
+        steps = [high << 7 | low & 127 for high, low in zip(steps, column, strict=True)]
+    return array("q", steps)

@@ -1,0 +1,71 @@
+"""Points that were decoded out of turn, put back into file order tag by tag."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ppo_top.model import Points
+
+
+class Piece(NamedTuple):
+    """Some points of one tag in file order, as four columns of equal length.
+
+    `order` says where each stands among the records, in ascending numbers (int64). The columns are
+    arrays of the array module or of numpy: anything that gives its bytes.
+    """
+
+    tag: str
+    order: Any
+    steps: Any
+    times: Any
+    values: Any
+
+
+def single(tag: str, order: int, step: int, time: float, value: float) -> Piece:
+    """A piece of one point."""
+    return Piece(
+        tag, array("q", [order]), array("q", [step]), array("d", [time]), array("d", [value])
+    )
+
+
+def merge(pieces: Iterable[Piece], into: dict[str, Points]) -> None:
+    """Append the pieces to the points of their tags, in file order."""
+    tags: dict[str, list[Piece]] = {}
+    for piece in sorted(pieces, key=lambda each: int(each.order[0])):
+        tags.setdefault(piece.tag, []).append(piece)
+    for tag, found in tags.items():
+        points = into.get(tag)
+        if points is None:
+            points = into[tag] = Points(tag, array("q"), array("d"), array("d"))
+        if all(left.order[-1] <= right.order[0] for left, right in pairwise(found)):
+            for piece in found:
+                _append(points, piece.steps, piece.times, piece.values)
+        else:
+            _interleave(points, found)
+
+
+def _bytes(column: Any) -> memoryview:
+    return memoryview(column).cast("B")
+
+
+def _append(points: Points, steps: Any, times: Any, values: Any) -> None:
+    points.steps.frombytes(_bytes(steps))
+    points.times.frombytes(_bytes(times))
+    points.values.frombytes(_bytes(values))
+
+
+def _interleave(points: Points, pieces: list[Piece]) -> None:
+    """Append pieces that overlap; of one record's points the order of the pieces is kept."""
+    order, steps, times, values = array("q"), array("q"), array("d"), array("d")
+    for piece in pieces:
+        order.frombytes(_bytes(piece.order))
+        steps.frombytes(_bytes(piece.steps))
+        times.frombytes(_bytes(piece.times))
+        values.frombytes(_bytes(piece.values))
+    places = sorted(range(len(order)), key=order.__getitem__)
+    points.steps.extend(steps[place] for place in places)
+    points.times.extend(times[place] for place in places)
+    points.values.extend(values[place] for place in places)
