@@ -168,7 +168,8 @@ class Discovery:
 
     def _add(self, folder: _Folder) -> None:
         if len(self._folders) >= MOST_FOLDERS:
-            self.problems[folder.root] = f"more than {MOST_FOLDERS:,} directories: not all are seen"
+            every = os.path.join(folder.root, "*")
+            self.problems[every] = f"more than {MOST_FOLDERS:,} directories: not all are seen"
             return
         self._folders[folder.path] = folder
         self._fresh.append(folder)
@@ -271,17 +272,17 @@ class Discovery:
         wanted, files, folders = self._wanted, folder.files, folder.folders
         for entry in entries:
             name = entry.name
-            if entry.is_dir(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False):  # first: most entries are files
+                if wanted(name):
+                    seen.add(name)
+                    if name not in files:
+                        self._add_file(folder, name)
+            elif entry.is_dir(follow_symlinks=False):
                 seen.add(name)
                 if name not in folders:
                     self._add_folder(folder, name)
-            elif entry.is_symlink():
-                if self._see_link(folder, name):
-                    seen.add(name)
-            elif wanted(name) and entry.is_file(follow_symlinks=False):
+            elif entry.is_symlink() and self._see_link(folder, name):
                 seen.add(name)
-                if name not in files:
-                    self._add_file(folder, name)
         return seen
 
     def _see_link(self, folder: _Folder, name: str) -> bool:

@@ -176,7 +176,7 @@ def place_of(key: str, first: First) -> Place:
 
 
 def likeness(some: First, others: First) -> float | None:
-    """The share of common tags that begin alike, of those that tell runs apart; None without any."""
+    """The share of common telling tags that begin alike; None when there are none."""
     pairs = [
         (some[_plain(tag)][1], value)
         for tag, (_, value) in others.items()
@@ -199,7 +199,7 @@ def _plain(tag: str) -> str:
 def _is_beside(folder: str, events: bool, first: First) -> bool:
     """Whether TensorBoard's helpers made the folder beside the event file of the run.
 
-    add_hparams names it after the time; add_scalars names it `<tag>_<key>`, with that tag only.
+    add_hparams names it after the time; add_scalars `<tag>_<key>`, with that tag only.
     """
     tags = list(first)
     if UNIX_TIME.match(folder):

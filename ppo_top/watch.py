@@ -64,17 +64,20 @@ class Watcher:
     @property
     def words(self) -> str:
         """What wakes the reader, for the screen."""
-        if self._watches:
-            count = len(self._watches)
-            return f"inotify on {count} director{'y' if count == 1 else 'ies'}"
         kinds = ", ".join(sorted(set(self._network.values())))
-        return f"sweeping ({kinds})" if kinds else "sweeping"
+        sweeping = f"sweeping ({kinds})" if kinds else "sweeping"
+        count = len(self._watches)
+        if not count:
+            return sweeping
+        watching = f"inotify on {count} director{'y' if count == 1 else 'ies'}"
+        return f"{watching}, {sweeping}" if kinds else watching
 
     def keep(self, directories: Iterable[str]) -> None:
         """Watch these directories, the most wanted first, and no other ones."""
         wanted = self._choose(directories)
         for path in [path for path in self._watches if path not in wanted]:
             self._leave(path)
+        self.trouble = ""
         for path in wanted:
             if path not in self._watches and not self._watch(path):
                 return
@@ -125,8 +128,8 @@ class Watcher:
         except FileNotFoundError:
             return True  # gone meanwhile
         except (OSError, RuntimeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            self.trouble = f"no more directories can be watched ({reason.lower()}): sweeping"
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            self.trouble = f"no more directories can be watched ({reason}): sweeping the others"
             return False
         return True
 

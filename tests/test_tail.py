@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.tail import HOLE, LAST, Pipe, Tail
-from tests.growing import GrowingFile
+from tests.following import GrowingFile
 
 
 @pytest.fixture
