@@ -35,6 +35,14 @@ def _loss_falls(loss: History | None) -> bool:
     return loss is not None and (loss.falling() or loss.level(5) < 0.7 * loss.base(5))
 
 
+def _climbs(run: Run, loss: History | None) -> bool:
+    """The loss rises for long, and not because the returns that it measures grow."""
+    if loss is None or loss.count < 8 or run.learned:
+        return False
+    trend = loss.trend(20)
+    return trend.tau > 0.5 and trend.z > 3.0
+
+
 def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
     """V1: the critic explains none of the returns and its loss does not fall."""
     history = run.histories["explained_variance"]
@@ -44,7 +52,8 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
     loss = critic_loss(run)
     if run.at_max or _tiny(run, loss):
         return None
-    if value > limits["low"]:
+    early = history.count <= limits["early"]
+    if value > limits["low"] or (early and not _climbs(run, loss)):
         return between(value, limits["low"])
     never = history.count >= limits["never_points"] and history.high < limits["never"]
     falls = _loss_falls(loss)
@@ -108,11 +117,12 @@ def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
     if history is None or history.row != run.mark.row or explained is None or explained >= 0.2:
         return None
     trend = history.trend(20)
-    if trend.tau > 0.5 and trend.full and trend.z > 3.3:
-        early, late = median(trend.values[:5]), median(trend.values[-5:])
+    if _climbs(run, history):
+        early, late = median(trend.values[:3]), median(trend.values[-3:])
         if early > 0.0 and late > limits["times"] * early and late > 0.03 * history.high:
             message = (
-                f"value loss rises ({times(late, early)} in 20 updates): the critic cannot keep up"
+                f"value loss rises ({times(late, early)} in {len(trend.values)} updates): "
+                "the critic cannot keep up"
             )
             return Reading(WARN, history.last, early, message)
     never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
@@ -206,7 +216,8 @@ RULES = (
             "crit": -1.0,
             "never": 0.1,
             "never_points": 20,
-            "warmup": 15,
+            "early": 15,
+            "warmup": 5,
         },
         persist=persist(8, 10),
         causes=(
@@ -246,7 +257,7 @@ RULES = (
         beside=("explained_variance",),
         read=value_loss_rises,
         on=("value_loss", "value_error"),
-        limits={"times": 3.0, "flat_points": 40, "warmup": 20},
+        limits={"times": 3.0, "flat_points": 40, "warmup": 7},
         persist=persist(2, 2),
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),
         tries=FIT,

@@ -16,7 +16,7 @@ from ppo_top.rules.rule import (
     persist,
 )
 from ppo_top.rules.run import Run
-from ppo_top.rules.say import num
+from ppo_top.rules.say import num, pct, show
 
 STEP_SIZE = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
 CRITIC = ("critic-not-learning", "value-loss-rising", "value-loss-spike", "critic-lost")
@@ -24,7 +24,13 @@ CRITIC = ("critic-not-learning", "value-loss-rising", "value-loss-spike", "criti
 
 def _value(run: Run, concept: str) -> str:
     value = run.value(concept, 3)
-    return "?" if value is None else num(value)
+    return "?" if value is None else show(concept, value)
+
+
+def _peak(run: Run, concept: str) -> float:
+    """The highest of the last values: a diagnosis often comes when the worst is just over."""
+    history = run.histories.get(concept)
+    return max(history.recent[-8:]) if history is not None else 0.0
 
 
 def diverged(run: Run, limits: Limits) -> Reading | None:
@@ -47,10 +53,15 @@ def too_large(run: Run, limits: Limits) -> Reading | None:
         return None
     if not (run.falling or run.level("reward-crash") >= WARN):
         return between(0.0)
-    kl, clip = _value(run, "approx_kl"), _value(run, "clip_fraction")
-    message = f"updates too large: KL {kl}, clipped {clip}, and reward falls{_rate(run)}"
-    value = run.value("approx_kl", 3)
-    return Reading(CRIT, value if value is not None else 0.0, limits["kl"], message)
+    kl, signs = max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1")), []
+    if kl:
+        signs.append(f"KL up to {num(kl)}")
+    if clip := _peak(run, "clip_fraction"):
+        signs.append(f"up to {pct(clip)} clipped")
+    if run.level("ratio-off") >= WARN:
+        signs.append(f"ratio {_value(run, 'ratio_mean')}")
+    message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
+    return Reading(CRIT, kl, limits["kl"], message)
 
 
 def _step_size_bad(run: Run) -> bool:
@@ -75,13 +86,13 @@ def rate_too_high(run: Run, limits: Limits) -> Reading | None:
     loss, entropy = run.level("policy-loss-positive"), run.level("entropy-collapsed")
     if max(loss, entropy) < WARN or run.level("updates-too-large"):
         return between(0.0)
-    parts = [f"KL {_value(run, 'approx_kl')}"]
+    parts = [f"KL up to {num(_peak(run, 'approx_kl'))}"]
     if loss >= WARN:
         parts.append(f"policy loss {_value(run, 'policy_loss')}")
     if entropy >= WARN:
         parts.append(f"entropy {_value(run, 'entropy')}")
     message = f"learning rate far too high: {', '.join(parts)}, before reward shows it{_rate(run)}"
-    return Reading(CRIT, run.value("approx_kl", 3) or 0.0, limits["kl"], message)
+    return Reading(CRIT, _peak(run, "approx_kl"), limits["kl"], message)
 
 
 def premature(run: Run, limits: Limits) -> Reading | None:
@@ -142,9 +153,9 @@ def clip_too_wide(run: Run, limits: Limits) -> Reading | None:
         return None
     if not run.falling:
         return between(0.0)
-    clip = _value(run, "clip_fraction")
-    message = f"clip range too wide: KL {_value(run, 'approx_kl')}, clipped {clip}, reward falls"
-    return Reading(CRIT, run.value("approx_kl", 3) or 0.0, None, message)
+    kl, clip = _peak(run, "approx_kl"), _value(run, "clip_fraction")
+    message = f"clip range too wide: KL up to {num(kl)}, only {clip} clipped, reward falls"
+    return Reading(CRIT, kl, None, message)
 
 
 def decayed(run: Run, limits: Limits) -> Reading | None:

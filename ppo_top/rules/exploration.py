@@ -27,6 +27,11 @@ def start(history: History) -> float:
     return history.base(3)
 
 
+def most(history: History) -> float:
+    """The highest of the first three entropies: a policy may collapse in its first update."""
+    return max(history.first[:3])
+
+
 def is_discrete(run: Run) -> bool:
     """Whether entropy is that of a distribution over choices: never below 0, no action std."""
     if "policy_std" in run.histories:
@@ -38,7 +43,7 @@ def is_discrete(run: Run) -> bool:
 def entropy_collapsed(run: Run, limits: Limits) -> Reading | None:
     """E1: little of the initial entropy is left, and the reward does not justify it."""
     history = run.histories["entropy"]
-    first, value = start(history), history.last
+    first, value = most(history), history.last
     if value > limits["clear"] * first or not is_discrete(run):
         return None
     if value > limits["share"] * first:
@@ -62,8 +67,10 @@ def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
 
 def policy_dead(run: Run, limits: Limits) -> Reading | None:
     """E1d: nothing is left to explore and nothing moves, so every other value looks healthy."""
-    history = run.histories["entropy"]
-    first = start(history)
+    history = run.histories.get("entropy")
+    if history is None or history.count <= 5 or history.row != run.mark.row:
+        return between(0.0) if "policy-dead" in run.open else None
+    first = most(history)
     if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
@@ -190,7 +197,7 @@ RULES = (
         ),
         read=policy_dead,
         on=("entropy",),
-        limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
+        limits={"share": 0.01, "kl": 1e-5},
         persist=persist(4, 5),
         causes=("a collapse earlier in the run left the policy certain of one action",),
         tries=(
@@ -200,6 +207,7 @@ RULES = (
         ),
         source="labelled runs: after a collapse all step-size values return to green",
         grade="C",
+        members=("entropy-collapsed", "policy-still", "premature-convergence"),
     ),
     Rule(
         id="entropy-stays",

@@ -184,7 +184,9 @@ class Judge:
         severity = latch.see(reading, self._run.mark, self._persistence[place])
         if severity and reading is not None:
             self._tell(place, reading, Severity(severity), self._run.mark)
-        elif latch.index is not None and latch.has_cleared(int(limits.get("clear_after", 3))):
+        elif latch.index is None or rule.id in self._noted:
+            return
+        elif latch.has_cleared(int(limits.get("clear_after", 3))):
             self._clear(place, self._run.mark)
 
     def _tell(self, place: int, reading: Reading, severity: Severity, mark: Mark) -> None:

@@ -96,7 +96,9 @@ def restarted(run: Run, limits: Limits) -> Reading | None:
 def ended_early(run: Run, limits: Limits) -> Reading | None:
     """R11: near its end, the reward still rises: more training would bring more."""
     reward, budget = run.reward, run.budget
-    if reward is None or budget is None or budget < limits["budget"] or not reward.rising:
+    if reward is None or budget is None or reward.at_max:
+        return None
+    if budget < limits["budget"] or not reward.rising:
         return None
     window = reward.history.recent[-15:]
     climbed = median(window[-3:]) - median(window[:3])

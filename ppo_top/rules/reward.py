@@ -35,10 +35,8 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     lost, noise = reward.lost, reward.noise
     if lost < limits["clear"]:
         return None
-    message = (
-        f"reward fell from {num(reward.best)} to {num(reward.smooth)} "
-        f"({pct(lost)} of what was learned)"
-    )
+    share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
+    message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
     if lost > limits["crit"] and reward.drawdown > 8 * noise:
         return Reading(CRIT, reward.history.last, reward.best, message)
     if lost > limits["warn"] and reward.drawdown > 6 * noise:
@@ -49,11 +47,9 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
 def never_moves(run: Run, limits: Limits) -> Reading | None:
     """R2: reward is still where it was at the start."""
     reward = _reward(run)
-    if reward is None or reward.count < limits["points"] or reward.at_max:
+    if reward is None or reward.at_max or not _long_enough(run, limits, reward.count):
         return None
     budget = run.budget
-    if budget is not None and budget < limits["budget"]:
-        return None
     if reward.gain >= max(4 * reward.noise, 0.05 * abs(reward.base)):
         return None
     trend = reward.history.trend(25)
@@ -64,6 +60,16 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
     late = budget is not None and budget >= limits["crit_budget"]
     message = f"{seen} in {reward.count} updates"
     return Reading(CRIT if late else WARN, reward.history.last, reward.base, message)
+
+
+def _long_enough(run: Run, limits: Limits, count: int) -> bool:
+    """Thirty updates and a fifth of the run; half of that in the second half of a short run."""
+    budget = run.budget
+    if budget is None:
+        return count >= limits["points"]
+    if count >= limits["points"]:
+        return budget >= limits["budget"]
+    return count >= 0.5 * limits["points"] and budget >= limits["crit_budget"]
 
 
 def plateau(run: Run, limits: Limits) -> Reading | None:

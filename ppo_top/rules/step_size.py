@@ -57,7 +57,7 @@ def kl_high(run: Run, limits: Limits) -> Reading | None:
     if value is None:
         return None
     amber, red, crit = _kl_limits(run, limits)
-    if value <= amber:
+    if value <= amber or (run.updates <= limits["early"] and value <= 2 * limits["once"]):
         return None
     if value <= red:
         return between(value, amber)
@@ -203,7 +203,7 @@ RULES = (
         beside=("clip_fraction",),
         read=kl_high,
         on=("approx_kl", "approx_kl_k1"),
-        limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "warmup": 3},
+        limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "early": 3},
         by={
             RLHF: {"watch": 0.05, "warn": 0.1, "crit": 0.3, "once": 1.5},
             GRPO: {"watch": 0.02, "warn": 0.05, "crit": 0.1, "once": 1.5},
