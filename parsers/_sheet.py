@@ -38,6 +38,8 @@ class Sheet:
     ) -> None:
         """Append many points of one tag."""
         self._turn()
+        if not steps:
+            return
         points = self._column(tag)
         points.steps.extend(steps)
         points.times.extend(times)

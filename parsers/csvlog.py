@@ -7,42 +7,19 @@ the follower then starts this parser anew. Words, booleans and empty cells give 
 from __future__ import annotations
 
 import csv
-import math
 import re
 from array import array
 from collections.abc import Sequence
+from itertools import compress
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._axes import STEPS, TIMES, unix
 from ppo_top.parsers._numbers import number, whole
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
 from ppo_top.parsers._sheet import Sheet
 from ppo_top.parsers.base import HEAD_BYTES, Format
 
-STEPS = (
-    "time/total_timesteps",
-    "total_timesteps",
-    "misc/total_timesteps",
-    "TotalEnvInteracts",
-    "training_iteration",
-    "global_step",
-    "train/global_step",
-    "step",
-    "Step",
-    "_step",
-    "timesteps_total",
-    "timesteps",
-    "iteration",
-    "Iteration",
-    "update",
-    "epoch",
-    "Epoch",
-    "episode",
-)
-"""Columns that hold the step, the best first."""
-
-_TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time")
-_FIRST_UNIX_TIME = 1e9
 _BLOCK = 1 << 18
 """Bytes that are turned into columns at once."""
 _MOST_COLUMNS = 20_000
@@ -130,7 +107,7 @@ class CsvLog:
             self._problems.append(Problem(start, f"only {_MOST_COLUMNS:,} columns are read"))
         self._tags = tags[:_MOST_COLUMNS]
         self._step_at = _first(STEPS, self._tags)
-        self._time_at = _first(_TIMES, self._tags)
+        self._time_at = _first(TIMES, self._tags)
 
     def _cells_of_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
@@ -185,11 +162,16 @@ class CsvLog:
     def _column(
         self, tag: str, cells: Sequence[bytes], steps: array[int], times: array[float]
     ) -> None:
+        if b"" in cells:
+            there = [bool(cell) for cell in cells]
+            cells = list(compress(cells, there))
+            steps = array("q", compress(steps, there))
+            times = array("d", compress(times, there))
         try:
             self._sheet.column(tag, steps, times, array("d", map(float, cells)))
         except ValueError:
             for cell, step, time in zip(cells, steps, times, strict=True):
-                value = number(cell.decode("utf-8", "replace")) if cell else None
+                value = number(cell.decode("utf-8", "replace"))
                 if value is not None:
                     self._sheet.add(tag, step, time, value)
 
@@ -211,13 +193,6 @@ def _times(cells: Sequence[bytes], rows: int) -> array[float]:
 def _distinct_plain(tags: Sequence[str]) -> bool:
     """Whether every column is one of numbers over steps (RLlib's settings and end are not)."""
     return all(tag and tag != "done" and not tag.startswith(_SETTING) for tag in tags)
-
-
-def unix(value: float | None) -> float:
-    """Unix seconds; NaN when the number is no time of day (seconds since the start, say)."""
-    if value is None or not math.isfinite(value) or value < _FIRST_UNIX_TIME:
-        return UNKNOWN_TIME
-    return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value
 
 
 def delimiter_of(header: str) -> str:

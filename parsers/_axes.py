@@ -1,0 +1,46 @@
+"""Columns and keys that say the step and the time of a row, shared by the formats of rows."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+
+from ppo_top.model import UNKNOWN_TIME
+
+STEPS = (
+    "time/total_timesteps",
+    "total_timesteps",
+    "misc/total_timesteps",
+    "TotalEnvInteracts",
+    "training_iteration",
+    "global_step",
+    "train/global_step",
+    "step",
+    "Step",
+    "_step",
+    "timesteps_total",
+    "timesteps",
+    "iteration",
+    "Iteration",
+    "update",
+    "epoch",
+    "Epoch",
+    "episode",
+)
+"""What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
+
+TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
+
+_FIRST_UNIX_TIME = 1e9
+
+
+def unix(value: float | str | None) -> float:
+    """Unix seconds of a number or an ISO 8601 text; NaN when it is no time of day."""
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return UNKNOWN_TIME
+    if value is None or not _FIRST_UNIX_TIME <= value < math.inf:
+        return UNKNOWN_TIME
+    return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value

@@ -1,0 +1,146 @@
+"""Stable-Baselines3's evaluations.npz: the returns and lengths of each evaluation's episodes.
+
+EvalCallback writes the file anew at every evaluation, so it can be met half-written; it is read
+again when it has changed, and only arrays of plain numbers are taken (never a pickle).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem
+from ppo_top.parsers.base import Format
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LARGEST = 64 << 20
+"""Bytes of one array once unpacked: two million evaluation episodes."""
+
+_STEPS = "timesteps"
+_TAGS = {"results": ("eval/mean_reward", "eval/std_reward"), "ep_lengths": ("eval/mean_ep_length",)}
+_SUCCESSES = ("successes", "eval/success_rate")
+
+
+class Evaluations:
+    """Gives each evaluation once; a file that starts anew is read anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int, int] | None = None
+        self._given: list[int] = []
+        self._complained = ""
+
+    def poll(self, limit: int) -> Batch:
+        """The evaluations since the last call."""
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return Batch()
+        mark = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if mark == self._seen:
+            return Batch()
+        try:
+            arrays = load(self._path)
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            EOFError,
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+            RuntimeError,
+            MemoryError,
+        ) as problem:
+            return self._problem(f"cannot be read now: {str(problem)[:100]}")
+        batch, complete = self._new(arrays, limit)
+        if complete:
+            self._seen = mark
+        self._complained = ""
+        return batch
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _problem(self, what: str) -> Batch:
+        """A half-written file is met now and then: say it once, until it can be read again."""
+        if what == self._complained:
+            return Batch()
+        self._complained = what
+        return Batch(problems=[Problem(0, what)])
+
+    def _new(self, arrays: Mapping[str, NDArray[np.float64]], limit: int) -> tuple[Batch, bool]:
+        steps = [int(step) for step in arrays[_STEPS]]
+        if steps[: len(self._given)] != self._given:
+            self._given = []
+        first = len(self._given)
+        last = min(len(steps), first + max(limit // len(arrays), 1))
+        self._given = steps[:last]
+        columns = summaries(arrays, first, last)
+        chosen = array("q", steps[first:last])
+        times = array("d", [UNKNOWN_TIME]) * len(chosen)
+        points = [Points(tag, chosen, times, values) for tag, values in columns.items() if values]
+        return Batch(points), last == len(steps)
+
+
+def load(path: Path) -> dict[str, NDArray[np.float64]]:
+    """The arrays of the file as floats, evaluations along the first axis."""
+    import numpy as np
+
+    arrays: dict[str, NDArray[np.float64]] = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in (_STEPS, *_TAGS, _SUCCESSES[0]):
+            member = f"{name}.npy"
+            if member not in archive.namelist():
+                continue
+            if archive.getinfo(member).file_size > _LARGEST:
+                raise ValueError(f"{member} is larger than {_LARGEST:,} bytes")
+            with archive.open(member) as stream:
+                found = np.lib.format.read_array(stream, allow_pickle=False)
+            if found.dtype.kind not in "bifu":
+                raise ValueError(f"{member} holds no numbers")
+            arrays[name] = found.astype(np.float64)
+    rows = len(arrays[_STEPS])
+    if any(len(values) != rows for values in arrays.values()):
+        raise ValueError("arrays of different lengths")
+    return arrays
+
+
+def summaries(
+    arrays: Mapping[str, NDArray[np.float64]], first: int, last: int
+) -> dict[str, array[float]]:
+    """Mean (and spread) over the episodes of evaluations `first` to `last`, by tag."""
+    columns: dict[str, array[float]] = {}
+    for name, tags in (*_TAGS.items(), (_SUCCESSES[0], (_SUCCESSES[1],))):
+        values = arrays.get(name)
+        if values is None or values.size == 0:
+            continue
+        episodes = values.reshape(len(values), -1)[first:last]
+        columns[tags[0]] = array("d", episodes.mean(axis=1).tolist())
+        if len(tags) > 1:
+            columns[tags[1]] = array("d", episodes.std(axis=1).tolist())
+    return columns
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether the file is a zip archive (numpy's container)."""
+    return head.startswith(b"PK") if head else None
+
+
+FORMAT = Format(
+    name="sb3-evaluations",
+    names=re.compile(r"^evaluations\.npz$"),
+    claims=claims,
+    order=10,
+    rank=55,
+    store=Evaluations,
+)

@@ -1,0 +1,142 @@
+"""One JSON object a line: SB3's progress.json, RLlib's result.json, verl's file logger, any other.
+
+Nested objects become tags joined by `/`; bare NaN and Infinity are read as such, and as strings too.
+verl wraps its metrics as `{"step": 1, "data": {...}}` and writes NaN and infinity as null there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from ppo_top.model import Batch, ConfigValue, Ended, Problem, State
+from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._axes import TIMES, unix
+from ppo_top.parsers._objects import flatten, load, settings_of, step_of, value_of
+from ppo_top.parsers._segments import LONGEST, Segment, Segments
+from ppo_top.parsers._sheet import Sheet
+from ppo_top.parsers.base import HEAD_BYTES, Format
+
+_FINISHED = ("train_runtime", "train/train_runtime")
+
+
+class JsonLines:
+    """Reads one file of JSON objects, one a line."""
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._segments = Segments(longest)
+        self._count = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sheet = Sheet()
+        self._config: dict[str, ConfigValue] = {}
+        self._problems: list[Problem] = []
+        self._ended: Ended | None = None
+
+    def feed(self, data: bytes) -> Batch:
+        """Take the next bytes of the file and give the complete objects."""
+        for segment in self._segments.each(data):
+            if segment.data.strip():
+                self._line(segment)
+        return self._take()
+
+    def finish(self) -> Batch:
+        """A last object without its line end counts when it is closed."""
+        rest = self._segments.rest()
+        if rest.data.rstrip().endswith(b"}"):
+            self._line(rest)
+        return self._take()
+
+    def _take(self) -> Batch:
+        problems = self._segments.take_problems() + self._problems
+        problems.sort(key=lambda problem: problem.offset)
+        batch = Batch(self._sheet.take(), self._config, [], problems, self._ended)
+        self._begin()
+        return batch
+
+    def _line(self, segment: Segment) -> None:
+        found = load(segment.data)
+        if isinstance(found, str):
+            self._problems.append(Problem(segment.offset, found))
+            return
+        wrapped = found.get("data")
+        if isinstance(wrapped, dict) and "step" in found and len(found) <= 3:
+            self._record(wrapped, found, null=math.nan)
+        else:
+            self._record(found, found, null=None)
+
+    def _record(
+        self,
+        values: Mapping[str, object],
+        outer: Mapping[str, object],
+        null: float | None,
+    ) -> None:
+        self._count += 1
+        settings = values.get("config")
+        if isinstance(settings, dict):
+            self._config |= dict(settings_of(settings))
+        flat = {tag: value for tag, value in flatten(values) if not tag.startswith("config/")}
+        step = step_of(outer) if outer is not values else step_of(flat)
+        time = time_of(outer)
+        at = self._count if step is None else step
+        for tag, value in flat.items():
+            point = null if value is None else value_of(tag, value)
+            if point is not None:
+                self._sheet.add(tag, at, time, point)
+        self._ending(values)
+
+    def _ending(self, values: Mapping[str, object]) -> None:
+        if values.get("done") is True:
+            self._ended = Ended(State.FINISHED, "done: true")
+        elif any(name in values for name in _FINISHED):
+            self._ended = Ended(State.FINISHED, "train_runtime")
+
+
+def time_of(values: Mapping[str, object]) -> float:
+    """The unix time that one of the keys says, or NaN."""
+    said = (values.get(name) for name in TIMES)
+    return next((unix(value) for value in said if isinstance(value, float | int | str)), math.nan)
+
+
+_OWN_NAMES = re.compile(r"^(?:progress|result)\.json$")
+_NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
+_OTHERS = frozenset({"kind", "prompt", "messages", "completion", "chosen"})
+
+
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the first line is an object with a step and a metric (or the name is a logger's)."""
+    start = head.lstrip()
+    if not start:
+        return None
+    if not start.startswith(b"{"):
+        return False
+    line, end, _ = start.partition(b"\n")
+    found = load(line)
+    if isinstance(found, str):
+        if not end and len(head) < HEAD_BYTES:
+            return None
+        return bool(_OWN_NAMES.match(name)) and not end
+    return looks_like_metrics(found)
+
+
+def looks_like_metrics(found: dict[str, object]) -> bool:
+    """Whether an object holds a metric and the step it belongs to."""
+    if not _OTHERS.isdisjoint(found):
+        return False
+    wrapped = found.get("data")
+    values = wrapped if isinstance(wrapped, dict) else found
+    flat = {tag: value_of(tag, value) for tag, value in flatten(values)}
+    metric = any(vocabulary.is_metric(tag) and value is not None for tag, value in flat.items())
+    return metric and (step_of(found) is not None or step_of(flat) is not None)
+
+
+FORMAT = Format(
+    name="jsonl",
+    names=_NAMES,
+    claims=claims,
+    order=40,
+    rank=60,
+    parser=JsonLines,
+)

@@ -1,0 +1,107 @@
+"""Stable-Baselines3's monitor.csv: one row an episode, with the environment's own clock.
+
+The first line is `#{"t_start": <unix seconds>, "env_id": ...}`, then the header `r,l,t` (return,
+length, seconds since t_start; more columns may follow). The step is the sum of the lengths.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem
+from ppo_top.parsers._numbers import number, whole
+from ppo_top.parsers._segments import Segment, Segments
+from ppo_top.parsers._sheet import Sheet
+from ppo_top.parsers.base import Format
+
+_LONGEST = 1 << 20
+
+
+class Monitor:
+    """Reads the episodes of one environment."""
+
+    def __init__(self) -> None:
+        self._segments = Segments(_LONGEST)
+        self._start = UNKNOWN_TIME
+        self._tags: list[str] = []
+        self._step = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sheet = Sheet()
+        self._config: dict[str, ConfigValue] = {}
+        self._problems: list[Problem] = []
+
+    def feed(self, data: bytes) -> Batch:
+        """Take the next bytes of the file and give the complete episodes."""
+        for segment in self._segments.each(data):
+            if segment.data.strip():
+                self._line(segment)
+        return self._take()
+
+    def finish(self) -> Batch:
+        """Nothing: a row without its end may be cut in the middle of a number."""
+        return self._take()
+
+    def _take(self) -> Batch:
+        problems = self._segments.take_problems() + self._problems
+        problems.sort(key=lambda problem: problem.offset)
+        batch = Batch(self._sheet.take(), self._config, [], problems)
+        self._begin()
+        return batch
+
+    def _line(self, segment: Segment) -> None:
+        text = segment.data.decode("utf-8", "replace").strip()
+        if text.startswith("#"):
+            self._heading(text, segment.offset)
+        elif text.startswith("r,l,t"):
+            self._tags = text.split(",")
+        elif not self._episode(text.split(",")):
+            self._problems.append(Problem(segment.offset, f"not an episode: {text[:40]!r}"))
+
+    def _heading(self, text: str, offset: int) -> None:
+        """A monitor that is continued writes its heading again; the clock starts anew."""
+        try:
+            found = json.loads(text[1:])
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            self._problems.append(Problem(offset, "a heading that is not JSON"))
+            return
+        start = found.get("t_start")
+        if isinstance(start, float | int) and not isinstance(start, bool):
+            self._start = float(start) if abs(start) < 1e12 else UNKNOWN_TIME
+        if isinstance(found.get("env_id"), str):
+            self._config["env_id"] = found["env_id"]
+
+    def _episode(self, cells: list[str]) -> bool:
+        if not self._tags or len(cells) < len(self._tags):
+            return False
+        values = [number(cell) for cell in cells]
+        length = whole(values[1]) if values[1] is not None else None
+        since = values[2]
+        if length is None or length < 0 or since is None or self._step + length >= 2**63:
+            return False
+        self._step += length
+        for tag, value in zip(self._tags, values, strict=False):
+            if value is not None:
+                self._sheet.add(tag, self._step, self._start + since, value)
+        return True
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether the file starts with the heading that SB3's (and Gym's) monitor writes."""
+    if not head:
+        return None
+    return head.startswith(b"#{") and (b"t_start" in head or b"\n" not in head)
+
+
+FORMAT = Format(
+    name="sb3-monitor",
+    names=re.compile(r"monitor\.csv$"),
+    claims=claims,
+    order=10,
+    rank=40,
+    parser=Monitor,
+)

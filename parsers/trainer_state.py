@@ -1,0 +1,126 @@
+"""The Hugging Face trainer's trainer_state.json: the whole log history inside each checkpoint.
+
+The file is written once with its checkpoint, indented, with bare NaN and Infinity. It lags behind
+the training, but has full precision, steps, and what the console never says (max_steps).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
+from ppo_top.parsers._numbers import whole
+from ppo_top.parsers._sheet import Sheet
+from ppo_top.parsers.base import HEAD_BYTES, Format
+
+_LARGEST = 256 << 20
+_SETTINGS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")
+_DECODER = json.JSONDecoder()
+
+
+class TrainerState:
+    """Waits for the end of the one JSON object, then gives its history."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._done = False
+
+    def feed(self, data: bytes) -> Batch:
+        """Take the next bytes; give all points once the object is closed."""
+        if self._done:
+            return Batch()
+        searched = max(len(self._data) - 2, 0)
+        self._data += data
+        if len(self._data) > _LARGEST:
+            return self._end(Batch(problems=[Problem(0, f"larger than {_LARGEST:,} bytes")]))
+        # The object is indented, so its last brace stands at the start of a line.
+        end = self._data.rfind(b"\n}", searched)
+        if end < 0 or self._data[end + 2 :].strip():
+            return Batch()
+        return self._end(read(self._data.decode("utf-8", "replace")))
+
+    def finish(self) -> Batch:
+        """An object that is closed on its own line, or in a file that was not indented."""
+        if self._done or not self._data.strip():
+            return Batch()
+        if not self._data.rstrip().endswith(b"}"):
+            return Batch()
+        return self._end(read(self._data.decode("utf-8", "replace")))
+
+    def _end(self, batch: Batch) -> Batch:
+        self._done = True
+        self._data = bytearray()
+        return batch
+
+
+def read(text: str) -> Batch:
+    """The points and settings of a whole file."""
+    try:
+        state = _DECODER.decode(text)
+    except (ValueError, RecursionError) as problem:
+        place = getattr(problem, "pos", 0)
+        return Batch(problems=[Problem(place, f"not complete JSON: {str(problem)[:80]}")])
+    history = state.get("log_history") if isinstance(state, dict) else None
+    if not isinstance(history, list):
+        return Batch(problems=[Problem(0, "no log_history")])
+    sheet = Sheet()
+    ended = None
+    for entry in history:
+        if isinstance(entry, dict):
+            _entry(entry, sheet)
+            if "train_runtime" in entry:
+                ended = Ended(State.FINISHED, "train_runtime")
+    config: dict[str, ConfigValue] = {
+        name: state[name] for name in _SETTINGS if _is_number(state.get(name))
+    }
+    return Batch(sheet.take(), config, ended=ended)
+
+
+def _entry(entry: dict[str, object], sheet: Sheet) -> None:
+    at = _float(entry.get("step"))
+    step = whole(at) if at is not None else None
+    if step is None:
+        return
+    for tag, value in entry.items():
+        point = _float(value)
+        if tag != "step" and point is not None:
+            sheet.add(tag.encode("utf-8", "replace").decode(), step, UNKNOWN_TIME, point)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _float(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether the file is an object with the trainer's keys."""
+    start = head.lstrip()
+    if not start:
+        return None
+    if not start.startswith(b"{"):
+        return False
+    known = (b'"best_', b'"epoch"', b'"log_history"', b'"global_step"')
+    if any(key in head for key in known):
+        return True
+    return None if len(head) < HEAD_BYTES else False
+
+
+FORMAT = Format(
+    name="trainer-state",
+    names=re.compile(r"^trainer_state\.json$"),
+    claims=claims,
+    order=10,
+    rank=45,
+    parser=TrainerState,
+    rewritten=True,
+)
