@@ -102,11 +102,11 @@ Found = list[tuple[Concept | Rule | str, str]]
 def _find(name: str, producer: Producer) -> Found:
     """What a name stands for: a rule, a concept, a tag or an option, in this order."""
     plain = _plain(name)
+    if is_concept(name):  # exactly: clip_high is a value, clip-high the rule on it
+        return [(concept(name), "")]
     rules = [rule for rule in RULES if plain in (_plain(rule.id), _plain(rule.title))]
     if rules:
         return [(rules[0], "")]
-    if is_concept(name):
-        return [(concept(name), "")]
     named = [each for each in concepts().values() if plain in (each.name, _plain(each.label))]
     if named:
         return [(named[0], "")]

@@ -60,10 +60,10 @@ class Settings:
 
     thresholds: Thresholds = field(default_factory=lambda: MappingProxyType({}))
     muted: frozenset[str] = frozenset()
-    reasons: Mapping[str, str] = _EMPTY
+    reasons: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """rule -> why it is muted"""
     rules: tuple[OwnRule, ...] = ()
-    tags: Mapping[str, str] = _EMPTY
+    tags: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """tag -> concept, with what is to be done to the number: `entropy neg`"""
     console: tuple[str, ...] = ()
     """expressions for console lines: named groups are metrics, `step` is the step"""
@@ -213,7 +213,8 @@ class _Reader:
             given["tries" if key == "try" else key] = value
         wrong = [key for key, value in given.items() if not _fits(key, value)]
         if wrong:
-            self._problem(f"{where}.{wrong[0]}", f"is {_OWN_RULE[_spelt(wrong[0])]}")
+            word = _spelt(wrong[0])
+            self._problem(f"{where}.{word}", f"is {_OWN_RULE[word]}")
         elif not {"id", "metric"} <= given.keys() or not {"above", "below"} & given.keys():
             self._problem(where, "needs id, metric, and above or below")
         elif given.get("k", 3) > given.get("n", 5):  # type: ignore[operator]
@@ -290,7 +291,8 @@ class _Reader:
         self._problem(path, "is not known" + (hint if len(hint) < 300 else ""))
 
     def _problem(self, where: str, what: str) -> None:
-        self.problems.append(": ".join(part for part in (str(self.path), where, what) if part))
+        line = ": ".join(part for part in (str(self.path), where, what) if part)
+        self.problems.append("".join(c if c.isprintable() else repr(c)[1:-1] for c in line))
 
 
 _OWN_RULE = {
