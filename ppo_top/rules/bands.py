@@ -16,7 +16,7 @@ from ppo_top.rules.say import num, show
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A healthy range: either end may be open (None). `words` print it; `origin` says whose it is."""
+    """A healthy range: an open end is None. `words` print it, `origin` says whose it is."""
 
     low: float | None
     high: float | None

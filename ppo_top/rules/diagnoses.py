@@ -1,4 +1,4 @@
-"""Diagnoses across metrics: rules that speak at the same time have one cause."""
+"""Diagnoses of updates that are too large: rules that speak together have one cause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from ppo_top.rules.rule import (
     CRIT,
     CTRL,
     EVERY,
-    INFO,
     WARN,
     Limits,
     Reading,
@@ -19,10 +18,12 @@ from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct, show
 
 STEP_SIZE = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
+
+
 CRITIC = ("critic-not-learning", "value-loss-rising", "value-loss-spike", "critic-lost")
 
 
-def _value(run: Run, concept: str) -> str:
+def shown(run: Run, concept: str) -> str:
     value = run.value(concept, 3)
     return "?" if value is None else show(concept, value)
 
@@ -59,7 +60,7 @@ def too_large(run: Run, limits: Limits) -> Reading | None:
     if clip := _peak(run, "clip_fraction"):
         signs.append(f"up to {pct(clip)} clipped")
     if run.level("ratio-off") >= WARN:
-        signs.append(f"ratio {_value(run, 'ratio_mean')}")
+        signs.append(f"ratio {shown(run, 'ratio_mean')}")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
     return Reading(CRIT, kl, limits["kl"], message)
 
@@ -88,63 +89,11 @@ def rate_too_high(run: Run, limits: Limits) -> Reading | None:
         return between(0.0)
     parts = [f"KL up to {num(_peak(run, 'approx_kl'))}"]
     if loss >= WARN:
-        parts.append(f"policy loss {_value(run, 'policy_loss')}")
+        parts.append(f"policy loss {shown(run, 'policy_loss')}")
     if entropy >= WARN:
-        parts.append(f"entropy {_value(run, 'entropy')}")
+        parts.append(f"entropy {shown(run, 'entropy')}")
     message = f"learning rate far too high: {', '.join(parts)}, before reward shows it{_rate(run)}"
     return Reading(CRIT, _peak(run, "approx_kl"), limits["kl"], message)
-
-
-def premature(run: Run, limits: Limits) -> Reading | None:
-    """C2: no exploration left, and reward stuck."""
-    entropy, reward = run.level("entropy-collapsed"), run.reward
-    if not entropy or reward is None or reward.at_max:
-        return None
-    goal = run.profile.goal
-    missed = goal is not None and run.level("reward-plateau") and reward.best < goal
-    if not ((entropy >= WARN and reward.stuck) or missed):
-        return between(0.0)
-    far = not reward.gained or (goal is not None and reward.best < 0.5 * goal)
-    message = f"premature convergence: entropy {_value(run, 'entropy')}, reward stuck at {num(reward.smooth)}"
-    return Reading(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
-
-
-def critic_failing(run: Run, limits: Limits) -> Reading | None:
-    """C4: the critic explains nothing and its loss grows or reward swings."""
-    if run.level("critic-not-learning") < WARN:
-        return None
-    loss = run.histories.get("value_loss")
-    rises = loss is not None and loss.rising() and loss.level(5) > 1.5 * loss.base(5)
-    if not (run.level("value-loss-rising") >= WARN or run.level("reward-swings") >= WARN or rises):
-        return between(0.0)
-    message = (
-        f"critic is failing (explained variance {_value(run, 'explained_variance')}): "
-        "policy gradients are noise"
-    )
-    return Reading(CRIT, run.value("explained_variance", 3) or 0.0, 0.0, message)
-
-
-def nothing_learns(run: Run, limits: Limits) -> Reading | None:
-    """C10: updates change nothing, entropy stays, reward stays."""
-    if run.level("policy-still") < WARN:
-        return None
-    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
-        return between(0.0)
-    message = (
-        "nothing is learning: KL 0, entropy and reward where they started; "
-        "learning rate too small, frozen weights or zero advantages"
-    )
-    return Reading(WARN, run.value("approx_kl", 3) or 0.0, None, message)
-
-
-def scale_too_large(run: Run, limits: Limits) -> Reading | None:
-    """C12: rewards so large that the policy cannot learn either."""
-    if run.level("reward-scale") < WARN:
-        return None
-    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
-        return between(0.0)
-    message = f"reward scale too large for this learner: value loss {_value(run, 'value_loss')}"
-    return Reading(WARN, run.value("value_loss", 3) or 0.0, None, message)
 
 
 def clip_too_wide(run: Run, limits: Limits) -> Reading | None:
@@ -153,21 +102,9 @@ def clip_too_wide(run: Run, limits: Limits) -> Reading | None:
         return None
     if not run.falling:
         return between(0.0)
-    kl, clip = _peak(run, "approx_kl"), _value(run, "clip_fraction")
+    kl, clip = _peak(run, "approx_kl"), shown(run, "clip_fraction")
     message = f"clip range too wide: KL up to {num(kl)}, only {clip} clipped, reward falls"
     return Reading(CRIT, kl, None, message)
-
-
-def decayed(run: Run, limits: Limits) -> Reading | None:
-    """C11: learning rate, KL and clipping have gone to zero together, reward steady."""
-    rate = run.histories.get("lr")
-    if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
-        return None
-    kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
-    if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
-        return None
-    message = "learning rate has decayed, updates are small: the normal end of training"
-    return Reading(INFO, rate.last, None, message)
 
 
 def environment_changed(run: Run, limits: Limits) -> Reading | None:
@@ -196,7 +133,10 @@ def _shifted(run: Run) -> bool:
 
 
 BACK = "go back to the best checkpoint"
+
+
 DIAGNOSIS = persist(2, 3)
+
 
 RULES = (
     Rule(
@@ -273,90 +213,9 @@ RULES = (
             "set {target_kl:name} to 0.02",
             "fewer passes over the same data: {n_epochs}",
         ),
-        source="labelled runs: learning rate x 100; 3e-2 oscillates or collapses (a known experiment)",
+        source="labelled runs: learning rate x 100; 3e-2 oscillates or collapses (an experiment)",
         grade="C",
         members=(*STEP_SIZE, "entropy-collapsed", "clip-not-binding", "value-loss-spike"),
-    ),
-    Rule(
-        id="premature-convergence",
-        title="Premature convergence",
-        codes=("C2",),
-        sees="entropy is gone and reward is stuck below its ceiling",
-        concepts=("entropy", "reward_mean"),
-        read=premature,
-        persist=DIAGNOSIS,
-        causes=("too little exploration", "a learning rate that made the policy certain too early"),
-        tries=(
-            "raise the entropy bonus: {ent_coef}, to 0.01",
-            "restart from a checkpoint before the fall",
-            "lower {learning_rate}",
-            "clip higher: {clip_range_high:name} 0.28",
-        ),
-        source="entropy that drops to 0 too fast is premature convergence (SB3 practice, TRL)",
-        grade="C",
-        members=(
-            "entropy-collapsed",
-            "reward-plateau",
-            "reward-never-moves",
-            "policy-dead",
-            "policy-still",
-        ),
-    ),
-    Rule(
-        id="critic-failing",
-        title="Critic is failing",
-        codes=("C4",),
-        sees="the critic explains nothing while its loss grows or reward swings",
-        concepts=("explained_variance", "value_loss"),
-        read=critic_failing,
-        persist=DIAGNOSIS,
-        causes=("the critic is not trained, too small, or its targets are too large",),
-        tries=(
-            "check that the critic is trained: {vf_coef} above 0",
-            "normalise rewards (SB3: VecNormalize)",
-            "more epochs ({n_epochs}) or a larger critic learning rate",
-        ),
-        source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
-        grade="C",
-        members=(
-            "critic-not-learning",
-            "value-loss-rising",
-            "value-loss-spike",
-            "reward-swings",
-            "critic-lost",
-        ),
-    ),
-    Rule(
-        id="reward-scale-too-large",
-        title="Reward scale too large",
-        codes=("C12",),
-        sees="huge value loss, entropy and reward do not move",
-        concepts=("value_loss", "entropy", "reward_mean"),
-        read=scale_too_large,
-        persist=DIAGNOSIS,
-        causes=("rewards are far larger than the learner can fit",),
-        tries=("normalise rewards (SB3: VecNormalize) or divide them", "lower {learning_rate}"),
-        source="SB3#2240",
-        grade="C",
-        members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
-    ),
-    Rule(
-        id="nothing-learns",
-        title="Nothing is learning",
-        codes=("C10",),
-        sees="KL is zero, entropy and reward stay where they were",
-        concepts=("approx_kl", "entropy", "reward_mean"),
-        read=nothing_learns,
-        persist=DIAGNOSIS,
-        causes=("learning rate too small", "frozen weights", "advantages are zero"),
-        tries=(
-            "raise {learning_rate} by 10",
-            "check which parameters are trained",
-            "check the spread of advantages and rewards",
-        ),
-        source="KL that falls to 0 means under-training (TRL practice)",
-        grade="C",
-        members=("policy-still", "entropy-stays", "reward-never-moves", "reward-plateau"),
     ),
     Rule(
         id="environment-changed",
@@ -371,20 +230,5 @@ RULES = (
         source="labelled runs: a learner's fault shows in KL, clipping or critic before reward",
         grade="D",
         members=("reward-crash",),
-    ),
-    Rule(
-        id="learning-rate-decayed",
-        title="Learning rate has decayed",
-        codes=("C11",),
-        sees="learning rate, KL and clipping have gone to zero together",
-        concepts=("lr", "approx_kl", "clip_fraction"),
-        read=decayed,
-        on=("lr",),
-        limits={"kl": 1e-3, "clip": 0.01},
-        persist=persist(2, 2),
-        causes=("the schedule comes to its end",),
-        tries=(),
-        source="linear decay ends with KL 0.0005 and 0 % clipped (a known run)",
-        grade="A",
     ),
 )

@@ -95,7 +95,8 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
         return between(value)
     small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.base))
     if value > limits["share"] * first and small:
-        message = f"policy is still random (entropy {pct(value / first)} of its start) and reward has not moved"
+        left = pct(value / first)
+        message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
     slow = history.trend(20).effect() > -0.03 * first if history.count >= 45 else False
     if slow and reward.history.trend(25).tau <= 0.2 and reward.count >= 40:
@@ -182,7 +183,7 @@ RULES = (
             "learning rate too high, or too many epochs over one batch",
         ),
         tries=MORE_EXPLORATION,
-        source="SB3 practice and TRL's guide: entropy falls slowly; 'drops to 0 too fast' is premature",
+        source="entropy falls slowly; 'drops to 0 too fast' is premature (SB3 practice, TRL)",
         grade="C",
     ),
     Rule(

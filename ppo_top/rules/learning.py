@@ -1,4 +1,4 @@
-"""How the reward is doing: gain so far, what is lost of it, trend, and whether it is at its ceiling.
+"""How the reward is doing: gain, what is lost of it, trend, and whether it is at its ceiling.
 
 Most rules judge a value by what it does to the reward, so this is worked out once for each row.
 """

@@ -1,10 +1,10 @@
-"""Diagnoses across metrics of language models: hacking, runaway text, dead signal, lost control."""
+"""Diagnoses of language models: hacked rewards, runaway text, no signal, mismatch."""
 
 from __future__ import annotations
 
 from ppo_top.rules.diagnoses import BACK, DIAGNOSIS
 from ppo_top.rules.reference import drift
-from ppo_top.rules.rule import CRIT, GRPO, LLM, RLHF, WARN, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import CRIT, GRPO, LLM, WARN, WATCH, Limits, Reading, Rule, between
 from ppo_top.rules.rule import persist as times
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
@@ -72,18 +72,6 @@ def mismatch_collapse(run: Run, limits: Limits) -> Reading | None:
     return Reading(CRIT, gap or 0.0, None, message)
 
 
-def sampler_exploited(run: Run, limits: Limits) -> Reading | None:
-    """C7: reward rises by a negative KL."""
-    if run.level("ref-kl-negative") < WARN:
-        return None
-    if not run.learned:
-        return between(0.0)
-    kl = drift(run)
-    value = kl.last if kl is not None else 0.0
-    message = f"reward rises by exploiting the sampler: KL to the reference is {num(value)}"
-    return Reading(CRIT, value, 0.0, message)
-
-
 def runaway(run: Run, limits: Limits) -> Reading | None:
     """C8: entropy up, completions cut off, reward down."""
     if run.level("entropy-explodes") < WATCH:
@@ -96,41 +84,6 @@ def runaway(run: Run, limits: Limits) -> Reading | None:
     share = cut.last if cut is not None else 0.0
     message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
     return Reading(CRIT, share, None, message)
-
-
-def controller_saturated(run: Run, limits: Limits) -> Reading | None:
-    """C9: the KL controller cannot hold the KL."""
-    if run.level("kl-coef-rising") < WARN:
-        return None
-    if run.level("ref-kl-high") < WATCH:
-        return between(0.0)
-    value, coefficient = run.value("ref_kl", 3) or 0.0, run.value("kl_coef", 3) or 0.0
-    message = f"KL controller is saturated: coefficient {num(coefficient)}, KL {num(value)}"
-    return Reading(CRIT, value, None, message)
-
-
-def penalty_blocks(run: Run, limits: Limits) -> Reading | None:
-    """C13: the KL penalty stops learning."""
-    if run.level("kl-penalty-dominates") < WARN:
-        return None
-    if not run.flat:
-        return between(0.0)
-    message = "KL penalty is stopping learning: it outweighs the score, and reward is flat"
-    return Reading(WARN, run.value("non_score_reward", 3) or 0.0, None, message)
-
-
-def disagree_at_start(run: Run, limits: Limits) -> Reading | None:
-    """C17: old and new log-probabilities differ before anything was learned."""
-    ratio = run.histories.get("ratio_mean")
-    if ratio is None or ratio.count > limits["updates"]:
-        return between(0.0) if "logprobs-disagree" in run.open else None
-    if ratio.row != run.mark.row or limits["low"] <= ratio.last <= limits["high"]:
-        return None
-    message = (
-        f"ratio {num(ratio.last)} in update {ratio.count}: old and new log-probs disagree "
-        "before there was an update to speak of"
-    )
-    return Reading(CRIT, ratio.last, 1.0, message)
 
 
 RULES = (
@@ -201,21 +154,6 @@ RULES = (
         members=("sampler-mismatch", "grad-high", "grad-spike", "entropy-explodes", "reward-crash"),
     ),
     Rule(
-        id="sampler-exploited",
-        title="Reward comes from the sampler",
-        codes=("C7",),
-        sees="reward rises while the KL to the reference is negative",
-        concepts=("ref_kl", "reward_mean"),
-        read=sampler_exploited,
-        families=LLM,
-        persist=DIAGNOSIS,
-        causes=("generation settings are being optimised, not the policy",),
-        tries=("sample with top_k=0, top_p=1, temperature 1", "no minimum length, mask padding"),
-        source="TRL's guide: KL should stay positive; trl#235",
-        grade="A",
-        members=("ref-kl-negative",),
-    ),
-    Rule(
         id="runaway-generation",
         title="Runaway generation",
         codes=("C8",),
@@ -240,54 +178,5 @@ RULES = (
             "reward-crash",
             "grad-high",
         ),
-    ),
-    Rule(
-        id="kl-controller-saturated",
-        title="KL controller saturated",
-        codes=("C9",),
-        sees="the KL coefficient rises, and so does the KL",
-        concepts=("kl_coef", "ref_kl"),
-        read=controller_saturated,
-        families=LLM,
-        persist=DIAGNOSIS,
-        causes=("updates are too large for the controller",),
-        tries=("lower {learning_rate}", "start with a larger {kl_penalty}"),
-        source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
-        grade="D",
-        members=("kl-coef-rising", "ref-kl-high", "drift-without-gain"),
-    ),
-    Rule(
-        id="kl-penalty-too-strong",
-        title="KL penalty too strong",
-        codes=("C13",),
-        sees="the KL penalty outweighs the score, and reward is flat",
-        concepts=("non_score_reward", "reward_mean"),
-        read=penalty_blocks,
-        families=frozenset({RLHF}),
-        persist=DIAGNOSIS,
-        causes=("the KL penalty is larger than any gain in score",),
-        tries=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
-        source="TRL practice: the KL penalty 'should not dominate rewards'",
-        grade="D",
-        members=("kl-penalty-dominates", "reward-never-moves", "reward-plateau"),
-    ),
-    Rule(
-        id="logprobs-disagree",
-        title="Log-probs disagree from the start",
-        codes=("C17",),
-        sees="the probability ratio is off 1 in the first updates",
-        concepts=("ratio_mean",),
-        read=disagree_at_start,
-        families=LLM,
-        limits={"updates": 3, "low": 0.9, "high": 1.1},
-        persist=DIAGNOSIS,
-        causes=("dropout, dtype, padding or temperature differ between old and new log-probs",),
-        tries=(
-            "policy in eval mode while old log-probs are computed",
-            "the same code path, dtype and temperature for both",
-        ),
-        source="The N implementation details of RLHF with PPO",
-        grade="B",
-        members=("ratio-off",),
     ),
 )

@@ -81,7 +81,8 @@ def _longer(run: Run) -> str:
         history = run.histories.get(concept)
         if history is not None and history.base(5) > 0.0 and history.last > 1.5 * history.base(5):
             factor = num(history.last / history.base(5))
-            return f"; {'completions' if concept != 'ep_len' else 'episodes'} are {factor} times longer"
+            what = "episodes" if concept == "ep_len" else "completions"
+            return f"; {what} are {factor} times longer"
     return ""
 
 

@@ -62,13 +62,15 @@ def persist(k: int, n: int) -> Persistence:
 class Rule:
     """One entry of the rule book.
 
-    `concepts` are what it is about, `beside` what is shown as evidence with it.
-    `on` are concepts of which the first one that a row holds makes the rule look (none: it looks at
-    every row). `limits` are its thresholds, which `by` replaces for a family or a producer and the
-    settings file for everyone; each rule also has `warmup` (points that it lets pass first), `clear_after`
-    (calm points that end a finding), `k` and `n` (so many of so many points raise it). `grade` says how well the thresholds are founded: A stated by a
-    founding document or by the trainer itself, B reported by papers or maintainers, C checked on
-    labelled runs, D neither; `grades` says it where a family differs. `tries` may hold `{option}`: see `ppo_top.rules.advice`.
+    `concepts` are what it is about, `beside` what is shown as evidence with it. `on` are concepts
+    of which the first one that a row holds makes the rule look (none: it looks at every row).
+    `limits` are its thresholds, which `by` replaces for a family or a producer and the settings
+    file for everyone; each rule also has `warmup` (points that it lets pass first), `clear_after`
+    (calm points that end a finding), `k` and `n` (so many of so many points raise it). `grade` says
+    how well the thresholds are founded: A stated by a trainer's guide or by the trainer itself, B
+    reported by papers or maintainers, C checked on labelled runs, D neither; `grades` says it where
+    a family differs. `tries` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the
+    rules that a diagnosis across metrics explains.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""How far an update moves the policy: KL to the old policy, clipping, probability ratio."""
+"""How far an update moves the policy: KL to the old policy, and how much is clipped."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
 
 FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
+
+
 SMALLER_STEPS = (
     "lower {learning_rate}, by 3 to 10 times",
     "set {target_kl:name} to 0.02: stops an update's epochs at 1.5 times that",
@@ -29,7 +31,7 @@ SMALLER_STEPS = (
 
 
 def update_kl(run: Run) -> float | None:
-    """The KL of this row's update; of the k1 estimator, whose sign is noise, the size of its middle."""
+    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size."""
     value = run.value("approx_kl", 0)
     if value is not None:
         return abs(value) if run.family == GRPO else value
@@ -75,7 +77,7 @@ def kl_high(run: Run, limits: Limits) -> Reading | None:
 
 def clip_high(run: Run, limits: Limits) -> Reading | None:
     """P2: too large a share of the samples is clipped."""
-    value = _clipped(run)
+    value = clipped(run)
     if value is None or value <= limits["clear"]:
         return None
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
@@ -86,7 +88,7 @@ def clip_high(run: Run, limits: Limits) -> Reading | None:
     return between(value, limits["clear"])
 
 
-def _clipped(run: Run) -> float | None:
+def clipped(run: Run) -> float | None:
     value = run.value("clip_fraction", 0)
     if value is None:
         sides = [run.value(name, 0) for name in ("clip_low", "clip_high")]
@@ -102,72 +104,6 @@ def _far_above_own(run: Run, limits: Limits) -> bool:
         return False
     own = sorted(history.before(30))[15]
     return history.last > max(10 * own, limits["own_floor"]) and own > 0
-
-
-def ratio_off(run: Run, limits: Limits) -> Reading | None:
-    """P3: the mean probability ratio between new and old policy is not 1."""
-    value = run.value("ratio_mean", 0)
-    if value is None:
-        return _ratio_tail(run, limits)
-    if limits["low"] <= value <= limits["high"]:
-        return None
-    message = f"mean new/old probability ratio {num(value)} (should be 1.0): updates too drastic"
-    if value >= limits["crit_high"] or value <= limits["crit_low"]:
-        return Reading(CRIT, value, 1.0, message, now=True)
-    if value > limits["warn_high"] or value < limits["warn_low"]:
-        return Reading(WARN, value, 1.0, message)
-    return between(value, 1.0)
-
-
-def _ratio_tail(run: Run, limits: Limits) -> Reading | None:
-    """The largest ratio of a histogram, as TRL's first PPO trainer writes it."""
-    value = run.value("ratio_dist{max}", 0)
-    if value is None or value <= limits["tail"]:
-        return None
-    message = f"largest new/old probability ratio {num(value)} (healthy <= {num(limits['tail'])})"
-    crit = value > limits["tail_crit"]
-    return Reading(CRIT if crit else WARN, value, limits["tail"], message, now=crit)
-
-
-def policy_still(run: Run, limits: Limits) -> Reading | None:
-    """P4: updates change nothing."""
-    value = update_kl(run)
-    if value is None or abs(value) > limits["clear_kl"]:
-        return None
-    clip = _clipped(run)
-    if abs(value) >= limits["kl"] or (clip is not None and clip > 0.0):
-        return between(value, limits["kl"])
-    if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
-        return None
-    message = f"updates change nothing: KL {num(value)}, nothing clipped"
-    return Reading(WARN, value, limits["kl"], message)
-
-
-def _rate_gone(run: Run) -> bool:
-    rate = run.histories.get("lr")
-    return rate is not None and rate.last <= 1e-3 * rate.high
-
-
-def _never_moved_by_design(run: Run) -> bool:
-    """One on-policy step a batch leaves KL and clipping at exactly 0."""
-    if run.family != GRPO:
-        return False
-    kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
-    return all(history is None or history.high <= 0.0 for history in (kl, clip))
-
-
-def clip_not_binding(run: Run, limits: Limits) -> Reading | None:
-    """P5: the policy moves far, and the clip range is too wide to hold it."""
-    kl, clip = update_kl(run), run.value("clip_fraction", 1)
-    if kl is None or clip is None or kl <= limits["clear_kl"]:
-        return None
-    range_ = run.setting("clip_range", "clip_range")
-    wide = range_ is not None and range_ >= limits["wide"]
-    if not ((kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])):
-        return between(kl, limits["kl"])
-    setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
-    message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
-    return Reading(WARN, kl, limits["kl"], message)
 
 
 def kl_spike(run: Run, limits: Limits) -> Reading | None:
@@ -193,6 +129,7 @@ KL_CAUSES = (
     "advantages not normalised, or rewards of very different size",
 )
 
+
 RULES = (
     Rule(
         id="kl-high",
@@ -214,6 +151,22 @@ RULES = (
         grade="A",
     ),
     Rule(
+        id="kl-spike",
+        title="One update far too large",
+        codes=("P6",),
+        sees="a single KL many times larger than those before",
+        concepts=("approx_kl",),
+        read=kl_spike,
+        on=("approx_kl",),
+        limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
+        by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
+        persist=persist(1, 1),
+        causes=("a batch with unusual rewards", "learning rate near its limit"),
+        tries=("set {target_kl:name} to 0.02", "larger batches: {batches}"),
+        source="Schulman, Nuts and Bolts: a KL spike often comes before a loss of performance",
+        grade="C",
+    ),
+    Rule(
         id="clip-high",
         title="Too much is clipped",
         codes=("P2", "G3"),
@@ -232,103 +185,5 @@ RULES = (
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",
-    ),
-    Rule(
-        id="ratio-off",
-        title="Probability ratio far from 1",
-        codes=("P3",),
-        sees="the new policy's probabilities are far from the old one's",
-        concepts=("ratio_mean",),
-        beside=(
-            "clip_fraction",
-            "approx_kl",
-        ),
-        read=ratio_off,
-        on=("ratio_mean", "ratio_dist{max}"),
-        limits={
-            "low": 0.9,
-            "high": 1.1,
-            "warn_low": 0.5,
-            "warn_high": 1.5,
-            "crit_low": 0.1,
-            "crit_high": 2.0,
-            "tail": 10.0,
-            "tail_crit": 200.0,
-        },
-        persist=persist(2, 3),
-        causes=(
-            "updates between consecutive policies are too drastic",
-            "old log-probabilities computed with another dtype, temperature or dropout",
-        ),
-        tries=(
-            "lower {learning_rate}",
-            "fewer passes over the same data: {n_epochs}",
-            "check that old log-probs come from the same dtype, temperature and eval mode",
-        ),
-        source="TRL logging guide: 'should float around 1.0', 2.0 or 0.1 is too drastic, 200 collapses",
-        grade="A",
-    ),
-    Rule(
-        id="policy-still",
-        title="Updates change nothing",
-        codes=("P4",),
-        sees="KL and clipping are zero although training goes on",
-        concepts=("approx_kl",),
-        beside=("clip_fraction",),
-        read=policy_still,
-        on=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "warmup": 10},
-        persist=persist(8, 10),
-        causes=(
-            "learning rate far too small",
-            "frozen or untrained weights, or gradients clipped to nothing",
-            "advantages that are all zero",
-        ),
-        tries=(
-            "raise {learning_rate}",
-            "check which parameters are trained, and that the optimiser has them",
-            "check the spread of rewards and advantages",
-        ),
-        source="TRL logging guide: tune when these values 'collapse to 0'",
-        grade="C",
-    ),
-    Rule(
-        id="clip-not-binding",
-        title="The clip does not hold the policy",
-        codes=("P5",),
-        sees="the KL is high while hardly anything is clipped",
-        concepts=("approx_kl",),
-        beside=("clip_fraction",),
-        read=clip_not_binding,
-        on=("approx_kl", "approx_kl_k1"),
-        families=frozenset({CTRL}),
-        limits={
-            "kl": 0.05,
-            "clip": 0.02,
-            "wide": 0.4,
-            "wide_kl": 0.03,
-            "clear_kl": 0.03,
-            "warmup": 3,
-        },
-        causes=("the clip range is too wide to bind",),
-        tries=("set {clip_range} to 0.1-0.2", "set {target_kl:name} to 0.02"),
-        source="clip range 0.5: clip fraction falls while the KL rises (a known experiment)",
-        grade="C",
-    ),
-    Rule(
-        id="kl-spike",
-        title="One update far too large",
-        codes=("P6",),
-        sees="a single KL many times larger than those before",
-        concepts=("approx_kl",),
-        read=kl_spike,
-        on=("approx_kl",),
-        limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
-        by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
-        persist=persist(1, 1),
-        causes=("a batch with unusual rewards", "learning rate near its limit"),
-        tries=("set {target_kl:name} to 0.02", "larger batches: {batches}"),
-        source="Schulman, Nuts and Bolts: a spike of the KL often comes before a loss of performance",
-        grade="C",
     ),
 )

@@ -1,0 +1,139 @@
+"""The learning rate: over too early, pinned at its end, or overruled by the KL limit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ppo_top.rules.rule import (
+    AT_ONCE,
+    CTRL,
+    INFO,
+    KNOWN,
+    WARN,
+    WATCH,
+    Limits,
+    Reading,
+    Rule,
+    persist,
+)
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import num
+
+
+def rate_over(run: Run, limits: Limits) -> Reading | None:
+    """O4: the learning rate reaches zero while there is something left to learn."""
+    history = run.histories["lr"]
+    if history.last > limits["share"] * history.high or history.high <= 0.0:
+        return None
+    budget = run.budget
+    early = budget is not None and budget < 0.9
+    if not (early or run.learned):
+        return None
+    done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
+    message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
+    return Reading(INFO, history.last, None, message)
+
+
+def rate_pinned(run: Run, limits: Limits) -> Reading | None:
+    """P7: a learning rate that follows the KL has hit its lower or upper end."""
+    if run.producer not in ("rsl-rl", "skrl"):
+        return None
+    history = run.histories["lr"]
+    if history.high <= history.low:
+        return None  # not adaptive
+    recent = history.recent
+    floor = limits["skrl_floor"] if run.producer == "skrl" else limits["floor"]
+    if (
+        len(recent) >= limits["floor_points"]
+        and max(recent[-int(limits["floor_points"]) :]) <= floor
+    ):
+        message = (
+            f"KL above target although the learning rate is at its minimum ({num(history.last)})"
+        )
+        return Reading(WARN, history.last, floor, message)
+    high = int(limits["ceiling_points"])
+    if len(recent) >= high and min(recent[-high:]) >= limits["ceiling"] and run.flat:
+        message = (
+            f"learning rate is at its maximum ({num(history.last)}) and the reward does not rise"
+        )
+        return Reading(WATCH, history.last, limits["ceiling"], message)
+    return None
+
+
+def stopped_by_kl(run: Run, limits: Limits) -> Reading | None:
+    """P8: the KL limit ends nearly every update early."""
+    recent = run.histories["n_updates"].recent[-12:]
+    made = [later - early for early, later in pairwise(recent)]
+    epochs = run.number("n_epochs")
+    target = run.number("target_kl")
+    if not made or min(made) < 0 or epochs is None or not target or max(made) > epochs:
+        return None
+    if made[-1] >= epochs:
+        return None
+    message = f"the KL limit stops updates early: {num(made[-1])} of {num(epochs)} epochs"
+    return Reading(WATCH, made[-1], epochs, message)
+
+
+RULES = (
+    Rule(
+        id="learning-rate-over",
+        title="Learning rate is zero",
+        codes=("O4",),
+        sees="the schedule ends while the reward still rises or the run goes on",
+        concepts=("lr",),
+        read=rate_over,
+        on=("lr",),
+        limits={"share": 1e-3, "warmup": 5},
+        families=KNOWN,
+        persist=persist(3, 3),
+        causes=("the schedule is shorter than the run",),
+        tries=("a schedule as long as the run: {training_length}", "a floor under {learning_rate}"),
+        source="a learning rate that is too small converges too slowly (SB3 practice)",
+        grade="D",
+    ),
+    Rule(
+        id="learning-rate-pinned",
+        title="Adaptive learning rate at its end",
+        codes=("P7",),
+        sees="a learning rate that follows the KL sits at its minimum or maximum",
+        concepts=("lr",),
+        read=rate_pinned,
+        on=("lr",),
+        families=frozenset({CTRL}),
+        limits={
+            "floor": 1.001e-5,
+            "skrl_floor": 1.001e-6,
+            "floor_points": 20,
+            "ceiling": 0.0099,
+            "ceiling_points": 50,
+            "warmup": 20,
+        },
+        persist=AT_ONCE,
+        causes=("the reward's scale or the batch makes every update too large",),
+        tries=(
+            "scale rewards down",
+            "fewer passes over the same data: {n_epochs}",
+            "more minibatches: {batches}",
+            "{ent_coef}",
+        ),
+        source="rsl_rl's adaptive schedule divides the rate by 1.5 when the KL is twice its target",
+        grade="A",
+    ),
+    Rule(
+        id="kl-stops-updates",
+        title="The KL limit cuts updates short",
+        codes=("P8",),
+        sees="updates end before their last epoch because the KL limit is reached",
+        concepts=("n_updates",),
+        beside=("approx_kl",),
+        read=stopped_by_kl,
+        on=("n_updates",),
+        families=frozenset({CTRL}),
+        limits={"warmup": 5},
+        persist=persist(8, 10),
+        causes=("the learning rate is too high for the target; the stop hides the rise of the KL",),
+        tries=("lower {learning_rate}", "fewer passes over the same data: {n_epochs}"),
+        source="text printed by SB3 and Spinning Up",
+        grade="A",
+    ),
+)

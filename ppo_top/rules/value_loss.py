@@ -1,0 +1,160 @@
+"""The critic's loss: it jumps, climbs, or is clipped."""
+
+from __future__ import annotations
+
+from ppo_top.rules.critic import FIT, climbs, critic_loss
+from ppo_top.rules.history import History
+from ppo_top.rules.rule import (
+    CRIT,
+    WARN,
+    WATCH,
+    Limits,
+    Reading,
+    Rule,
+    between,
+    persist,
+)
+from ppo_top.rules.run import Run
+from ppo_top.rules.say import num, pct, times
+from ppo_top.rules.stats import median
+
+
+def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
+    """V2: the value loss jumps; one point is a spike, three of five at that height a fault."""
+    history = critic_loss(run)
+    if history is None or history.row != run.mark.row:
+        return None
+    value, memo = history.last, run.memos.get("value-loss-spike")
+    if memo is not None:
+        return _after_spike(run, limits, history, memo)
+    if not _is_spike(history, limits):
+        return None
+    usual = max(median(history.before(10)), 1e-12)
+    run.memos["value-loss-spike"] = (usual, float(history.count))
+    message = f"value loss jumped to {num(value)} ({times(value, usual)}), one spike so far"
+    return Reading(WATCH, value, limits["times"] * usual, message, now=True)
+
+
+def _is_spike(history: History, limits: Limits) -> bool:
+    value, before = history.last, history.before(20)
+    return (
+        value > 3.0 * max(before)
+        and value > 0.1 * history.high
+        and value > limits["times"] * median(before[-10:])
+    )
+
+
+def _after_spike(
+    run: Run, limits: Limits, history: History, memo: tuple[float, ...]
+) -> Reading | None:
+    """Against the level from before the spike, which must not drift up with it."""
+    value, usual, began = history.last, memo[0], memo[1]
+    age = history.count - began
+    if age > 30 or (age > 5 and value < 5.0 * usual):
+        del run.memos["value-loss-spike"]
+        return None
+    if value <= limits["times"] * usual or value <= 0.03 * history.high:
+        return between(value) if value > 5.0 * usual else None
+    window = history.recent[-int(min(age + 1, 5)) :]
+    high = sum(x > limits["times"] * usual for x in window)
+    message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
+    if high < 3:
+        return Reading(WATCH, value, limits["times"] * usual, message)
+    return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
+    """V3: the critic's loss climbs, or never falls, while it explains nothing."""
+    history = critic_loss(run)
+    explained = run.value("explained_variance", 1)
+    if history is None or history.row != run.mark.row or explained is None or explained >= 0.2:
+        return None
+    trend = history.trend(20)
+    if climbs(run, history):
+        early, late = median(trend.values[:3]), median(trend.values[-3:])
+        if early > 0.0 and late > limits["times"] * early and late > 0.03 * history.high:
+            message = (
+                f"value loss rises ({times(late, early)} in {len(trend.values)} updates): "
+                "the critic cannot keep up"
+            )
+            return Reading(WARN, history.last, early, message)
+    never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
+    if never and run.flat:
+        message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
+        return Reading(WATCH, history.last, history.base(5), message)
+    return None
+
+
+def value_clip_high(run: Run, limits: Limits) -> Reading | None:
+    """V5: value targets move faster than the value clip lets the critic follow."""
+    value = run.values["value_clip_fraction"]
+    if value <= limits["watch"]:
+        return None
+    message = f"{pct(value)} of the critic's updates are clipped: targets outrun the value clip"
+    return Reading(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
+
+
+CALM = (
+    "look for outliers in the reward, or a change in the environment",
+    "clip or normalise rewards",
+    "clip gradients: {max_grad_norm}",
+    "clip value updates: {clip_range_vf}",
+)
+
+
+RULES = (
+    Rule(
+        id="value-loss-spike",
+        title="Value loss jumped",
+        codes=("V2",),
+        sees="the value loss jumps far above its level and stays there",
+        concepts=("value_loss",),
+        beside=("explained_variance",),
+        read=value_loss_spike,
+        on=("value_loss", "value_error"),
+        limits={"times": 10.0, "warmup": 10},
+        persist={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
+        causes=(
+            "an outlier in the reward, or a changed reward or environment",
+            "the policy changed faster than the critic could follow",
+        ),
+        tries=CALM,
+        source="TRL's guide: value loss 'will spike / NaN when not going well'",
+        grade="C",
+    ),
+    Rule(
+        id="value-loss-rising",
+        title="Value loss does not fall",
+        codes=("V3",),
+        sees="the value loss climbs, or never falls, while the critic explains nothing",
+        concepts=("value_loss",),
+        beside=("explained_variance",),
+        read=value_loss_rises,
+        on=("value_loss", "value_error"),
+        limits={"times": 3.0, "flat_points": 40, "warmup": 7},
+        persist=persist(2, 2),
+        causes=("the critic cannot keep up with the policy", "returns grow without bound"),
+        tries=FIT,
+        source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
+        grade="C",
+    ),
+    Rule(
+        id="value-clip-high",
+        title="Value updates are clipped",
+        codes=("V5",),
+        sees="a large share of value predictions is clipped",
+        concepts=("value_clip_fraction",),
+        beside=("value_loss",),
+        read=value_clip_high,
+        on=("value_clip_fraction",),
+        limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
+        causes=("value targets move faster than the value clip",),
+        tries=(
+            "a wider value clip: {clip_range_vf}",
+            "{whiten_rewards:name} on",
+            "lower {learning_rate}",
+        ),
+        source="TRL practice: value clip fraction is low in healthy runs",
+        grade="D",
+    ),
+)
