@@ -100,7 +100,7 @@ class FileFeed:
         self.tail = Tail(path)
         self._root = root
         self._claim = claim
-        self._named = named
+        self.named = named
         self._head = b""
         self._parser: Parser | None = None
         self._store: Store | None = None
@@ -171,7 +171,7 @@ class FileFeed:
         found = self._claim(name, self._head[:HEAD_BYTES])
         if found is None and len(self._head) > HEAD_BYTES:
             found = self._claim(name, self._head)
-        if found is False and self._named:
+        if found is False and self.named:
             found = self._claim("named.log", self._head)  # the user says that it is a log
         if isinstance(found, Format):
             return self._open(found, limit)

@@ -86,6 +86,7 @@ class Follower:
         self._focus: frozenset[str] = frozenset()
         self._due = self._due_watch = 0.0
         self._unseen = True
+        self._refused: dict[str, str] = {}
         self._piece = 1 << 20
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
@@ -129,11 +130,17 @@ class Follower:
         gain = feed.take(self._piece, limit)
         self._fit_piece(feed.offset - before, self._clock() - start)
         if isinstance(feed, FileFeed) and feed.refused:
-            self._forget(feed)
+            self._refuse(feed)
         elif feed.more:
             feed.turn = self._turn + 1
             self._push(feed)
         return gain
+
+    def _refuse(self, feed: FileFeed) -> None:
+        """No log: it is never looked at again, and told if the user gave this very file."""
+        self._forget(feed)
+        if feed.named:
+            self._refused[feed.tail.path] = "is not a log that is known here"
 
     def _fit_piece(self, size: int, seconds: float) -> None:
         """Keep one piece near twenty milliseconds, whatever the reader's speed."""
@@ -177,6 +184,9 @@ class Follower:
         if self._pipe is not None:
             feeds.append(self._pipe)
         gains = [gain for feed in feeds if (gain := feed.finish()) is not None]
+        for feed in list(self._feeds.values()):
+            if feed.source is None and feed.size:
+                self._refuse(feed)
         return Slice(gains, [], False, *self._progress())
 
     # --- looking -----------------------------------------------------------------------------
@@ -185,6 +195,7 @@ class Follower:
         """Find what appeared, grew or went; sources that are gone are returned."""
         now = self._clock()
         hints = self._watcher.take()
+        self._watcher.rest()
         round_ = now >= self._due
         for folder in hints.grew:
             self._check(self._folders.get(folder, {}).values(), now)
@@ -231,6 +242,7 @@ class Follower:
     def _apply(self, look: Look, now: float) -> list[Source]:
         gone = []
         for found in look.lost:
+            self._refused.pop(found.path, None)
             feed = self._feeds.get(found.path)
             if feed is not None:
                 self._forget(feed)
@@ -319,7 +331,8 @@ class Follower:
     @property
     def problems(self) -> list[str]:
         """What could not be looked at, in words."""
-        told = [f"{path} {what}" for path, what in self._discovery.problems.items()]
+        troubles = [*self._discovery.problems.items(), *self._refused.items()]
+        told = [f"{path} {what}" for path, what in troubles]
         told += [f"{f.tail.path} {f.tail.trouble}" for f in self._feeds.values() if f.tail.trouble]
         return told + ([self._watcher.trouble] if self._watcher.trouble else [])
 
