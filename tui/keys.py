@@ -70,6 +70,7 @@ KEYS: tuple[Key, ...] = (
     Key(("T", "upper_t"), "T", "theme", PROGRAM, "The next theme"),
     Key(("r", "ctrl+l"), "r", "redraw", PROGRAM, "Read again and draw anew"),
     Key(("ctrl+p", "colon"), "Ctrl+P", "palette", PROGRAM, "Command palette"),
+    Key(("ctrl+z",), "Ctrl+Z", "suspend", PROGRAM, "Into the background"),
 )
 
 GROUPS = (MOVE, LOOK, TIME, FINDINGS, PROGRAM)

@@ -41,12 +41,12 @@ def page(frame: Frame, cells: int, rows: int) -> Block:
         block = _side_pane(frame, cells, rows)
     else:
         block = _full(frame, cells, rows)
-    lines = [fill(_spelt(row, frame), cells) for row in block.lines[:rows]]
+    lines = [fill(spelt(row, frame), cells) for row in block.lines[:rows]]
     blank: Line = ((" " * cells, ""),)
     return Block(lines + [blank] * (rows - len(lines)), block.hits)
 
 
-def _spelt(row: Line, frame: Frame) -> Line:
+def spelt(row: Line, frame: Frame) -> Line:
     """A line in the characters of the glyph set, with nothing in it that a terminal would obey."""
     return tuple((frame.glyphs.text(clean(text)), style) for text, style in row)
 

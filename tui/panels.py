@@ -51,9 +51,19 @@ def grid(cells: int, rows: int, amount: int) -> Grid:
     return Grid(columns, max(LOWEST, min(HIGHEST, rows // lines)))
 
 
+def worth_drawing(view: RunView) -> list[tuple[str, PanelTrack]]:
+    """All tracks in the order of their groups, without counters: a straight line tells nothing."""
+    return [
+        (panel.group, track)
+        for panel in view.panels
+        for track in panel.tracks
+        if track.direction != "mono"
+    ]
+
+
 def drawn_tracks(frame: Frame, view: RunView, most: int) -> list[Cell]:
     """The tracks to draw: of each group the crucial ones first, then what else fits."""
-    every = [(panel.group, track) for panel in view.panels for track in panel.tracks]
+    every = worth_drawing(view)
     crucial = {row.concept for row in view.checklist if row.crucial}
     rank = sorted(
         range(len(every)),
@@ -75,7 +85,7 @@ def panels(frame: Frame, cells: int, rows: int) -> Block:
     block = Block()
     if view is None or rows < 1 or view.row is None:
         return block
-    amount = sum(len(panel.tracks) for panel in view.panels)
+    amount = len(worth_drawing(view))
     layout = grid(cells, rows, amount)
     shown = drawn_tracks(frame, view, layout.room(rows))
     wide = cells // layout.columns

@@ -19,7 +19,7 @@ WAIT_S = 30.0
 
 
 class Pump:
-    """Reads in a thread of its own; `take` is called there with each slice that brought something."""
+    """Reads in its own thread; `take` is called there with each slice that brought something."""
 
     def __init__(self, follower: Follower, take: Callable[[Slice], None]) -> None:
         self.follower = follower

@@ -1,0 +1,254 @@
+"""What the user is looking at: the chosen run and value, the cursor, the filter, the open layer.
+
+It knows the session and nothing of Textual: every key is a method `do_<action>` here, and `frame`
+gives what is to be drawn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ppo_top.memory import Memory
+from ppo_top.model import Finding, Severity
+from ppo_top.run import Run
+from ppo_top.session import Session
+from ppo_top.tui import Replay
+from ppo_top.tui.chart import ChartView
+from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
+from ppo_top.tui.glyphs import UNICODE, Glyphs
+from ppo_top.tui.page import has_sidebar
+from ppo_top.tui.player import Player
+from ppo_top.tui.runs import Known, RunList, counts, newest_live
+from ppo_top.view import RunView, look, verdict
+
+HINT = "New here? ? lists all keys · ⏎ opens a chart · e explains a value · n jumps to a finding"
+
+
+@dataclass(slots=True)
+class Typing:
+    """A line that is being typed, and what is done with it."""
+
+    label: str
+    done: Callable[[str], None]
+    changed: Callable[[str], None] = lambda _text: None
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Desk:
+    """The state of the screen."""
+
+    session: Session
+    memory: Memory
+    place: str = "."
+    waiting: str = "Waiting for logs"
+    replay: Replay | None = None
+    glyphs: Glyphs = UNICODE
+    clock: Callable[[], float] = time.time
+    list: RunList = field(default_factory=RunList)
+    chosen: str = ""
+    picked: bool = False
+    concept: str = ""
+    focus: str = "values"
+    layer: str = ""
+    scroll: int = 0
+    hidden: frozenset[str] = frozenset()
+    typing: Typing | None = None
+    toast: str = ""
+    loading: Loading | None = None
+    size: tuple[int, int] = (80, 24)
+    chart: ChartView = field(default_factory=ChartView)
+    pyramids: Pyramids = field(default_factory=Pyramids)
+    players: dict[str, Player] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.list.verdict_of = self.verdict_of
+
+    # --- what there is -------------------------------------------------------------------------
+
+    @property
+    def run(self) -> Run | None:
+        """The chosen run."""
+        return self.session.runs.get(self.chosen)
+
+    @property
+    def player(self) -> Player:
+        """The cursor of the chosen run; in a replay it begins at the start, playing."""
+        player = self.players.get(self.chosen)
+        if player is None:
+            player = Player()
+            if self.chosen:
+                self.players[self.chosen] = player
+        return player
+
+    def known(self) -> list[Known]:
+        """All runs as the list has them."""
+        return self.list.known(self.session, self.clock())
+
+    def verdict_of(self, run: Run) -> str:
+        """The verdict of a run, not counting what the user has acknowledged or muted."""
+        word = verdict(run)
+        last = len(run.timeline) - 1
+        if word not in ("watch", "warn", "crit"):
+            return word
+        told = [
+            severity
+            for finding in run.findings
+            if (severity := finding.severity_at(last)) is not None
+            and self.memory.note(run.path, finding.rule, finding.since.step) is None
+        ]
+        return max(told).word if told else Severity.INFO.word
+
+    def view(self) -> RunView | None:
+        """The chosen run at its cursor."""
+        run = self.run
+        if run is None:
+            return None
+        return look(run, self.player.row, self.clock())
+
+    def settle_choice(self) -> None:
+        """Choose a run where none is chosen, or the chosen one is gone."""
+        if self.chosen not in self.session.runs:
+            self.picked = False
+        if self.picked and self.chosen:
+            return
+        first = newest_live(self.known())
+        if first is not None:
+            self.choose(first.id)
+
+    def choose(self, run_id: str) -> None:
+        """Look at a run."""
+        if run_id != self.chosen:
+            self.chosen, self.scroll = run_id, 0
+
+    def begin_replay(self) -> None:
+        """Set the cursor of the chosen run to where the replay is to begin, once."""
+        run, replay = self.run, self.replay
+        if run is None or replay is None or self.player.replay or not len(run.timeline):
+            return
+        from ppo_top.tui.player import find_place
+
+        start = find_place(run.timeline, replay.start) if replay.start else 0
+        player = self.player
+        player.replay, player.speed, player.row = True, replay.speed, start or 0
+        player.playing = not replay.paused
+
+    # --- drawing -------------------------------------------------------------------------------
+
+    def frame(self) -> Frame:
+        """All that a picture depends on."""
+        every = self.known()
+        shown = self.list.shown(every)
+        view = self.view()
+        run = self.run
+        self._settle_concept(view)
+        return Frame(
+            place=self.place,
+            view=view,
+            findings=tuple(run.findings) if run is not None else (),
+            entries=self.list.entries(every, self.chosen),
+            chosen=self.chosen,
+            counts=counts(every, len(shown)),
+            updated=self._updated(run),
+            transport=self._transport(run),
+            focus=self.focus,
+            concept=self.concept,
+            scroll=self.scroll,
+            hidden=self.hidden,
+            prompt=self._prompt(every, shown),
+            filter=self.list.filter,
+            loading=self.loading,
+            toast=self.toast,
+            waiting=self.waiting,
+            acknowledged=self._notes(run),
+            glyphs=self.glyphs,
+            pyramids=self.pyramids,
+        )
+
+    def _settle_concept(self, view: RunView | None) -> None:
+        if view is not None and self.concept not in self.concepts(view):
+            self.concept = next(iter(self.concepts(view)), "")
+
+    def concepts(self, view: RunView | None = None) -> list[str]:
+        """The values that can be chosen, in the order in which they are drawn."""
+        view = view or self.view()
+        if view is None:
+            return []
+        listed = [row.concept for row in view.checklist if row.track is not None]
+        drawn = [track.track.concept for panel in view.panels for track in panel.tracks]
+        return list(dict.fromkeys(listed + drawn))
+
+    def _updated(self, run: Run | None) -> str:
+        newest = max((s.mtime for s in run.sources.values()), default=0.0) if run else 0.0
+        if not newest:
+            return ""
+        age = self.clock() - newest
+        return time.strftime("%H:%M:%S" if age < 86400 else "%d %b %H:%M", time.localtime(newest))
+
+    def _transport(self, run: Run | None) -> Transport | None:
+        if run is None or (self.player.row is None and not self.player.replay):
+            return None
+        player = self.player
+        row = player.place(run.timeline)
+        return Transport(row, len(run.timeline), player.playing, player.speed, player.replay)
+
+    def _prompt(self, every: list[Known], shown: list[Known]) -> Prompt | None:
+        if self.typing is None:
+            return None
+        hint = "Enter to apply · Esc to leave"
+        if self.typing.label == "/":
+            hint = f"[{len(shown)}/{len(every)}]  {hint}"
+        return Prompt(self.typing.label, self.typing.text, hint)
+
+    def _notes(self, run: Run | None) -> dict[str, str]:
+        if run is None:
+            return {}
+        notes = {}
+        for finding in run.findings:
+            note = self.memory.note(run.path, finding.rule, finding.since.step)
+            if note is not None:
+                notes[finding.rule] = note.reason
+        return notes
+
+    # --- moving --------------------------------------------------------------------------------
+
+    def has_sidebar(self) -> bool:
+        """Whether runs and values are both on the screen."""
+        return has_sidebar(self.frame(), *self.size)
+
+    def step_run(self, by: int) -> None:
+        """The run above or below in the list."""
+        ids = [entry.id for entry in self.list.entries(self.known(), self.chosen)]
+        if not ids:
+            return
+        at = ids.index(self.chosen) if self.chosen in ids else 0
+        self.picked = True
+        self.choose(ids[min(len(ids) - 1, max(0, at + by))])
+
+    def step_concept(self, by: int) -> None:
+        """The value above or below."""
+        names = self.concepts()
+        if names:
+            at = names.index(self.concept) if self.concept in names else 0
+            self.concept = names[min(len(names) - 1, max(0, at + by))]
+
+    def next_finding(self, direction: int) -> Finding | None:
+        """Move the cursor to where the next finding (or the one before) fired."""
+        run = self.run
+        if run is None or not len(run.timeline):
+            return None
+        here = self.player.place(run.timeline)
+        rows = sorted(
+            ((finding.opened.row, finding) for finding in run.findings), key=lambda pair: pair[0]
+        )
+        if direction > 0:
+            ahead = [finding for row, finding in rows if row > here]
+        else:
+            ahead = [finding for row, finding in reversed(rows) if row < here]
+        if not ahead:
+            return None
+        self.player.playing = False
+        self.player.to(run.timeline, ahead[0].opened.row)
+        return ahead[0]

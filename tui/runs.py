@@ -1,0 +1,133 @@
+"""Which runs are listed and in what order: by trouble, then newest; filtered; seeds folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ppo_top.model import Severity, State
+from ppo_top.run import Run
+from ppo_top.session import Session
+from ppo_top.state import standing
+from ppo_top.tui.frame import Counts, Entry
+from ppo_top.view import verdict
+
+FRESH_S = 5.0
+"""How long the state of a run that did not change is believed."""
+
+_SEED = re.compile(r"(?i)[-_. ]*(?:\(?seeds?|\bs)?[-_=. ]?\d+\)?$")
+_WORST = ("crit", "warn", "watch", "info", "healthy", "warming-up", "unjudged")
+_TROUBLE = {"crit": 3, "warn": 2, "watch": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the list says of a run."""
+
+    id: str
+    name: str
+    path: str
+    verdict: str
+    state: State
+    newest: float
+
+    def matches(self, words: Iterable[str]) -> bool:
+        """Whether every word is in the name, path, verdict or state; `!word` must not be."""
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value}".lower()
+        return all(
+            word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
+            for word in words
+        )
+
+
+@dataclass(slots=True)
+class RunList:
+    """The list of the runs, as a function of the session, a filter and what is folded."""
+
+    filter: str = ""
+    fold: bool = True
+    opened: set[str] = field(default_factory=set)
+    verdict_of: Callable[[Run], str] = verdict
+    _known: dict[str, tuple[int, float, Known]] = field(default_factory=dict)
+
+    def known(self, session: Session, now: float) -> list[Known]:
+        """All runs, those in trouble first, then the newest."""
+        every = [self._of(run, now) for run in session.runs.values()]
+        if len(self._known) > len(every):
+            self._known = {k: kept for k, kept in self._known.items() if k in session.runs}
+        return sorted(every, key=_rank)
+
+    def _of(self, run: Run, now: float) -> Known:
+        kept = self._known.get(run.id)
+        if kept is not None and kept[0] == run.version and now - kept[1] < FRESH_S:
+            return kept[2]
+        newest = max((source.mtime for source in run.sources.values()), default=0.0)
+        state = standing(run, now).state
+        made = Known(run.id, run.name, run.path, self.verdict_of(run), state, newest)
+        self._known[run.id] = (run.version, now, made)
+        return made
+
+    def shown(self, every: list[Known]) -> list[Known]:
+        """Those that the filter lets through."""
+        words = self.filter.lower().split()
+        return [known for known in every if known.matches(words)] if words else every
+
+    def entries(self, every: list[Known], chosen: str) -> list[Entry]:
+        """The lines of the list; a group of seeds is one line unless it is opened or chosen."""
+        groups: dict[str, list[Known]] = {}
+        for known in self.shown(every):
+            groups.setdefault(group_of(known.name) if self.fold else known.id, []).append(known)
+        entries: list[Entry] = []
+        for name, members in groups.items():
+            if len(members) == 1:
+                entries.append(_entry(members[0]))
+                continue
+            folded = name not in self.opened and chosen not in {each.id for each in members[1:]}
+            entries.append(_group(name, members, folded))
+            if not folded:
+                entries += [_entry(each)._replace(member=True) for each in members[1:]]
+        return entries
+
+
+def group_of(name: str) -> str:
+    """A run's name up to its seed: `cartpole_seed3` and `cartpole-3` are `cartpole`."""
+    stem = _SEED.sub("", name)
+    return stem if len(stem) >= 3 else name
+
+
+def _entry(known: Known) -> Entry:
+    return Entry(known.id, known.name, known.verdict, known.state)
+
+
+def _group(name: str, members: list[Known], folded: bool) -> Entry:
+    worst = min((each.verdict for each in members), key=_WORST.index)
+    state = State.LIVE if any(each.state is State.LIVE for each in members) else members[0].state
+    if not folded:
+        return Entry(members[0].id, members[0].name, members[0].verdict, members[0].state)
+    return Entry(members[0].id, name, worst, state, size=len(members), folded=True)
+
+
+def _rank(known: Known) -> tuple[int, float, str]:
+    return -_TROUBLE.get(known.verdict, 0), -known.newest, known.name
+
+
+def counts(every: list[Known], shown: int) -> Counts:
+    """The sums over all runs."""
+    live = sum(1 for each in every if each.state in (State.LIVE, State.STARTING, State.STALLED))
+    return Counts(
+        live=live,
+        over=len(every) - live,
+        crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
+        warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
+        total=len(every),
+        shown=shown,
+    )
+
+
+def newest_live(every: list[Known]) -> Known | None:
+    """The run to look at first: the newest live one, else the first of the list."""
+    live = [each for each in every if each.state is State.LIVE]
+    if live:
+        return max(live, key=lambda each: each.newest)
+    return every[0] if every else None

@@ -1,0 +1,164 @@
+"""The text layers: finding cards, explanations, configuration and console output as lines."""
+
+from __future__ import annotations
+
+from ppo_top.catalogue import concept
+from ppo_top.model import Finding
+from ppo_top.tui.desk import Desk
+from ppo_top.tui.frame import Frame
+from ppo_top.tui.spans import Line, line, shorten, wrap
+from ppo_top.view import CheckRow, OpenFinding, RunView
+from ppo_top.words import clean, count, duration, plural
+
+
+def findings_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+    """Every finding of the moment with its reasons, then those that are over."""
+    view = frame.view
+    if view is None:
+        return [line(("no run is chosen", "dim"))]
+    rows: list[Line] = []
+    for opened in view.open:
+        rows += finding_card(desk, frame, opened, cells)
+        rows.append(())
+    if not view.open:
+        rows += [line(("no finding is open at this moment", "healthy")), ()]
+    if view.past:
+        rows.append(line(("Over by now", "title")))
+        rows += [row for finding in view.past for row in _past(frame, finding, cells)]
+    return rows
+
+
+def finding_card(desk: Desk, frame: Frame, opened: OpenFinding, cells: int) -> list[Line]:
+    """Severity, title, since when; meaning, evidence, likely causes, what to try, source."""
+    finding = opened.finding
+    word = opened.severity.word
+    age = plural(opened.rows, "update")
+    if opened.seconds:
+        age += f", {duration(opened.seconds)}"
+    title = f"{frame.glyphs.verdict[word]} {word}  {clean(finding.title)}"
+    rows = [line((row, word)) for row in wrap(title, cells)]
+    share = _share(desk, finding)
+    since = f"since step {count(finding.since.step)} ({age}); fired at step "
+    since += f"{count(finding.opened.step)}{share}"
+    rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
+    if finding.rule in frame.acknowledged:
+        reason = clean(frame.acknowledged[finding.rule]) or "no reason given"
+        rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
+    rows += [line("  " + row) for row in wrap(clean(finding.message), cells - 2)]
+    for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
+        rows += _listed(head, texts, cells)
+    rows += _listed("try", finding.tries, cells, numbered=True)
+    if finding.source:
+        rows += _listed("source", (finding.source,), cells)
+    return [*rows, *_listed("rule", (finding.rule,), cells)]
+
+
+def _share(desk: Desk, finding: Finding) -> str:
+    run = desk.run
+    if run is None or not len(run.timeline):
+        return ""
+    share = round(100 * (finding.opened.row + 1) / len(run.timeline))
+    return f", {share} % of the updates so far"
+
+
+def _listed(head: str, texts: tuple[str, ...], cells: int, numbered: bool = False) -> list[Line]:
+    rows: list[Line] = []
+    for number, text in enumerate(texts, 1):
+        sign = f"{number} " if numbered else ""
+        lead = head if number == 1 else ""
+        for at, row in enumerate(wrap(clean(text), max(cells - 13, 8))):
+            first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
+            mark = (sign if at == 0 else " " * len(sign), "key")
+            rows.append(line(first, mark, row))
+    return rows
+
+
+def _past(frame: Frame, finding: Finding, cells: int) -> list[Line]:
+    word = finding.severity.word
+    over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
+    text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
+    return [line((f" {frame.glyphs.verdict[word]} ", word), shorten(text, cells - 3))]
+
+
+def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+    """What the chosen value means, its healthy range and whose it is, and what to try."""
+    view = frame.view
+    if view is None or not frame.concept:
+        return [line(("no value is chosen", "dim"))]
+    about = concept(frame.concept)
+    row = next((each for each in view.checklist if each.concept == frame.concept), None)
+    rows = [line((clean(row.label if row else about.label), "title"))]
+    rows += _current(view, frame, row, cells)
+    rows.append(())
+    try:
+        from ppo_top.explain import UnknownName, explain
+    except ImportError:
+        return rows + [line(text) for text in wrap(clean(about.meaning), cells)]
+    try:
+        for text in explain(frame.concept, width=max(cells, 20)):
+            rows.append(line(clean(text)))
+    except UnknownName:
+        rows += [line(text) for text in wrap(clean(about.meaning), cells)]
+    return rows
+
+
+def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> list[Line]:
+    track = view.timeline.tracks.get(frame.concept)
+    rows = []
+    if track is not None:
+        rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
+    if row is not None and row.text:
+        origin = f" ({clean(row.band.origin)})" if row.band is not None and row.band.origin else ""
+        text = f"now {row.text}, healthy {clean(row.healthy) or 'not fixed'}{origin}"
+        rows += [line((part, row.status.value)) for part in wrap(text, cells)]
+        if row.note:
+            rows.append(line((shorten(clean(row.note), cells), row.status.value)))
+    return rows
+
+
+def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+    """Hyperparameters by name, then the files that the run was read from."""
+    view, run = frame.view, desk.run
+    if view is None or run is None:
+        return [line(("no run is chosen", "dim"))]
+    rows = [line(("Settings", "title"))]
+    names = max((len(clean(name)) for name in view.config), default=0)
+    names = min(names, max(cells // 2, 8))
+    for name, value in sorted(view.config.items()):
+        label = shorten(clean(name), names).ljust(names)
+        rows.append(line("  ", (label, "dim"), "  ", shorten(clean(str(value)), cells - names - 4)))
+    if not view.config:
+        rows.append(line(("  none are logged", "dim")))
+    rows += [(), line(("Files", "title"))]
+    for key in sorted(run.sources):
+        source = run.sources[key]
+        facts = f"{source.format}, {plural(source.points, 'point')}"
+        if source.problem_count:
+            facts += f", {plural(source.problem_count, 'unreadable place')}"
+        rows.append(line("  ", shorten(clean(key), cells - 2)))
+        rows.append(line((f"    {facts}", "dim")))
+        for problem in source.problems[:5]:
+            text = f"    at byte {count(problem.offset)}: {clean(problem.what)}"
+            rows.append(line((shorten(text, cells), "warn")))
+    return rows
+
+
+def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+    """The tail of the console output, oldest line first; telling lines are coloured."""
+    run = desk.run
+    if run is None:
+        return [line(("no run is chosen", "dim"))]
+    rows: list[Line] = []
+    limit = frame.view.progress.step if frame.view is not None and not frame.view.at_end else None
+    for key in sorted(run.sources):
+        source = run.sources[key]
+        if not source.lines:
+            continue
+        rows.append(line((shorten(clean(key), cells), "title")))
+        telling = {id(each) for each, _ in source.evidence}
+        for each in source.lines:
+            if limit is not None and each.step is not None and each.step > limit:
+                break
+            style = "crit" if id(each) in telling else ""
+            rows.append(line((shorten(clean(each.text), cells), style)))
+    return rows or [line(("this run has no console output", "dim"))]
