@@ -16,6 +16,13 @@ MAIN_ALGORITHMS = ("", "PPO", "GRPO")
 """The algorithms that a trainer's own lines are about; others have lines of the form `sb3/SAC`."""
 
 
+TOTALS = ("total_timesteps", "max_steps", "total_iterations")
+"""What an unknown trainer's run may end at."""
+
+LARGEST = 2.0**63
+"""Steps are whole numbers below this."""
+
+
 class Option(NamedTuple):
     """One line of the table: how a trainer spells a setting and what it takes by default."""
 
@@ -127,15 +134,19 @@ def _value(text: str) -> ConfigValue:
     return text
 
 
-def total(config: Mapping[str, ConfigValue], producer: Producer) -> int | None:
+def total(
+    config: Mapping[str, ConfigValue], producer: Producer, step: int | None = None
+) -> int | None:
     """How many steps the run will make, counted as the run counts its own; None if nobody says.
 
-    `config` is under canonical names.
+    `config` is under canonical names. A number below the run's newest `step` counts something else
+    (iterations where the log has environment steps) and is passed over.
     """
     table = trainers().get(producer.id)
-    wanted = table.totals if table else ("total_timesteps", "max_steps", "total_iterations")
-    for name in wanted:
+    for name in table.totals if table else TOTALS:
         value = config.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
-            return int(value) if value < 2**63 else None
+        if isinstance(value, (bool, str)) or value is None:
+            continue
+        if max(step or 0, 1) <= value < LARGEST:
+            return int(value)
     return None
