@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 
-from ppo_top.parsers._crc32c import column_sums, unmasked
+from ppo_top.parsers._crc32c import all_intact
 from ppo_top.parsers._layout import Template, Templates
 from ppo_top.parsers._pieces import Piece
 from ppo_top.parsers._tfrecord import HEADER
@@ -16,6 +16,9 @@ from ppo_top.parsers._tfrecord import HEADER
 _FEW = 4
 """Fewer records than this are not worth a column."""
 _HIGH = bytes(range(128, 256))
+_LOWER = [bytes((byte & 127) << shift & 255 for byte in range(256)) for shift in range(8)]
+_UPPER = [bytes((byte & 127) << shift >> 8 for byte in range(256)) for shift in range(8)]
+"""Seven bits moved up: what stays in their byte and what goes into the next."""
 
 
 def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[Piece], list[int]]:
@@ -68,7 +71,9 @@ def _piece(data: bytes, template: Template, starts: list[int], order: list[int])
     width = layout.length + 4
     rows = b"".join([data[start : start + width] for start in starts])
     columns = [rows[place::width] for place in range(width)]
-    if not _fits(columns, template, len(starts)) or not _intact(columns, template, len(starts)):
+    if not _fits(columns, template, len(starts)) or not all_intact(
+        columns, layout.changing, template.checksum
+    ):
         return None
     times = array("d", _weave(columns[layout.time : layout.time + 8]))
     values = array(layout.code, _weave(columns[layout.value : layout.value + layout.value_size]))
@@ -91,17 +96,6 @@ def _fits(columns: list[bytes], template: Template, count: int) -> bool:
     return not any(column.translate(None, _HIGH) for column in steps[:-1])
 
 
-def _intact(columns: list[bytes], template: Template, count: int) -> bool:
-    """Whether all checksums are those of their payloads."""
-    length = template.layout.length
-    changing = ((length - 1 - place, columns[place]) for place in template.layout.changing)
-    stored = array("I", _weave(columns[length : length + 4]))
-    if sys.byteorder == "big":
-        stored.byteswap()
-    fixed = template.checksum
-    return [each ^ fixed for each in column_sums(changing, count)] == list(map(unmasked, stored))
-
-
 def _weave(columns: list[bytes]) -> bytes:
     """Columns of bytes put side by side again."""
     woven = bytearray(len(columns) * len(columns[0]))
@@ -112,9 +106,13 @@ def _weave(columns: list[bytes]) -> bytes:
 
 def _steps(columns: list[bytes], count: int) -> array[int]:
     """Seven bits a byte, the lowest first; no byte is step 0."""
-    if not columns:
-        return array("q", bytes(8 * count))
-    steps = list(columns[-1])
-    for column in reversed(columns[:-1]):
-        steps = [high << 7 | low & 127 for high, low in zip(steps, column, strict=True)]
-    return array("q", steps)
+    planes = [0] * 8
+    for number, column in enumerate(columns):
+        place, shift = divmod(7 * number, 8)
+        planes[place] |= int.from_bytes(column.translate(_LOWER[shift]), "little")
+        if shift > 1:  # the rest of the seven bits
+            planes[place + 1] |= int.from_bytes(column.translate(_UPPER[shift]), "little")
+    steps = array("q", _weave([plane.to_bytes(count, "little") for plane in planes]))
+    if sys.byteorder == "big":
+        steps.byteswap()
+    return steps

@@ -7,9 +7,7 @@ bytes only those bytes are looked up, and the looking up goes column by column o
 
 from __future__ import annotations
 
-import sys
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 _POLYNOMIAL = 0x82F63B78
@@ -40,12 +38,6 @@ def masked(checksum: int) -> int:
     return ((checksum >> 15 | checksum << 17) + MASK_DELTA) & _WORD
 
 
-def unmasked(stored: int) -> int:
-    """The checksum behind its stored form."""
-    turned = (stored - MASK_DELTA) & _WORD
-    return (turned << 15 | turned >> 17) & _WORD
-
-
 def intact(data: bytes, stored: int) -> bool:
     """Whether the stored checksum is that of `data`."""
     return masked(crc32c(data)) == stored
@@ -59,22 +51,32 @@ def shares(distance: int) -> tuple[int, ...]:
     return tuple(share >> 8 ^ _TABLE[share & 255] for share in shares(distance - 1))
 
 
-def column_sums(columns: Iterable[tuple[int, bytes]], count: int) -> array[int]:
-    """The sum (exclusive or) of the shares of some bytes, for `count` messages at once.
+def all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) -> bool:
+    """Whether the checksums of many messages of one length are right.
 
-    `columns` holds pairs of a distance from the end and the bytes that stand there, one a message.
+    `columns` holds the bytes of each place of the message, one a message, and of the stored checksum
+    behind them. Only the places `changing` differ; `fixed` is the checksum with zeros there.
     """
-    planes = [0, 0, 0, 0]
-    for distance, column in columns:
-        for plane, table in enumerate(_planes(distance)):
-            planes[plane] ^= int.from_bytes(column.translate(table), "little")
-    woven = bytearray(4 * count)
-    for plane, number in enumerate(planes):
-        woven[plane::4] = number.to_bytes(count, "little")
-    sums = array("I", bytes(woven))
-    if sys.byteorder == "big":
-        sums.byteswap()
-    return sums
+    count, length = len(columns[0]), len(columns) - 4
+    planes = [
+        int.from_bytes(bytes([byte]) * count, "little") for byte in fixed.to_bytes(4, "little")
+    ]
+    for place in changing:
+        for plane, table in enumerate(_planes(length - 1 - place)):
+            planes[plane] ^= int.from_bytes(columns[place].translate(table), "little")
+    words = _lanes([plane.to_bytes(count, "little") for plane in planes])
+    lower = int.from_bytes((b"\xff" * 4 + bytes(4)) * count, "little")
+    turned = (words >> 15 & lower) | (words << 17 & lower)
+    delta = int.from_bytes(MASK_DELTA.to_bytes(8, "little") * count, "little")
+    return turned + delta & lower == _lanes(columns[length:])
+
+
+def _lanes(planes: Sequence[bytes]) -> int:
+    """Words from their bytes, lowest first, as one integer with 64 bits for each."""
+    woven = bytearray(8 * len(planes[0]))
+    for place, plane in enumerate(planes):
+        woven[place::8] = plane
+    return int.from_bytes(woven, "little")
 
 
 @cache

@@ -11,8 +11,10 @@ from ppo_top.model import ConfigValue
 from ppo_top.parsers._protobuf import BYTES, Field, double, fields, text
 
 _RULE = re.compile(r"\s*:?-+:?\s*")
-_PAIR = re.compile(r"\s*([\w.\-/ ]{1,80}?)\s*[:=]\s*(.*?)\s*")
-_NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_KEY = re.compile(r"[\w.\-/]{1,80}")
+_CUT = re.compile(r"[:=]")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_WHOLE = re.compile(r"[-+]?[0-9]+")
 _WORDS: dict[str, ConfigValue | None] = {"true": True, "false": False, "none": None, "null": None}
 _LONGEST = 300
 """Longer values (prompts, lists of layers) say nothing to a rule or a reader."""
@@ -91,34 +93,30 @@ def _flatten(tree: dict[str, Any], prefix: str, flat: dict[str, Any], depth: int
 
 
 def _from_lines(words: str) -> dict[str, ConfigValue]:
-    """Lines of `key: value` or `key = value`; a single other line makes it ordinary text."""
-    lines = [
-        line for line in words.splitlines() if line.strip() and not line.lstrip().startswith("#")
-    ]
-    matches = [_PAIR.fullmatch(line) for line in lines[:_MOST]]
-    if len(matches) < 2 or not all(matches):
+    """Lines of `key: value` or `key = value`, at least one of them a number or a truth.
+
+    A single line of another kind makes it ordinary text, as does a dialogue.
+    """
+    pairs: dict[str, ConfigValue | None] = {}
+    for line in words.splitlines():
+        key, *value = _CUT.split(line.strip(), maxsplit=1)
+        if not key or key.startswith("#"):
+            continue
+        if not value or not _KEY.fullmatch(key.strip()) or len(pairs) >= _MOST:
+            return {}
+        pairs[key.strip()] = plain(value[0].strip())
+    if all(isinstance(value, str | None) for value in pairs.values()):
         return {}
-    return _kept({match[1]: plain(match[2]) for match in matches if match})
+    return _kept(pairs)
 
 
 def plain(words: str) -> ConfigValue | None:
     """A value from its text: a number, truth, or the text itself; None for none."""
-    if len(words) < 40 and _NUMBER.fullmatch(words):
-        return (
-            int(words)
-            if re.fullmatch(r"[-+]?\d[\d_]*", words) and "__" not in words
-            else _float(words)
-        )
     if words.lower() in _WORDS:
         return _WORDS[words.lower()]
+    if len(words) < 40 and _NUMBER.fullmatch(words):
+        return int(words) if _WHOLE.fullmatch(words) else float(words)
     return words.strip("'\"")
-
-
-def _float(words: str) -> ConfigValue:
-    try:
-        return float(words)
-    except ValueError:
-        return words
 
 
 def _short(words: str) -> str | None:

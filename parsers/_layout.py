@@ -125,7 +125,7 @@ class Templates:
         shape = next((each for each in shapes if each.layout == layout), None)
         if shape is None:
             shape = Shape(layout, *layout.mark, {})
-            shapes.append(shape)
+            shapes.insert(0, shape)  # steps grow: the newest is asked first
         fixed = layout.blank(payload)
         made = Template(shape.layout, event.values[0].tag, fixed, crc32c(fixed))
         shape.tags[payload[shape.start : shape.stop]] = made

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -28,6 +28,12 @@ OVERHEAD = 16
 LONGEST = 256 << 20
 """A record that says it is longer than this is passed over."""
 BLOCK_BYTES = 6 << 20
+_STEP = 1 << 16
+"""So many bytes are walked record by record before a stride is tried."""
+_REACH = 1 << 18
+"""The first stride; each one that holds makes the next one longer."""
+_RECENT = 1025
+"""A stride is foretold from the bounds of 1,024 records."""
 
 BAD_CHECKSUM = "a record with a bad checksum is passed over"
 NO_RECORD = "no record begins here: the bytes up to the next one are passed over"
@@ -50,6 +56,13 @@ class Block(NamedTuple):
     data: bytes
     offset: int
     bounds: array[int]
+
+
+class Stride(NamedTuple):
+    """Ends of records that were foretold and verified; whether nothing spoke against going on."""
+
+    ends: array[int]
+    unbroken: bool
 
 
 class _Stop(Enum):
@@ -127,9 +140,13 @@ def _length_checksum(length: int) -> int:
 
 
 class Records:
-    """Collects the bytes of one file and gives its records in blocks."""
+    """Collects the bytes of one file and gives its records in blocks.
+
+    `stride`, if set, foretells the bounds of records from those before them, up to a place.
+    """
 
     def __init__(self) -> None:
+        self.stride: Callable[[bytes, array[int], int], Stride] | None = None
         self._headers = Headers()
         self._data = b""
         self._offset = 0
@@ -190,9 +207,18 @@ class Records:
             if place + HEADER > len(self._data):
                 return array("q", [place]), _Stop.NO_HEADER
             self._searching = False
-        bounds = [place]
-        stop = self._chain(bounds, place + BLOCK_BYTES)
-        return array("q", bounds), stop
+        bounds = array("q", [place])
+        limit = place + BLOCK_BYTES
+        step, reach = (_STEP, _REACH) if self.stride else (BLOCK_BYTES, 0)
+        while True:
+            walked = [bounds[-1]]
+            stop = self._chain(walked, min(limit, walked[0] + step))
+            bounds.extend(walked[1:])
+            if stop is not _Stop.FULL or bounds[-1] >= limit or self.stride is None:
+                return bounds, stop
+            found = self.stride(self._data, bounds[-_RECENT:], min(limit, bounds[-1] + reach))
+            bounds.extend(found.ends)
+            step, reach = (0, 4 * reach) if found.unbroken else (max(_STEP, 2 * step), _REACH)
 
     def _chain(self, bounds: list[int], limit: int) -> _Stop:
         """Append the ends of whole records up to the limit; why it ended."""

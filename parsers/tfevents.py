@@ -7,6 +7,7 @@ run writes a second time. A damaged record costs itself and nothing behind it.
 from __future__ import annotations
 
 import re
+from types import ModuleType
 from typing import NamedTuple
 
 from ppo_top.model import Batch, Points, Problem
@@ -23,10 +24,12 @@ from ppo_top.parsers.base import Format
 TAIL_BYTES = 8192
 """What `tail_points` needs of a file's end to see the newest value of some hundred tags."""
 
+NOT_LISTED = "more damage here and behind, not listed any more"
 _MOST_PROBLEMS = 1000
-_NUMPY_PAYS = 11 << 20
-"""Bytes of events below which numpy would still be importing when we are done."""
-_BIG_BLOCK = 1 << 17
+_NUMPY_PAYS = 8 << 20
+"""Bytes of events (some 140,000) below which numpy would still be importing when we are done."""
+_BIG_PIECE = 1 << 17
+"""Fewer bytes at once are not worth numpy's calls."""
 _GZIP = b"\x1f\x8b"
 _SUMMARY = "/text_summary"
 
@@ -57,8 +60,14 @@ class TensorBoard:
         """The points, settings and problems of all records that are complete now."""
         batch = Batch()
         points: dict[str, Points] = {}
+        arrays = _arrays() if _numpy_pays(len(data)) else None
+        self._records.stride = arrays.stride if arrays else None
+        split = arrays.split if arrays else _columns.split
         for block in self._records.add(data):
-            self._read(block, points, batch)
+            pieces, rest = split(block.data, block.bounds, _templates)
+            for number in rest:
+                pieces += self._single(block, number, batch)
+            merge(pieces, points)
         batch.points = list(points.values())
         self._report(batch, self._records.problems())
         return batch
@@ -70,12 +79,6 @@ class TensorBoard:
         self._report(batch, [rest] if rest else [])
         return batch
 
-    def _read(self, block: Block, points: dict[str, Points], batch: Batch) -> None:
-        pieces, rest = _split(block)
-        for number in rest:
-            pieces += self._single(block, number, batch)
-        merge(pieces, points)
-
     def _single(self, block: Block, number: int, batch: Batch) -> list[Piece]:
         """The points of one record that is not like others; its settings go into the batch."""
         start, stop = block.bounds[number] + HEADER, block.bounds[number + 1] - 4
@@ -86,37 +89,36 @@ class TensorBoard:
             return []
         try:
             event = decode(payload, 0, len(payload), self._plugins)
+            for value in event.values:
+                batch.config.update(_config(value))
         except Malformed as error:
             batch.problems.append(Problem(offset, f"a record that is no event: {error}"))
             return []
         if event.restart:
             self.restarts.append(Restart(offset, event.step))
-        for value in event.values:
-            batch.config.update(_config(value))
         return _points(event, number)
 
     def _report(self, batch: Batch, found: list[Problem]) -> None:
         """Sort the batch's problems; of a file that is damaged all over only the first are told."""
         problems = sorted([*batch.problems, *found])
-        room = max(0, _MOST_PROBLEMS - self._problems)
-        batch.problems = problems[:room]
-        if 0 < room < len(problems):
-            batch.problems.append(
-                Problem(problems[room].offset, "more damage, not listed any more")
-            )
+        room = _MOST_PROBLEMS - self._problems
         self._problems += len(problems)
+        batch.problems = problems[: max(room, 0)]
+        if 0 <= room < len(problems):
+            batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _split(block: Block) -> tuple[list[Piece], list[int]]:
-    """Columns by numpy when there is much to read, and by the standard library otherwise."""
+def _numpy_pays(size: int) -> bool:
+    """Whether bytes of this number are read faster by numpy, with its import if that is to come."""
     global _read_so_far
-    size = block.bounds[-1] - block.bounds[0]
     _read_so_far += size
-    if size >= _BIG_BLOCK and _read_so_far >= _NUMPY_PAYS:
-        from ppo_top.parsers import _arrays
+    return size >= _BIG_PIECE and _read_so_far >= _NUMPY_PAYS
 
-        return _arrays.split(block.data, block.bounds, _templates)
-    return _columns.split(block.data, block.bounds, _templates)
+
+def _arrays() -> ModuleType:
+    from ppo_top.parsers import _arrays
+
+    return _arrays
 
 
 def _points(event: Event, number: int) -> list[Piece]:
