@@ -41,28 +41,17 @@ def brief(completion_ids: list[list[int]], **_: Any) -> list[float]:
     return [1.0 - min(1.0, abs(len(tokens) - 12) / 36) for tokens in completion_ids]
 
 
+def late(completions: list[str], **_: Any) -> list[float]:
+    """Reward the share of letters from the end of the alphabet in use."""
+    return [sum(letter >= "l" for letter in text) / max(1, len(text)) for text in completions]
+
+
 def constant(completions: list[str], **_: Any) -> list[float]:
     """Reward everything alike: nothing can be learnt from it."""
     return [0.5] * len(completions)
 
 
-def wordy(completion_ids: list[list[int]], **_: Any) -> list[float]:
-    """Reward length alone: it can be had without saying anything."""
-    return [len(tokens) / 48 for tokens in completion_ids]
-
-
-class Broken:
-    """The reward `vowels`, which divides by zero from the fortieth batch on."""
-
-    __name__ = "broken"
-
-    def __init__(self) -> None:
-        self.batches = 0
-
-    def __call__(self, completions: list[str], **_: Any) -> list[float]:
-        """Return the share of vowels, in the end NaN."""
-        self.batches += 1
-        return [float("nan")] * len(completions) if self.batches > 40 else vowels(completions)
+REWARDS = {function.__name__: function for function in (vowels, brief, late, constant)}
 
 
 def make_model() -> None:
@@ -103,11 +92,9 @@ def main() -> None:
     torch.manual_seed(asked.seed)
     torch.set_num_threads(1)
     make_model()
-    known = {"vowels": vowels, "brief": brief, "constant": constant, "wordy": wordy}
-    known["broken"] = Broken()
     trainer = GRPOTrainer(
         model=str(MODEL),
-        reward_funcs=[known[name] for name in asked.rewards.split(",")],
+        reward_funcs=[REWARDS[name] for name in asked.rewards.split(",")],
         train_dataset=prompts(asked.seed),
         args=GRPOConfig(
             output_dir=asked.logdir,

@@ -1,0 +1,141 @@
+"""Train the TRL runs of the corpus: `python corpus/llm.py grpo` (TRL 1.16) or `ppo` (TRL 1.12)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import llm_runs
+import torch
+from labels import label
+from llm_runs import FAULTS, STEPS, TASKS, Score
+
+RUNS = Path(__file__).resolve().parent / "runs"
+CONSOLE_TAIL = 4000  # characters kept of a run that died
+HEALTHY_SEEDS = (1, 2, 3)
+SEEDS = {
+    "grpo": {"vowels": (11, 12), "late": (11, 12)},
+    "ppo": {"vowels": (11,), "late": (11,)},
+}
+
+
+def apart(algorithm: str, task: str, fault: str, seed: int, folder: Path) -> None:
+    """Train with everything printed going to a file; leave the true scores in scores.json."""
+    console = os.open("console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(console, 1)
+    os.dup2(console, 2)
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    score = Score()
+    try:
+        getattr(llm_runs, algorithm)(TASKS[task], FAULTS[fault], seed, score)
+    finally:
+        Path("scores.json").write_text(json.dumps(score.means), encoding="utf-8")
+
+
+def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
+    """Train one run in a process of its own and keep its log, its label and its last words."""
+    folder = RUNS / run_id(algorithm, task, fault, seed)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        process = multiprocessing.get_context("fork").Process(
+            target=apart, args=(algorithm, task, fault, seed, Path(scratch))
+        )
+        process.start()
+        process.join()
+        means = json.loads(Path("scores.json").read_text())
+        folder.mkdir(parents=True, exist_ok=True)
+        for state in sorted(Path().glob("logs/checkpoint-*/trainer_state.json")):
+            shutil.copy(state, folder)
+        if process.exitcode:
+            tail = Path("console.txt").read_text()[-CONSOLE_TAIL:]
+            (folder / "console.txt").write_text(tail, encoding="utf-8")
+        os.chdir(RUNS)
+    meta = describe(algorithm, task, fault, seed) | {
+        "died": bool(process.exitcode),
+        "start_return": mean(means[:5]),
+        "final_return": mean(means[-10:]),
+        "seconds": round(time.monotonic() - started, 1),
+        "versions": versions(),
+    }
+    (folder / "meta.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+    return meta
+
+
+def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
+    """Return what is known of a run before it starts."""
+    onset = int(0.55 * STEPS) if FAULTS[fault].midway else 0
+    return {
+        "id": run_id(algorithm, task, fault, seed),
+        "producer": f"trl-{algorithm}",
+        "environment": task,
+        "split": TASKS[task].split,
+        "config": f"{algorithm}-{task}",
+        "hyperparameters": llm_runs.hyperparameters(algorithm, TASKS[task], FAULTS[fault]),
+        "timesteps": STEPS,
+        "rollout": 1,
+        "log_interval": 1,
+        "seed": seed,
+        "fault": fault,
+        "onset_step": onset,
+        "onset_update": onset,
+        "expected": list(FAULTS[fault].accepted),
+    }
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean, NaN for nothing."""
+    return round(sum(values) / len(values), 4) if values else math.nan
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that matter for repeating a run."""
+    packages = ("trl", "transformers", "torch")
+    return {"python": platform.python_version()} | {each: version(each) for each in packages}
+
+
+def run_id(algorithm: str, task: str, fault: str, seed: int) -> str:
+    """Name a run's folder."""
+    return f"{algorithm}-{task}-{'healthy' if fault == 'none' else fault}-s{seed}"
+
+
+def main() -> None:
+    """Train every run of one algorithm that is not there yet, until it is too late."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("algorithm", choices=["grpo", "ppo"])
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    parser.add_argument("--until", metavar="HH:MM", help="begin no run after this time, UTC")
+    asked = parser.parse_args()
+    wishes = [
+        (task, fault, seed)
+        for fault in FAULTS
+        for task in TASKS
+        for seed in (SEEDS[asked.algorithm][task] if fault != "none" else HEALTHY_SEEDS)
+        if asked.algorithm in FAULTS[fault].algorithms
+    ]
+    for task, fault, seed in wishes:
+        identity = run_id(asked.algorithm, task, fault, seed)
+        if asked.until and time.strftime("%H:%M", time.gmtime()) >= asked.until:
+            break
+        if identity not in asked.ids if asked.ids else (RUNS / identity / "meta.json").exists():
+            continue
+        meta = train(asked.algorithm, task, fault, seed)
+        label(RUNS)
+        figures = f"{meta['start_return']} -> {meta['final_return']}, {meta['seconds']} s"
+        print(f"{identity}: {figures}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
