@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 First = Mapping[str, tuple[int, float]]
 """tag -> step and value of its first point."""
@@ -41,6 +42,10 @@ CLOCK = re.compile(
 """Tags that begin alike in different runs (settings, counters) or unlike in one (clocks)."""
 VAGUE = re.compile(r"(\d+|version_\d+|seed[-_=]?\d+|rank[-_]?\d+)$")
 """Folder names that say nothing without the one above."""
+MANY = 4
+"""So many equal beginnings are no accident,"""
+SURE = 0.9
+"""if so many of those that both logs have are equal."""
 ALIKE = 0.01
 """Consoles print three digits: so close is the same number."""
 
@@ -87,9 +92,10 @@ class Groups:
         scope = _scope(key, root)
         run = self._units.get((scope, place.unit)) if place.unit else None
         if run is None:
-            if not (first or place.unit or sure):
+            if not (first or sure):
                 return None
-            run = self._among(scope, place, first) or self._new(scope, place, key)
+            run = self._among(scope, place, first)
+            run = run or self._around(scope, place, first) or self._new(scope, place, key)
         if place.unit:
             self._units[scope, place.unit] = run
         self._placed[root, key] = run
@@ -104,8 +110,22 @@ class Groups:
         best = max(likes, key=lambda pair: pair[0] or 0.0, default=(None, None))
         if best[0] is not None and best[0] > 0.5:
             return best[1]
+        if not first:  # nothing to compare, and nothing to show by itself
+            return others[0] if others else None
         loose = [run for like, run in likes if like is None and run.near]
         return loose[0] if place.near and len(others) == 1 and loose else None
+
+    def _around(self, scope: str, place: Place, first: First) -> _Run | None:
+        """The one run above or below that begins alike without doubt: a console beside the folder
+        into which its trainer writes.
+        """
+        if len(first) < MANY:
+            return None
+        found = []
+        for (other, home), runs in self._homes.items():
+            if other == scope and (_holds(home, place.home) or _holds(place.home, home)):
+                found += [run for run in runs if _is_beyond_doubt(run.first, first)]
+        return found[0] if len(found) == 1 else None
 
     def _new(self, scope: str, place: Place, key: str) -> _Run:
         home = (scope, place.home)
@@ -169,7 +189,7 @@ def place_of(key: str, first: First) -> Place:
     elif folders and _is_beside(folders[-1], events, first):
         folders.pop()
     inner = _without_inner(folders)
-    if events and len(inner) > 2 and inner[-2] == "runs" and STARTED.fullmatch(inner[-1]):
+    if events and len(inner) > 1 and inner[-2] == "runs" and STARTED.fullmatch(inner[-1]):
         return Place(_join(inner[:-2]), _join(inner), near=False)
     home = _join(inner)
     return Place(home, home if LONE.search(name) else "")
@@ -177,18 +197,39 @@ def place_of(key: str, first: First) -> Place:
 
 def likeness(some: First, others: First) -> float | None:
     """The share of common telling tags that begin alike; None when there are none."""
-    pairs = [
-        (some[_plain(tag)][1], value)
+    alike = _compare(some, others)
+    return sum(alike) / len(alike) if alike else None
+
+
+def _compare(some: First, others: First) -> list[bool]:
+    """For each tag that both have and that tells runs apart: whether it begins alike."""
+    return [
+        _is_alike(some[_plain(tag)][1], value)
         for tag, (_, value) in others.items()
         if _plain(tag) in some and not CLOCK.search(tag)
     ]
-    return sum(_is_alike(*pair) for pair in pairs) / len(pairs) if pairs else None
+
+
+def _is_beyond_doubt(some: First, others: First) -> bool:
+    alike = _compare(some, others)
+    return len(alike) >= MANY and sum(alike) >= SURE * len(alike)
+
+
+def _holds(home: str, other: str) -> bool:
+    """Whether a home lies (strictly) above another one."""
+    return home != other and (home == "." or other.startswith(home + "/"))
 
 
 def _is_alike(one: float, other: float) -> bool:
-    if math.isnan(one) or math.isnan(other):
-        return math.isnan(one) and math.isnan(other)
-    return one == other or math.isclose(one, other, rel_tol=ALIKE, abs_tol=1e-9)
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return repr(one) == repr(other)
+    return one == other or math.isclose(one, other, rel_tol=ALIKE, abs_tol=_rounding(one, other))
+
+
+def _rounding(one: float, other: float) -> float:
+    """Half a unit of the last digit of the number that was printed shorter: 0.6 may be 0.5723."""
+    last = max(int(Decimal(repr(each)).as_tuple().exponent) for each in (one, other))
+    return 0.501 * 10.0**last
 
 
 def _plain(tag: str) -> str:

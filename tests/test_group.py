@@ -145,6 +145,48 @@ def test_a_console_waits_for_its_first_numbers() -> None:
     assert groups.place("seed1.log", "runs", {}, sure=True) is not None
 
 
+def test_a_console_above_the_folder_of_its_trainer() -> None:
+    """`train.py > train.log` beside the output directory: many equal beginnings join them."""
+    many = {tag: (1, number + 0.5) for number, tag in enumerate(("loss", "kl", "reward", "norm"))}
+    trainer = {f"train/{tag}": point for tag, point in many.items()}
+    logs = {f"out/runs/Nov21_00-40-41_node7/{EVENTS}": trainer, "train.log": many}
+    assert len(runs_of(logs)) == 1
+    assert len(runs_of(dict(reversed(logs.items())))) == 1
+    assert len(runs_of({**logs, "train.log": {"loss": many["loss"]}})) == 2
+    twice = {f"one/{EVENTS}": trainer, f"two/{EVENTS}": trainer, "train.log": many}
+    assert len(runs_of(twice)) == 3
+
+
+def test_a_log_without_numbers_makes_no_run_of_its_own() -> None:
+    """stderr.log beside two seeds is shown with one of them rather than as a third run."""
+    assert len(runs_of({"seed1.log": SICK, "seed2.log": WELL, "stderr.log": {}})) == 2
+
+
+def test_a_tracker_waits_for_numbers_too() -> None:
+    """Which run in a project a W&B folder is, only its numbers say."""
+    groups = Groups()
+    key = "wandb/run-20261121_004041-ab12cd34/run-ab12cd34.wandb"
+    assert groups.place(key, "runs", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (0.5723, 0.6, True),  # printed with one digit
+        (0.00825, 0.0082531, True),
+        (21.3, 24.0, False),
+        (9.8e-15, 3.6e-07, False),
+        (1e20, 1.04e20, True),
+        (math.inf, math.inf, True),
+        (math.inf, -math.inf, False),
+        (math.nan, 0.0, False),
+    ],
+)
+def test_numbers_are_alike_within_their_rounding(one: float, other: float, alike: bool) -> None:
+    """Consoles round, and whoever prints fewer digits says less."""
+    assert likeness({"loss": (1, one)}, {"loss": (1, other)}) == float(alike)
+
+
 def test_a_placed_log_never_moves() -> None:
     """What is learnt later changes no run."""
     groups = Groups()
@@ -163,7 +205,7 @@ def test_names_are_as_short_as_they_can_be() -> None:
     """The last folder names a run unless another ends alike or it says nothing by itself."""
     groups = Groups()
     keys = [f"a/ppo/{EVENTS}", f"b/ppo/{EVENTS}", f"c/sac/{EVENTS}", f"c/dqn/0/{EVENTS}"]
-    runs = [groups.place(key, "runs", {}) for key in keys]
+    runs = [groups.place(key, "runs", {}, sure=True) for key in keys]
     names = [groups.name(run) for run in runs if run is not None]
     assert names == ["a/ppo", "b/ppo", "sac", "dqn/0"]
 
