@@ -23,6 +23,10 @@ LARGEST = 2.0**63
 """Steps are whole numbers below this."""
 
 
+OVERSHOOT = 4
+"""A step beyond this many times the total shows that the two do not count the same."""
+
+
 class Option(NamedTuple):
     """One line of the table: how a trainer spells a setting and what it takes by default."""
 
@@ -139,14 +143,15 @@ def total(
 ) -> int | None:
     """How many steps the run will make, counted as the run counts its own; None if nobody says.
 
-    `config` is under canonical names. A number below the run's newest `step` counts something else
-    (iterations where the log has environment steps) and is passed over.
+    `config` is under canonical names. A number far below the run's newest `step` counts something
+    else (iterations where the log has environment steps) and is passed over; trainers go a little
+    beyond their total to finish a rollout.
     """
     table = trainers().get(producer.id)
     for name in table.totals if table else TOTALS:
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
-        if max(step or 0, 1) <= value < LARGEST:
+        if 1 <= value < LARGEST and (step or 0) <= OVERSHOOT * value:
             return int(value)
     return None

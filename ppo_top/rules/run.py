@@ -29,8 +29,7 @@ class Run:
         self.family = profile.family
         self.producer = profile.producer.replace("_", "-")
         self.config: Mapping[str, ConfigValue] = profile.config
-        label = Producer(profile.producer, "", profile.family, "")
-        self.total = total(profile.config, label)
+        self.trainer = Producer(profile.producer, "", profile.family, "")
         self.open: dict[str, Severity] = {}
         self.closed: dict[str, int] = {}
         self.told: dict[str, int] = {}
@@ -133,7 +132,8 @@ class Run:
     @property
     def budget(self) -> float | None:
         """The share of the run that is done, where its length is known."""
-        return min(1.0, self.mark.step / self.total) if self.total else None
+        steps = total(self.config, self.trainer, self.mark.step)
+        return min(1.0, self.mark.step / steps) if steps else None
 
     @property
     def falling(self) -> bool:
