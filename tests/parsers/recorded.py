@@ -1,0 +1,72 @@
+"""Recorded logs of real writers, and ways to spoil them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from ppo_top.parsers.base import Parser
+from tests.parsers.harness import Read, assert_same, feed
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+def one(folder: str, pattern: str) -> Path:
+    """The only file of a recorded run that fits the pattern."""
+    (found,) = (DATA / folder).glob(pattern)
+    return found
+
+
+def expected(folder: str, name: str = "expected") -> list[dict[str, Any]]:
+    """The points that the format's own reader finds, in file order."""
+    text = (DATA / folder / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, str, str]]]:
+    """Expected points by tag, spelt as `Read.points` spells them."""
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for row in rows:
+        point = (row["step"], repr(float(row["time"])), repr(float(row["value"])))
+        found.setdefault(row["tag"], []).append(point)
+    return found
+
+
+def spoilt(data: bytes, seed: int) -> bytes:
+    """The bytes with a few of them changed, taken out, put in, or a piece moved."""
+    draw = random.Random(seed)
+    broken = bytearray(data)
+    for _ in range(draw.choice((1, 1, 2, 5, 20))):
+        place = draw.randrange(len(broken))
+        kind = draw.randrange(5)
+        if kind == 0:
+            broken[place] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            broken[place] = draw.randrange(256)
+        elif kind == 2:
+            del broken[place : place + draw.choice((1, 3, 100, 5000))]
+        elif kind == 3:
+            broken[place:place] = draw.randbytes(draw.choice((1, 7, 200)))
+        else:
+            size = draw.choice((4, 64, 4096))
+            broken[place : place + size] = bytes(len(broken[place : place + size]))
+        if not broken:
+            broken = bytearray(b"\0")
+    return bytes(broken)
+
+
+def truncated_everywhere(make: type[Parser], data: bytes, stride: int = 1) -> None:
+    """Cut at each place: what was certain then stays certain, and the rest completes it."""
+    whole = feed(make(), [data])
+    for place in range(0, len(data), stride):
+        parser = make()
+        read = Read()
+        read.add(parser.feed(data[:place]))
+        for tag, points in read.points.items():
+            assert whole.points[tag][: len(points)] == points
+        read.add(parser.feed(data[place:]))
+        read.add(parser.finish())
+        assert_same(read, whole)
+        feed(make(), [data[:place]])  # finished there: no exception
