@@ -1,0 +1,158 @@
+"""What trainers call their settings, and how many steps a run will make."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.catalogue import (
+    Producer,
+    canonical_names,
+    default,
+    hyperparameter,
+    identify,
+    option,
+    option_name,
+    options,
+    producers,
+    total,
+    trainers,
+)
+
+PRODUCERS = {producer.id: producer for producer in producers()}
+SB3 = PRODUCERS["sb3"]
+
+SPELLINGS = [
+    ("learning_rate", "", "learning_rate"),
+    ("lr", "", "learning_rate"),
+    ("learning rate", "", "learning_rate"),  # SB3's hparams
+    ("Learning-Rate", "", "learning_rate"),
+    ("train/learning_rate", "", "learning_rate"),
+    ("args.learning_rate", "cleanrl", "learning_rate"),
+    ("actor_rollout_ref.actor.optim.lr", "verl", "learning_rate"),
+    ("actor_rollout_ref/actor/optim/lr", "", "learning_rate"),
+    ("critic.optim.lr", "", "critic_learning_rate"),
+    ("actor.adam.lr", "openrlhf", "learning_rate"),
+    ("algorithm.kl_ctrl.kl_coef", "", "kl_coef"),
+    ("algorithm.kl_ctrl.target_kl", "verl", "ref_kl_target"),
+    ("init_kl_coef", "", "kl_coef"),
+    ("beta", "", "beta"),
+    ("actor_rollout_ref.actor.kl_loss_coef", "verl", "beta"),
+    ("clip_coef", "", "clip_range"),
+    ("cliprange", "", "clip_range"),
+    ("clip_param", "", "clip_range"),
+    ("clip_eps", "", "clip_range"),
+    ("epsilon", "trl-grpo", "clip_range"),
+    ("epsilon_high", "", "clip_range_high"),
+    ("update_epochs", "", "n_epochs"),
+    ("num_ppo_epochs", "", "n_epochs"),
+    ("num_iterations", "trl-grpo", "n_epochs"),
+    ("num_iterations", "cleanrl", "total_iterations"),
+    ("num_sgd_iter", "", "n_epochs"),
+    ("max_epochs", "openrlhf", "n_epochs"),
+    ("max_epochs", "rl_games", "total_iterations"),
+    ("entropy_coeff", "", "ent_coef"),
+    ("algorithm.entropy_coef", "rsl_rl", "ent_coef"),
+    ("desired_kl", "", "target_kl"),
+    ("kl_target", "rllib", "target_kl"),
+    ("target", "trl-legacy", "ref_kl_target"),
+    ("steps", "trl-legacy", "max_steps"),
+    ("total_timesteps", "", "total_timesteps"),
+    ("max_steps", "", "max_steps"),
+    ("max_iterations", "", "total_iterations"),
+    ("num_generations", "", "num_generations"),
+    ("actor_rollout_ref.rollout.n", "verl", "num_generations"),
+    ("max_completion_length", "", "max_completion_length"),
+    ("data.max_response_length", "", "max_completion_length"),
+    ("gamma", "", "gamma"),
+    ("lam", "", "gae_lambda"),
+    ("lambda_", "rllib", "gae_lambda"),
+    ("num_steps", "", "n_steps"),
+    ("minibatch_size", "cleanrl", "batch_size"),
+    ("batch_size", "cleanrl", "rollout_size"),
+    ("batch_size", "sb3", "batch_size"),
+    ("max_grad_norm", "", "max_grad_norm"),
+    ("seed", "", "seed"),
+    ("env_id", "", "env_id"),
+    ("adam_epsilon", "", None),
+    ("vocab_size", "", None),
+    ("target", "", None),
+    ("steps", "", None),
+    ("", "", None),
+]
+
+
+@pytest.mark.parametrize(("key", "trainer", "expected"), SPELLINGS)
+def test_every_spelling_leads_to_one_name(key, trainer, expected):
+    """Names, paths with dots or slashes, blanks: whatever a source calls it."""
+    assert hyperparameter(key, trainer) == expected
+
+
+@pytest.mark.parametrize("line", options(), ids=lambda line: f"{line.trainer}-{line.name}")
+def test_every_line_leads_back_to_itself(line):
+    """A trainer's own spelling of an option is understood in a log of that trainer."""
+    trainer = "" if line.trainer == "*" else line.trainer.partition("/")[0]
+    assert hyperparameter(line.name, trainer) == line.canonical
+    assert trainer == "" or trainer in trainers()
+
+
+def test_canonical_names_stand_for_themselves():
+    """What has been translated once can be translated again."""
+    assert {hyperparameter(name) for name in canonical_names()} == canonical_names()
+
+
+def test_a_trainer_is_spoken_to_in_its_own_words():
+    """The same advice names another option for another trainer."""
+    assert option_name(SB3, "n_epochs") == "n_epochs"
+    assert option_name(PRODUCERS["trl-ppo"], "n_epochs") == "num_ppo_epochs"
+    assert option_name(PRODUCERS["rllib"], "n_epochs") == "num_epochs"
+    assert option_name(PRODUCERS["trl-async-grpo"], "clip_range") == "epsilon"
+    assert option_name(PRODUCERS["custom"], "clip_range") == "clip_range"
+    assert option_name(Producer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
+
+
+def test_defaults_are_those_of_the_algorithm():
+    """SB3's learning rate depends on the algorithm; one algorithm's default is not another's."""
+    rates = {
+        algo: default(SB3._replace(algo=algo), "learning_rate")
+        for algo in ("", "PPO", "A2C", "DQN", "SAC", "TRPO")
+    }
+    assert rates == {
+        "": 0.0003, "PPO": 0.0003, "A2C": 0.0007, "DQN": 0.0001, "SAC": 0.0003, "TRPO": None
+    }  # fmt: skip
+    assert default(SB3, "target_kl") is None
+    assert default(SB3, "normalize_advantage") is True
+    assert default(SB3, "n_epochs") == 10
+    assert default(SB3._replace(algo="SAC"), "ent_coef") == "auto"
+
+
+def test_the_present_spelling_comes_first():
+    """Where a trainer has renamed an option advice speaks of the new name."""
+    found = option(PRODUCERS["openrlhf"], "clip_range")
+    assert found is not None
+    assert found.name == "actor.eps_clip"
+
+
+@pytest.mark.parametrize(
+    ("trainer", "config", "step", "expected"),
+    [
+        ("sb3", {"total_timesteps": 80_000.0}, None, 80_000),
+        ("sb3", {"total_timesteps": 80_000}, 81_920, 80_000),  # the last rollout is finished
+        ("sb3", {"max_steps": 5}, None, None),
+        ("trl-grpo", {"max_steps": 100, "total_timesteps": 7}, 3, 100),
+        ("trl-grpo", {"max_steps": -1}, 3, None),
+        ("rsl_rl", {"total_iterations": 1500}, 10, 1500),
+        ("custom", {"total_iterations": 20}, 3, 20),
+        ("custom", {"total_iterations": 20}, 2048, None),  # steps of the environment
+        ("custom", {"total_iterations": 20, "total_timesteps": 40960}, 2048, 40960),
+        ("unknown", {"max_steps": 7}, None, 7),
+        ("sb3", {"total_timesteps": True}, None, None),
+        ("sb3", {"total_timesteps": "many"}, None, None),
+        ("sb3", {"total_timesteps": float("nan")}, None, None),
+        ("sb3", {"total_timesteps": float("inf")}, None, None),
+        ("sb3", {}, None, None),
+    ],
+)
+def test_how_many_steps_a_run_will_make(trainer, config, step, expected):
+    """The total counts what the run counts; numbers that cannot be totals are none."""
+    producer = PRODUCERS.get(trainer, identify(()))
+    assert total(config, producer, step) == expected
