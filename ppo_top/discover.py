@@ -30,6 +30,16 @@ NO_LOGS = frozenset(
     ]
 )
 """Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
+NEVER = frozenset(
+    [
+        *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
+        *("npy", "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
+        *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf"),
+        *("py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js"),
+        *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),
+    ]
+)
+"""No log ends so (behind a single dot): told without asking the patterns of all formats."""
 SYSTEM = frozenset(("/proc", "/sys", "/dev"))
 """Where files are not files."""
 MOST_FOLDERS = 300_000
@@ -88,7 +98,7 @@ class Discovery:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.problems: dict[str, str] = {}
-        self._wanted = wanted.search
+        self._pattern = wanted.search
         self._max_depth = max_depth
         self._clock = clock
         self._roots = _without_nested([os.fspath(path) for path in paths])
@@ -122,6 +132,13 @@ class Discovery:
         look = Look(self._found, self._lost, more)
         self._found, self._lost = [], []
         return look
+
+    def _wanted(self, name: str) -> bool:
+        """Whether the name may be that of a log; asked of every file that there is."""
+        stem, _, suffix = name.rpartition(".")
+        if suffix in NEVER and "." not in stem:
+            return False
+        return self._pattern(name) is not None
 
     # --- the given paths ---------------------------------------------------------------------
 

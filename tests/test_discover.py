@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.discover import Discovery
+from ppo_top.discover import NEVER, Discovery
+from ppo_top.follow import wanted_names
 from tests.following import Clock
 
 LOG = re.compile(r"\.log$")
@@ -342,6 +343,21 @@ def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
         looks, more = looks + 1, look.more
     assert looks > 10
     assert sorted(found) == sorted(f"{number}/a.log" for number in range(30))
+
+
+def test_no_format_wants_what_is_never_a_log() -> None:
+    """The short list of endings that are passed over contradicts no format."""
+    stems = ("x", "progress", "log", "trainer_state", "config", "train_log", "result")
+    wanted = wanted_names()
+    for suffix in NEVER:
+        assert not any(wanted.search(f"{stem}.{suffix}") for stem in stems)
+
+
+def test_a_host_may_be_named_like_an_ending(tmp_path: Path) -> None:
+    """tensorboardX ends the name of an event file with the host, say in Portugal."""
+    make(tmp_path / "events.out.tfevents.1700000000.node.pt")
+    discovery = Discovery([tmp_path], wanted_names())
+    assert len(discovery.look(1.0).found) == 1
 
 
 def test_too_many_directories_are_left_out_with_a_word(
