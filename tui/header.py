@@ -82,10 +82,10 @@ def run_title(frame: Frame, cells: int) -> Line:
         return fill(line((frame.waiting or "waiting for logs", "dim")), cells)
     parts = [state(view, frame.glyphs), *progress(view)]
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
-        parts.insert(1, line((clean(view.state_text), view.state.value)))
-    right = pack(parts, max(cells - 14, cells * 2 // 3))
-    room = cells - width(right) - 3
+        parts.append(line((clean(view.state_text), view.state.value)))
     name = clean(view.name)
+    right = pack(parts, max(cells - min(len(name), 24) - 3, cells // 2))
+    room = cells - width(right) - 3
     title = line((shorten(name, max(room, 0)), "title"))
     producer = clean(view.producer)
     if width(title) + len(producer) + 3 <= room:

@@ -45,10 +45,10 @@ class Grid:
 def grid(cells: int, rows: int, amount: int) -> Grid:
     """The layout in which the most panels are seen, none lower or narrower than can be read."""
     columns = max(1, min(cells // NARROWEST, 6, amount or 1))
-    if rows < LOWEST:
-        return Grid(max(1, cells // 40), 1)
-    lines = -(-max(amount, 1) // columns)
-    return Grid(columns, max(LOWEST, min(HIGHEST, rows // lines)))
+    if rows < 2 * LOWEST:
+        return Grid(max(1, cells // NARROWEST), 1)
+    lines = min(-(-max(amount, 1) // columns), rows // LOWEST)
+    return Grid(columns, min(HIGHEST, rows // lines))
 
 
 def worth_drawing(view: RunView) -> list[tuple[str, PanelTrack]]:

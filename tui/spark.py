@@ -22,6 +22,10 @@ FAR = 3.0
 """A value this many times the usual spread beyond it is off the scale and gets an arrow."""
 
 
+FEW = 30
+"""One column in so many may lie off the scale: a spike, not a change of level."""
+
+
 class Limits(Protocol):
     """A healthy range; an open end is None."""
 
@@ -95,7 +99,7 @@ def scale(columns: Sequence[Extent], limits: Limits | None = None) -> Scale:
 
 def _without_far(lows: list[float], highs: list[float]) -> tuple[float, float]:
     """The extremes, or the edge of the usual where a few columns lie far beyond it."""
-    edge = len(lows) // 10
+    edge = max(1, len(lows) // FEW) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
     spread = max(usual_high - usual_low, 1e-3 * max(abs(usual_high), abs(usual_low)))
     low = lows[0] if usual_low - lows[0] <= FAR * spread else usual_low - spread / 2
