@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("algorithm", choices=["grpo", "ppo"])
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--until", metavar="HH:MM", help="begin no run after this time, UTC")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     wishes = [
         (task, fault, seed)
         for fault in FAULTS

@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--until", metavar="HH:MM", help="begin no run after this time, UTC")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     for name, key, seed in plan():
         identity = run_id(name, seed, key)
         if asked.until and time.strftime("%H:%M", time.gmtime()) >= asked.until:
