@@ -1,4 +1,4 @@
-"""What launchers and terminals put around a line: colours, ranks, process numbers, clocks, levels."""
+"""What launchers and terminals put around a line: colours, ranks, clocks, log levels."""
 
 from __future__ import annotations
 
@@ -9,22 +9,31 @@ from typing import NamedTuple
 from ppo_top.model import UNKNOWN_TIME
 
 _ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]{0,4096}+(?:\x07|\x1b\\)?|[PX^_][^\x1b]{0,4096}+(?:\x1b\\)?"
+    r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
+    r"|\][^\x07\x1b]{0,4096}+(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|[PX^_][^\x1b]{0,4096}+(?:\x1b\\)?"
     r"|[ -/]*+[0-~])|\x9b[0-?]*+[ -/]*+[@-~]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_RANK = re.compile(r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s")
+_RANK = re.compile(
+    r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
+)
 _PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
 _SRUN = re.compile(r"\s{0,4}(\d{1,5}): ")
 _BLANKS = re.compile(r"[ |]*+")
 _CLOCK = re.compile(
-    r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
+    r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
+    r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
 )
-_SHORT_CLOCK = re.compile(r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])")
+_SHORT_CLOCK = re.compile(
+    r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])"
+)
 _LEVEL = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?",
 )
-_PLACE = re.compile(r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)")
+_PLACE = re.compile(
+    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
+)
 
 
 class Cleaned(NamedTuple):

@@ -7,6 +7,7 @@ print `None`. Python's own readers take neither, so the items are read by a smal
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
@@ -18,6 +19,7 @@ LONGEST = 1 << 20
 """Bytes of a dictionary that is worth reading."""
 
 _FINISHED = "train_runtime"
+_LOGS_FIRST = "objective/kl"
 _STEP_KEYS = ("step", "global_step", "train/global_step")
 _EVIDENCE = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
 _MOST_LAYOUTS = 256
@@ -29,7 +31,9 @@ _ITEM = re.compile(
     r"""|([\[{(]))\s*+""",
     re.DOTALL,
 )
-_NESTED = re.compile(r"""[^\[\](){}'"]++|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[\[\](){}]""", re.DOTALL)
+_NESTED = re.compile(
+    r"""[^\[\](){}'"]++|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[\[\](){}]""", re.DOTALL
+)
 
 
 class Item(NamedTuple):
@@ -105,6 +109,14 @@ def record(text: str) -> Record | None:
     return Record([], config=config) if any(is_setting(key) for key in config) else None
 
 
+def ahead_of_bar(tags: Sequence[str]) -> int:
+    """How many steps a record is ahead of the bar around it.
+
+    TRL's PPO trainer logs a step before it moves its bar; the others move the bar first.
+    """
+    return int(_LOGS_FIRST in tags)
+
+
 def is_last(found: Record) -> bool:
     """Whether the record is the summary that the Hugging Face trainer prints at its end."""
     return any(tag == _FINISHED for tag, _ in found.values)
@@ -120,10 +132,7 @@ class Layouts:
         """Tags and values of a line; None: take the careful way."""
         tokens = line.translate(_TO_SPACES).split()
         keys = tuple(tokens[::2])
-        if keys in self._tags:
-            tags = self._tags[keys]
-        else:
-            tags = self._learn(keys, line)
+        tags = self._tags[keys] if keys in self._tags else self._learn(keys, line)
         if tags is None:
             return None
         try:

@@ -10,12 +10,14 @@ _HEADER = re.compile(r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent ca
 _ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
 _BETWEEN = ("The above exception was", "During handling of the above")
 _FATAL = re.compile(
-    r"^Killed$|^\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)|^Segmentation fault"
-    r"|^Fatal Python error|^Aborted(?: \(core dumped\))?$|^Bus error|CUDA out of memory|CUDA error: "
-    r"|^srun: error: |^slurmstepd: error: |oom[-_]kill|Out of memory: Killed process"
-    r"|^terminate called after|ChildFailedError|\(core dumped\)",
+    r"^Killed$|^\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"
+    r"|^Segmentation fault|^Fatal Python error|^Aborted(?: \(core dumped\))?$|^Bus error"
+    r"|CUDA out of memory|CUDA error: |^srun: error: |^slurmstepd: error: |oom[-_]kill"
+    r"|Out of memory: Killed process|^terminate called after|ChildFailedError|\(core dumped\)"
 )
-_FINISHED = re.compile(r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.I)
+_FINISHED = re.compile(
+    r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
+)
 LONGEST = 4096
 
 

@@ -1,4 +1,4 @@
-"""Numbers as logs spell them: nan in all its forms, thousands separators, numpy's and torch's wrappers."""
+"""Numbers as logs spell them: every nan, thousands separators, numpy's and torch's wrappers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ from ppo_top.parsers._record import Record
 LONGEST = 16384
 """Characters of a line that may hold pairs."""
 
-_UNIT = r"(?:\s?(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)(?![\w/]))?"
+_UNITS = (
+    r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
+)
+_UNIT = rf"(?:{_UNITS}(?![\w/])|\s{_UNITS}(?=\s*+(?:$|[,;|)\]])))?"
 _WORD = r"[A-Za-z(%#][\w%./()@#+\-^]*+"
 _PAIR = re.compile(
     rf"(?P<key>{_WORD}(?:[ ]{{1,2}}{_WORD}){{0,5}}?|@?[A-Za-z_]\w*)"
@@ -47,14 +50,20 @@ class Pair(NamedTuple):
 
 
 def field(text: str) -> list[Pair] | None:
-    """The pairs that fill the text from end to end; None when something else is left."""
+    """The pairs that fill the text from end to end; None when something else is left.
+
+    A number behind a word of sentences, without `:` or `=`, is something else.
+    """
     found: list[Pair] = []
     place = _skip(text, 0)
     while place < len(text):
         match = _PAIR.match(text, place)
         if match is None or _CLOCK.match(text, match.start("value")):
             return None
-        found.append(_pair(match))
+        pair = _pair(match)
+        if pair.bare and vocabulary.is_prose(pair.key):
+            return None
+        found.append(pair)
         place = _skip(text, match.end())
     return found
 
@@ -93,10 +102,8 @@ def read(text: str) -> Record | None:
 
 
 def _sound(pair: Pair) -> bool:
-    """Whether a pair is worth having: no sentence, no `3/10` of something that is no step."""
-    if pair.total is not None and vocabulary.axis(pair.key) is None:
-        return False
-    return not (pair.bare and vocabulary.is_prose(pair.key))
+    """Whether a pair is worth having: `3/10` of something that is no step is not."""
+    return pair.total is None or vocabulary.axis(pair.key) is not None
 
 
 def _convincing(pairs: list[Pair]) -> bool:

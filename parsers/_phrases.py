@@ -25,7 +25,8 @@ PHRASES = (
     Phrase(
         "Eval num_timesteps=",
         re.compile(
-            rf"Eval num_timesteps=(?P<step>\d+), episode_reward=(?P<mean>{NUMBER}) \+/- (?P<std>{NUMBER})"
+            rf"Eval num_timesteps=(?P<step>\d+), "
+            rf"episode_reward=(?P<mean>{NUMBER}) \+/- (?P<std>{NUMBER})"
         ),
         {"mean": "eval/episode_reward", "std": "eval/episode_reward_std"},
     ),
@@ -56,8 +57,12 @@ PHRASES = (
 )
 
 _STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
-_HEAD_STEP = re.compile(r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE)
-_NAMESPACE = re.compile(r"^\s*(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$", re.DOTALL)
+_HEAD_STEP = re.compile(
+    r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
+)
+_NAMESPACE = re.compile(
+    r"^\s*(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$", re.DOTALL
+)
 _ASSIGNED = re.compile(
     rf"([A-Za-z_]\w{{0,60}})=(?:({NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"
 )
@@ -89,7 +94,7 @@ def _phrase(phrase: Phrase, match: re.Match[str]) -> Record:
 
 
 def _stepped(match: re.Match[str]) -> Record | None:
-    """A dictionary with words before it; they may say the step (OpenRLHF: `Global step 5: {...}`)."""
+    """A dictionary behind words that may say the step (OpenRLHF: `Global step 5: {...}`)."""
     found = dict_record(match["dict"])
     if found is None or not found.values:
         return found

@@ -10,7 +10,7 @@ from ppo_top.model import UNKNOWN_TIME, ConfigValue
 class Record(NamedTuple):
     """Values of one moment; `step` is None when the record itself does not say it.
 
-    `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" when it is not named).
+    `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "": it is not named).
     """
 
     values: list[tuple[str, float]]

@@ -18,7 +18,7 @@ class Sheet:
         self._rows: list[Sequence[float]] = []
 
     def row(self, tags: Sequence[str], step: int, values: Sequence[float]) -> None:
-        """Append one value to each of `tags` (distinct ones, never changed later), without a time."""
+        """Append one value to each of `tags` (all distinct), without a time."""
         if tags is not self._tags and tags != self._tags:
             self._turn()
             self._tags = tags

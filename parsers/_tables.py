@@ -1,4 +1,4 @@
-"""Tables of `| key | value |` rows between rules of dashes: Stable-Baselines3, Spinning Up, baselines.
+"""Tables of `| key | value |` rows between rules of dashes.
 
 Stable-Baselines3 prints a group as a row of its own (`| train/ | |`) and indents its members by
 three spaces; Spinning Up and the old baselines have plain keys.
@@ -28,6 +28,7 @@ STEPS = (
 )
 """Rows that say the step, the best first."""
 
+_SURE_STEPS = 4
 _MOST_ROWS = 1000
 _MOST_STRANGERS = 20
 _MOST_LAYOUTS = 256
@@ -89,6 +90,11 @@ class Table:
         return Record(values, step_of(dict(values)), "table") if values else None
 
 
+def is_certain(found: Record) -> bool:
+    """Whether the step of a table without its last rule is not only a stand-in for a better one."""
+    return any(tag in STEPS[:_SURE_STEPS] for tag, _ in found.values)
+
+
 def step_of(values: dict[str, float]) -> int | None:
     """The step that one of a table's own rows says."""
     for tag in STEPS:
@@ -107,7 +113,7 @@ class Layout(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A whole table that was read in one go: lines `start` to `end` of the piece, rules included."""
+    """A whole table that was read in one go, rules included, up to `end` of the piece."""
 
     tags: tuple[str, ...]
     values: list[float]

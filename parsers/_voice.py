@@ -16,7 +16,7 @@ from ppo_top.parsers._tables import Table
 
 _BLOCK = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
 _BLOCK_ROW = re.compile(
-    rf"\s*+([A-Za-z][^:|{{}}]{{0,120}}):\s++({NUMBER})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+    rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
 
 

@@ -53,10 +53,8 @@ def scalar(text: str) -> ConfigValue | None:
         return text[1:-1][:200] if closed else None
     text = _COMMENT.sub("", text).strip()
     low = text.lower()
-    if (
-        low in _NOTHING
-        or text[:1] in ("[", "{", "&", "*", "!", "|", ">", "-")
-        and number(text) is None
+    if low in _NOTHING or (
+        text[:1] in ("[", "{", "&", "*", "!", "|", ">", "-") and number(text) is None
     ):
         return None
     if low in _WORDS:

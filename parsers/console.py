@@ -48,9 +48,7 @@ class Console:
     In a pattern the groups `step` and `total` are the step and the total number of steps.
     """
 
-    def __init__(
-        self, patterns: Sequence[re.Pattern[str]] = (), longest: int = LONGEST
-    ) -> None:
+    def __init__(self, patterns: Sequence[re.Pattern[str]] = (), longest: int = LONGEST) -> None:
         self._patterns = tuple(patterns)
         self._segments = Segments(longest)
         self._unwrapper = Unwrapper()
@@ -91,7 +89,7 @@ class Console:
         self._settle()
         for name, voice in self._voices.items():
             table = voice.table.close()
-            if table is not None and table.step is not None:
+            if table is not None and _tables.is_certain(table):
                 self._give(name, table)
         self._flush()
         return self._take()
@@ -290,7 +288,8 @@ class Console:
         if bar.total != known:
             self._config["max_steps"] = bar.total
         if self._held is not None:
-            self._release(self._voices[""].steps.by_bar(bar.done))
+            ahead = _dicts.ahead_of_bar(self._held.tags)
+            self._release(self._voices[""].steps.by_bar(bar.done + ahead))
         else:
             self._drawn = bar.done
 
@@ -312,7 +311,10 @@ class Console:
     def _settle(self) -> None:
         """Something else than a bar stands behind the dictionary that waits."""
         if self._held is not None:
-            self._release(self._voices[""].steps.by_count(self._held.drawn))
+            drawn = self._held.drawn
+            if drawn is not None:
+                drawn += _dicts.ahead_of_bar(self._held.tags)
+            self._release(self._voices[""].steps.by_count(drawn))
 
     def _release(self, step: int) -> None:
         held, self._held = self._held, None
@@ -344,9 +346,7 @@ class Console:
         for tag, value in zip(tags, values, strict=True):
             self._sheet.add(self._tag(name, tag), step, found.time, value)
 
-    def _row(
-        self, name: str, tags: tuple[str, ...], step: int, values: Sequence[float]
-    ) -> None:
+    def _row(self, name: str, tags: tuple[str, ...], step: int, values: Sequence[float]) -> None:
         self._alive()
         if len(self._voices) > 1:
             tags = tuple(self._tag(name, tag) for tag in tags)
@@ -373,6 +373,8 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"^debug|requirements", re.IGNORECASE)
+_SWANLAB = b'{"index":'
+"""How the points of a SwanLab store start; it keeps them in files named .log."""
 _BINARY = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
 
 
@@ -382,7 +384,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if not head:
         return None
-    return not _BINARY.search(head)
+    return not _BINARY.search(head) and not head.startswith(_SWANLAB)
 
 
 FORMAT = Format(

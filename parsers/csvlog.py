@@ -1,4 +1,4 @@
-"""Tables in files: SB3's and RLlib's progress.csv, Spinning Up's progress.txt, any CSV with a header.
+"""Tables in files: progress.csv of SB3 and RLlib, progress.txt of Spinning Up, any CSV.
 
 SB3 writes its columns in no fixed order and rewrites the file from the start when a key appears;
 the follower then starts this parser anew. Words, booleans and empty cells give no point.

@@ -6,7 +6,6 @@ again when it has changed, and only arrays of plain numbers are taken (never a p
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 import zlib
@@ -42,7 +41,7 @@ class Evaluations:
     def poll(self, limit: int) -> Batch:
         """The evaluations since the last call."""
         try:
-            found = os.stat(self._path)
+            found = self._path.stat()
         except OSError:
             return Batch()
         mark = (found.st_ino, found.st_size, found.st_mtime_ns)

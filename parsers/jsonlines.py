@@ -1,6 +1,6 @@
 """One JSON object a line: SB3's progress.json, RLlib's result.json, verl's file logger, any other.
 
-Nested objects become tags joined by `/`; bare NaN and Infinity are read as such, and as strings too.
+Nested objects become tags joined by `/`; NaN and Infinity are read bare and as strings.
 verl wraps its metrics as `{"step": 1, "data": {...}}` and writes NaN and infinity as null there.
 """
 

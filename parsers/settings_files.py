@@ -1,4 +1,4 @@
-"""Hyperparameters kept beside a log: config.yaml, params.json, hparams.yml, args.json and their like.
+"""Hyperparameters kept beside a log: config.yaml, params.json, hparams.yml and their like.
 
 Weights & Biases and SwanLab wrap each value (`learning_rate: {value: 0.0003, desc: ...}`); the
 wrapping is taken off.
@@ -90,9 +90,7 @@ class JsonSettings:
 
 
 _YAML = re.compile(r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$")
-_JSON = re.compile(
-    r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$"
-)
+_JSON = re.compile(r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$")
 
 
 def claims_yaml(_name: str, head: bytes) -> bool | None:
