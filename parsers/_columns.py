@@ -13,7 +13,7 @@ from ppo_top.parsers._layout import Template, Templates
 from ppo_top.parsers._pieces import Piece
 from ppo_top.parsers._tfrecord import HEADER
 
-_FEW = 4
+_FEW = 20
 """Fewer records than this are not worth a column."""
 _HIGH = bytes(range(128, 256))
 _LOWER = [bytes((byte & 127) << shift & 255 for byte in range(256)) for shift in range(8)]
@@ -29,9 +29,8 @@ def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[P
     groups, rest = _groups(data, bounds, templates)
     pieces = []
     for template, order in groups.items():
-        piece = None
-        if len(order) >= _FEW:
-            piece = _piece(data, template, [bounds[each] + HEADER for each in order], order)
+        read = _column if len(order) >= _FEW else _points
+        piece = read(data, template, [bounds[each] + HEADER for each in order], order)
         if piece is None:
             rest += order
         else:
@@ -65,7 +64,21 @@ def _groups(
     return groups, rest
 
 
-def _piece(data: bytes, template: Template, starts: list[int], order: list[int]) -> Piece | None:
+def _points(data: bytes, template: Template, starts: list[int], order: list[int]) -> Piece | None:
+    """A few points of one tag; None when any record is not what the template says, or damaged."""
+    width = template.layout.length + 4
+    points = [template.point(data[start : start + width]) for start in starts]
+    steps, times, values = array("q"), array("d"), array("d")
+    for point in points:
+        if point is None:
+            return None
+        steps.append(point.step)
+        times.append(point.time)
+        values.append(point.value)
+    return Piece(template.tag, array("q", order), steps, times, values)
+
+
+def _column(data: bytes, template: Template, starts: list[int], order: list[int]) -> Piece | None:
     """The columns of one tag; None when any record is not what the template says, or damaged."""
     layout = template.layout
     width = layout.length + 4

@@ -54,8 +54,9 @@ def shares(distance: int) -> tuple[int, ...]:
 def all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) -> bool:
     """Whether the checksums of many messages of one length are right.
 
-    `columns` holds the bytes of each place of the message, one a message, and of the stored checksum
-    behind them. Only the places `changing` differ; `fixed` is the checksum with zeros there.
+    `columns` holds the bytes of each place of the message, one a message, and behind them those of
+    the stored checksum. The messages differ in the places `changing` only, and `fixed` is their
+    checksum with zeros there.
     """
     count, length = len(columns[0]), len(columns) - 4
     planes = [

@@ -13,9 +13,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from ppo_top.parsers._crc32c import crc32c
+from ppo_top.parsers._crc32c import crc32c, masked, shares
 from ppo_top.parsers._event import Event, decode
 from ppo_top.parsers._protobuf import Malformed
+
+_DOUBLE = struct.Struct("<d").unpack_from
+_FLOAT = struct.Struct("<f").unpack_from
+_WORD = struct.Struct("<I").unpack_from
 
 LONGEST = 1000
 """Longer payloads are decoded one by one: their scalars are few."""
@@ -59,12 +63,23 @@ class Layout:
         return tuple(place for place in range(self.length) if place not in changing)
 
     @cached_property
-    def mark(self) -> tuple[int, int]:
-        """The longest range of fixed bytes: it holds the tag."""
-        edges = (-1, *sorted(self.changing), self.length)
-        gaps = ((right - left - 1, left + 1) for left, right in pairwise(edges))
-        size, start = max(gaps)
-        return start, start + size
+    def gaps(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of fixed bytes, the longest first: it holds the tag."""
+        edges = pairwise((-1, *sorted(self.changing), self.length))
+        gaps = ((left + 1, right) for left, right in edges if right > left + 1)
+        return tuple(sorted(gaps, key=lambda gap: gap[0] - gap[1]))
+
+    @cached_property
+    def tables(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Each changing place with what its byte adds to the checksum."""
+        return tuple((place, shares(self.length - 1 - place)) for place in self.changing)
+
+    def numbers(self, record: bytes) -> tuple[float, float, int]:
+        """Time, value and stored checksum of a payload with its checksum behind it."""
+        time: float = _DOUBLE(record, self.time)[0]
+        value: float = (_FLOAT if self.code == "f" else _DOUBLE)(record, self.value)[0]
+        stored: int = _WORD(record, self.length)[0]
+        return time, value, stored
 
     def blank(self, payload: bytes) -> bytes:
         """The payload with zeros for the changing bytes."""
@@ -74,7 +89,15 @@ class Layout:
         return bytes(blanked)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+class Point(NamedTuple):
+    """One point of a tag."""
+
+    step: int
+    time: float
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
 class Template:
     """A layout, the tag, and the fixed bytes (zeros between them) with their checksum."""
 
@@ -82,6 +105,30 @@ class Template:
     tag: str
     fixed: bytes
     checksum: int
+
+    def point(self, record: bytes) -> Point | None:
+        """The point in a payload with its checksum behind it; None when anything is amiss."""
+        for start, stop in self.layout.gaps:
+            if record[start:stop] != self.fixed[start:stop]:
+                return None
+        checksum = self.checksum
+        for place, table in self.layout.tables:
+            checksum ^= table[record[place]]
+        time, value, stored = self.layout.numbers(record)
+        step = self._step(record)
+        if step is None or masked(checksum) != stored:
+            return None
+        return Point(step, time, value)
+
+    def _step(self, record: bytes) -> int | None:
+        """The step, if it ends where the layout says."""
+        step = 0
+        start = self.layout.step
+        for number, byte in enumerate(record[start : start + self.layout.step_size], 1):
+            if (byte > 127) == (number == self.layout.step_size):
+                return None
+            step |= (byte & 127) << 7 * number - 7
+        return step
 
 
 class Shape(NamedTuple):
@@ -99,6 +146,14 @@ class Templates:
     def __init__(self) -> None:
         self.shapes: dict[int, list[Shape]] = {}
         self._fixed: dict[tuple[Layout, bytes], Template] = {}
+
+    def known(self, payload: bytes) -> Template | None:
+        """The template that a payload seems to have; its other bytes are still to be compared."""
+        for shape in self.shapes.get(len(payload), ()):
+            found = shape.tags.get(payload[shape.start : shape.stop])
+            if found is not None:
+                return found
+        return None
 
     def learn(self, payload: bytes) -> Template | None:
         """The template of a scalar event; None when it is anything else."""
@@ -124,7 +179,7 @@ class Templates:
         shapes = self.shapes.setdefault(layout.length, [])
         shape = next((each for each in shapes if each.layout == layout), None)
         if shape is None:
-            shape = Shape(layout, *layout.mark, {})
+            shape = Shape(layout, *layout.gaps[0], {})
             shapes.insert(0, shape)  # steps grow: the newest is asked first
         fixed = layout.blank(payload)
         made = Template(shape.layout, event.values[0].tag, fixed, crc32c(fixed))

@@ -84,6 +84,10 @@ class TensorBoard:
         start, stop = block.bounds[number] + HEADER, block.bounds[number + 1] - 4
         offset = block.offset + start - HEADER
         payload = block.data[start:stop]
+        template = _templates.known(payload)
+        point = template and template.point(block.data[start : stop + 4])
+        if template and point:
+            return [single(template.tag, number, point.step, point.time, point.value)]
         if not intact(payload, int.from_bytes(block.data[stop : stop + 4], "little")):
             batch.problems.append(Problem(offset, BAD_CHECKSUM))
             return []
