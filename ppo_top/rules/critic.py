@@ -145,7 +145,7 @@ RULES = (
             "observations do not hold what the return depends on",
         ),
         tries=FIT,
-        source="explained variance 'consistently <= 0' warns (SB3 practice); above 0.8 is good (TRL)",
+        source="explained variance 'consistently <= 0' warns (SB3 practice); > 0.8 is good (TRL)",
         grade="C",
     ),
     Rule(

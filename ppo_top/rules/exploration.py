@@ -67,9 +67,7 @@ def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
 
 def policy_dead(run: Run, limits: Limits) -> Reading | None:
     """E1d: nothing is left to explore and nothing moves, so every other value looks healthy."""
-    history = run.histories.get("entropy")
-    if history is None or history.count <= 5 or history.row != run.mark.row:
-        return between(0.0) if "policy-dead" in run.open else None
+    history = run.histories["entropy"]
     first = most(history)
     if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
         return None
@@ -198,7 +196,7 @@ RULES = (
         ),
         read=policy_dead,
         on=("entropy",),
-        limits={"share": 0.01, "kl": 1e-5},
+        limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
         persist=persist(4, 5),
         causes=("a collapse earlier in the run left the policy certain of one action",),
         tries=(

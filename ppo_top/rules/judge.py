@@ -65,6 +65,7 @@ class Judge:
         )
         self._places = {rule.id: place for place, rule in enumerate(rules)}
         self._combining = tuple(p for p, rule in enumerate(rules) if rule.members)
+        self._last = tuple(p for p in self._combining if not rules[p].on)
         self._caps = [rule.cap(profile) for rule in rules]
         self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
         self._persistence = [rule.persistence(limits) for rule, limits in self._rules]
@@ -104,7 +105,7 @@ class Judge:
                     continue
             self._look(place)
         if run.open:
-            for place in self._combining:
+            for place in self._last:
                 self._look(place)
         if self._noted:
             self._fade_notes()
@@ -169,7 +170,7 @@ class Judge:
             plan = self._plans[key] = tuple(
                 (place, next((c for c in rule.on if c in values), ""))
                 for place, (rule, _) in enumerate(self._rules)
-                if not rule.members and (not rule.on or any(c in values for c in rule.on))
+                if any(c in values for c in rule.on) or not (rule.on or rule.members)
             )
             if len(self._plans) > PLANS:
                 del self._plans[next(iter(self._plans))]

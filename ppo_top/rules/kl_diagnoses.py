@@ -44,11 +44,11 @@ def penalty_blocks(run: Run, limits: Limits) -> Reading | None:
 
 def disagree_at_start(run: Run, limits: Limits) -> Reading | None:
     """C17: old and new log-probabilities differ before anything was learned."""
-    ratio = run.histories.get("ratio_mean")
-    if ratio is None or ratio.count > limits["updates"]:
-        return between(0.0) if "logprobs-disagree" in run.open else None
-    if ratio.row != run.mark.row or limits["low"] <= ratio.last <= limits["high"]:
+    ratio = run.histories["ratio_mean"]
+    if limits["low"] <= ratio.last <= limits["high"]:
         return None
+    if ratio.count > limits["updates"]:
+        return between(ratio.last)
     message = (
         f"ratio {num(ratio.last)} in update {ratio.count}: old and new log-probs disagree "
         "before there was an update to speak of"
@@ -109,6 +109,7 @@ RULES = (
         sees="the probability ratio is off 1 in the first updates",
         concepts=("ratio_mean",),
         read=disagree_at_start,
+        on=("ratio_mean",),
         families=LLM,
         limits={"updates": 3, "low": 0.9, "high": 1.1},
         persist=DIAGNOSIS,

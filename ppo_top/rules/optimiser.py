@@ -116,7 +116,7 @@ RULES = (
             "fewer passes over the same data: {n_epochs}",
             "{normalise:name} on",
         ),
-        source="policy loss lies between -0.01 and -0.02 in healthy runs; extremes warn (SB3 practice)",
+        source="policy loss is between -0.01 and -0.02 in healthy runs; extremes warn (SB3)",
         grade="C",
     ),
     Rule(

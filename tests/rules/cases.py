@@ -1,0 +1,381 @@
+"""One sick and one healthy case for each rule of control tasks, and for those of every family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ppo_top.model import ConfigValue, Severity
+from tests.rules.runs import Columns, jitter
+
+INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is put in place of healthy columns: `sick` makes the rule speak, `near` does not.
+
+    `level` is the severity that a sick run reaches at least, `spoils` how its rows are stamped.
+    """
+
+    rule: str
+    sick: Columns
+    near: Columns
+    level: Severity = WARN
+    family: str = "ctrl"
+    producer: str = ""
+    config: Mapping[str, ConfigValue] = field(default_factory=dict)
+    count: int = 60
+    sick_stamps: Mapping[str, float] = field(default_factory=dict)
+
+
+def after(number: int, then: float, before: float):  # type: ignore[no-untyped-def]
+    """One value before a row and another from it on."""
+    return lambda i: then if i >= number else before
+
+
+def rise(i: int) -> float:
+    """A reward that climbs."""
+    return 20 + 440 * (1 - 0.95**i) + jitter(i, 4)
+
+
+def fallen(i: int) -> float:
+    """A reward that climbs and then crashes."""
+    return rise(i) if i < 40 else max(10.0, rise(40) - 60 * (i - 39))
+
+
+def flat(i: int) -> float:
+    """A reward that stays where it is."""
+    return 22 + jitter(i, 2)
+
+
+def settled(i: int) -> float:
+    """A reward that climbs, and then stays below its ceiling."""
+    return 20 + 6 * min(i, 20) + jitter(i, 3)
+
+
+STEPS = (
+    Case("non-finite", {"value_loss": after(30, NAN, 5.0)}, {"explained_variance": NAN}, CRIT),
+    Case(
+        "hidden-nan",
+        {"total_loss": lambda i: None if i > 40 else 2.0},
+        {"eval_reward_mean": lambda i: 100.0 if i in (10, 20) else None},
+        WATCH,
+    ),
+    Case(
+        "kl-high",
+        {"approx_kl": after(30, 0.15, 0.01)},
+        {"approx_kl": lambda i: 0.035 if i % 10 == 0 else 0.015},
+        CRIT,
+    ),
+    Case(
+        "kl-spike",
+        {"approx_kl": lambda i: 0.08 if i == 40 else 0.01},
+        {"approx_kl": lambda i: 0.028 if i == 40 else 0.005},
+        WATCH,
+    ),
+    Case(
+        "clip-high",
+        {"clip_fraction": after(30, 0.42, 0.1)},
+        {"clip_fraction": lambda i: 0.4 if i % 9 == 0 else 0.18},
+    ),
+    Case(
+        "ratio-off",
+        {"ratio_mean": after(20, 1.7, 1.0)},
+        {"ratio_mean": lambda i: 1.3 if i == 20 else 1.0},
+    ),
+    Case(
+        "policy-still",
+        {"approx_kl": 1e-8, "clip_fraction": 0.0, "reward_mean": flat},
+        {"approx_kl": 3e-4, "clip_fraction": 0.0, "reward_mean": flat},
+    ),
+    Case(
+        "clip-not-binding",
+        {"approx_kl": after(20, 0.09, 0.01), "clip_fraction": after(20, 0.001, 0.1)},
+        {"approx_kl": after(20, 0.04, 0.01), "clip_fraction": 0.3},
+    ),
+    Case(
+        "policy-loss-positive",
+        {"policy_loss": after(20, 0.04, -0.01)},
+        {"policy_loss": lambda i: 0.02 if i % 6 == 0 else -0.01},
+    ),
+    Case(
+        "loss-spike",
+        {"total_loss": lambda i: 900.0 if i == 40 else 3 + jitter(i, 0.3)},
+        {"total_loss": lambda i: 6.0 if i == 40 else 3 + jitter(i, 0.3)},
+        WATCH,
+    ),
+    Case(
+        "grad-spike",
+        {"grad_norm": lambda i: 40.0 if i == 40 else 1 + jitter(i, 0.1)},
+        {"grad_norm": lambda i: 4.0 if i == 40 else 1 + jitter(i, 0.1)},
+        WATCH,
+    ),
+    Case(
+        "grad-high",
+        {"grad_norm": lambda i: 40.0 if i in (40, 42, 45) else 1 + jitter(i, 0.1)},
+        {"grad_norm": lambda i: 40.0 if i == 40 else 1 + jitter(i, 0.1)},
+        WATCH,
+    ),
+    Case(
+        "grad-zero",
+        {"grad_norm": after(20, 0.0, 1.0)},
+        {"grad_norm": lambda i: 0.0 if i == 20 else 1.0},
+        WATCH,
+    ),
+    Case(
+        "learning-rate-over",
+        {"lr": lambda i: max(0.0, 3e-4 * (1 - i / 30)), "reward_mean": lambda i: 20 + 5.0 * i},
+        {"lr": lambda i: 3e-4 * (1 - i / 60)},
+        INFO,
+    ),
+    Case(
+        "learning-rate-pinned",
+        {"lr": lambda i: max(1e-5, 1e-3 / 1.5**i)},
+        {"lr": lambda i: 1e-3 / 1.5 ** (i % 4)},
+        producer="rsl_rl",
+    ),
+    Case(
+        "kl-stops-updates",
+        {"n_updates": lambda i: 3.0 * i},
+        {"n_updates": lambda i: 10.0 * i},
+        WATCH,
+        config={"target_kl": 0.02, "n_epochs": 10},
+    ),
+)
+
+EXPLORATION = (
+    Case(
+        "entropy-collapsed",
+        {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": flat},
+        {"entropy": lambda i: 0.69 * 0.93**i},
+    ),
+    Case(
+        "policy-dead",
+        {
+            "entropy": lambda i: 0.69 * 0.5**i,
+            "approx_kl": after(12, 0.0, 0.3),
+            "clip_fraction": after(12, 0.0, 0.4),
+            "reward_mean": lambda i: 9.4,
+        },
+        {"entropy": lambda i: max(0.02, 0.69 * 0.8**i)},
+        CRIT,
+    ),
+    Case(
+        "entropy-stays",
+        {"entropy": lambda i: 0.692, "reward_mean": flat},
+        {"entropy": lambda i: 0.692},
+    ),
+    Case(
+        "action-spread",
+        {"policy_std": lambda i: 1.0 + 0.1 * i, "reward_mean": flat},
+        {"policy_std": lambda i: 1.0 - 0.01 * i, "reward_mean": flat},
+    ),
+    Case(
+        "entropy-swings",
+        {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.2},
+        {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.5},
+    ),
+)
+
+CRITIC = (
+    Case(
+        "critic-not-learning",
+        {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
+        {"explained_variance": lambda i: 0.0 if i < 12 else 0.4, "value_loss": lambda i: 90.0},
+    ),
+    Case(
+        "critic-lost",
+        {
+            "explained_variance": after(40, 0.05, 0.9),
+            "value_loss": after(40, 60.0, 4.0),
+            "reward_mean": fallen,
+        },
+        {"explained_variance": lambda i: 0.1 if i == 40 else 0.9},
+    ),
+    Case(
+        "reward-scale",
+        {"value_loss": lambda i: 3e5, "explained_variance": 0.01},
+        {"value_loss": lambda i: 3e5, "explained_variance": lambda i: min(0.9, 0.2 * i)},
+    ),
+    Case(
+        "value-drift",
+        {"value_var": 50.0, "return_var": 1.0},
+        {"value_var": 2.0, "return_var": 1.0},
+        WATCH,
+        family="rlhf",
+    ),
+    Case(
+        "value-loss-spike",
+        {"value_loss": lambda i: 800.0 if i >= 40 else 5 + jitter(i)},
+        {"value_loss": lambda i: 20.0 if i == 40 else 5 + jitter(i)},
+    ),
+    Case(
+        "value-loss-rising",
+        {
+            "value_loss": lambda i: 5 * 1.1**i,
+            "explained_variance": 0.02,
+            "reward_mean": flat,
+        },
+        {"value_loss": lambda i: 5 * 1.05**i},
+    ),
+    Case(
+        "value-clip-high",
+        {"value_clip_fraction": after(20, 0.3, 0.05)},
+        {"value_clip_fraction": lambda i: 0.3 if i == 20 else 0.1},
+        WATCH,
+        family="rlhf",
+    ),
+)
+
+REWARD = (
+    Case("reward-crash", {"reward_mean": fallen}, {"reward_mean": lambda i: rise(i) - 25}, CRIT),
+    Case(
+        "reward-never-moves",
+        {"reward_mean": flat},
+        {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
+    ),
+    Case(
+        "reward-wrong-way",
+        {"reward_mean": lambda i: -100.0 - 5 * i + jitter(i, 3)},
+        {"reward_mean": lambda i: -100.0 - 0.1 * i + jitter(i, 3)},
+    ),
+    Case(
+        "at-ceiling",
+        {"reward_mean": lambda i: min(500.0, 20 + 20.0 * i)},
+        {"reward_mean": lambda i: 20 + 5.0 * i},
+        INFO,
+    ),
+    Case("no-reward", {"reward_mean": None}, {}, INFO),
+    Case("reward-plateau", {"reward_mean": settled}, {"reward_mean": lambda i: 20 + 6.0 * i}, INFO),
+    Case(
+        "reward-swings",
+        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 40.0)},
+        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 180.0)},
+    ),
+    Case(
+        "reward-spread",
+        {"reward_std": lambda i: 1.0 + 0.2 * max(0, i - 20), "reward_mean": 1.0},
+        {"reward_std": lambda i: 1.0 + 0.02 * i, "reward_mean": 1.0},
+        WATCH,
+        family="rlhf",
+    ),
+    Case(
+        "length-parts",
+        {"ep_len": lambda i: 20 + 3.0 * i + jitter(i) if i < 60 else 200 - 3.0 * (i - 60)},
+        {},
+        WATCH,
+        count=100,
+    ),
+    Case(
+        "eval-gap",
+        {"eval_reward_mean": lambda i: 30.0 if i % 10 == 9 else None},
+        {"eval_reward_mean": lambda i: rise(i) if i % 10 == 9 else None},
+        WATCH,
+    ),
+    Case(
+        "long-tails",
+        {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 20.0},
+        {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 2.5},
+        INFO,
+    ),
+    Case("advantages-off", {"adv_mean": 0.4}, {"adv_mean": 0.05}, INFO, family="rlhf"),
+)
+
+PROGRESS = (
+    Case("step-stuck", {}, {}, sick_stamps={"last_step": 20_000}),
+    Case("updates-stuck", {"n_updates": after(30, 300.0, 0.0)}, {"n_updates": lambda i: i // 2}),
+    Case(
+        "still-improving",
+        {"reward_mean": lambda i: 20 + 5.0 * i},
+        {"reward_mean": settled},
+        INFO,
+        config={"total_timesteps": 60_000},
+    ),
+    Case(
+        "learning-rate-decayed",
+        {
+            "lr": lambda i: 3e-4 * (1 - i / 60),
+            "approx_kl": lambda i: 0.01 * (1 - i / 60) ** 2,
+            "clip_fraction": lambda i: 0.05 if i < 50 else 0.0,
+        },
+        {"lr": lambda i: 3e-4 * (1 - i / 120)},
+        INFO,
+    ),
+)
+
+DIAGNOSES = (
+    Case(
+        "diverged",
+        {"approx_kl": after(30, 0.6, 0.01), "value_loss": after(36, NAN, 5.0)},
+        {"value_loss": after(36, NAN, 5.0)},
+        CRIT,
+    ),
+    Case(
+        "updates-too-large",
+        {
+            "approx_kl": after(38, 0.2, 0.01),
+            "clip_fraction": after(38, 0.6, 0.1),
+            "reward_mean": fallen,
+        },
+        {"approx_kl": after(38, 0.2, 0.01), "clip_fraction": after(38, 0.6, 0.1)},
+        CRIT,
+    ),
+    Case(
+        "clip-too-wide",
+        {
+            "approx_kl": after(38, 0.2, 0.01),
+            "clip_fraction": after(38, 0.0, 0.1),
+            "reward_mean": fallen,
+        },
+        {"approx_kl": after(38, 0.2, 0.01), "clip_fraction": after(38, 0.0, 0.1)},
+        CRIT,
+    ),
+    Case(
+        "learning-rate-too-high",
+        {"approx_kl": after(10, 0.9, 0.01), "policy_loss": after(10, 0.06, -0.01)},
+        {"approx_kl": after(10, 0.9, 0.01)},
+        CRIT,
+    ),
+    Case(
+        "environment-changed",
+        {"reward_mean": fallen, "ep_len": lambda i: fallen(i)},
+        {"reward_mean": fallen, "ep_len": 100.0},
+        WATCH,
+    ),
+    Case(
+        "premature-convergence",
+        {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": flat},
+        {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": lambda i: 20 + 8.0 * i},
+        CRIT,
+    ),
+    Case(
+        "critic-failing",
+        {
+            "explained_variance": 0.01,
+            "value_loss": lambda i: 5 * 1.1**i,
+            "reward_mean": flat,
+        },
+        {"explained_variance": 0.01, "value_loss": 900.0},
+        CRIT,
+    ),
+    Case(
+        "reward-scale-too-large",
+        {
+            "value_loss": 3e5,
+            "explained_variance": 0.01,
+            "entropy": 0.692,
+            "reward_mean": flat,
+        },
+        {"value_loss": 3e5, "explained_variance": 0.01},
+    ),
+    Case(
+        "nothing-learns",
+        {"approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.692, "reward_mean": flat},
+        {"approx_kl": 1e-9, "clip_fraction": 0.0},
+    ),
+)
+
+CASES = (*STEPS, *EXPLORATION, *CRITIC, *REWARD, *PROGRESS, *DIAGNOSES)

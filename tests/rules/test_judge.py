@@ -1,0 +1,210 @@
+"""The engine: a pure fold with memory, that can be copied, restarted, muted and tuned."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppo_top.model import Finding, Mark, Profile, Row, Severity
+from ppo_top.rules.judge import Judge
+from ppo_top.settings import OwnRule
+from tests.rules.cases import fallen
+from tests.rules.runs import CTRL, GRPO, findings, judged, profile, rows, told
+
+SICK = {
+    **CTRL,
+    "reward_mean": fallen,
+    "approx_kl": lambda i: 0.4 if i > 37 else 0.01,
+    "clip_fraction": lambda i: 0.7 if i > 37 else 0.1,
+}
+
+
+def of(found: list[Finding], rule: str) -> Finding:
+    """The first finding of a rule."""
+    return next(finding for finding in found if finding.rule == rule)
+
+
+def test_a_copy_is_independent() -> None:
+    """What a copy is fed leaves no trace in the original."""
+    made = rows(SICK)
+    judge = judged(profile(), made[:40])
+    before = repr(judge.findings)
+    copy = judge.copy()
+    for row in made[40:]:
+        copy.feed(row)
+    assert repr(judge.findings) == before
+    assert repr(copy.findings) != before
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.integers(0, 59)))
+def test_copies_on_the_way_change_nothing(looks: set[int]) -> None:
+    """Feeding each incomplete row to a copy first, at any moments, ends in the same findings."""
+    made, judge = rows(SICK), Judge(profile())
+    for number, row in enumerate(made):
+        if number in looks:
+            part = dict(list(row.values.items())[:3])
+            judge.copy().feed(Row(row.mark, part))
+        judge.feed(row)
+    assert repr(judge.findings) == repr(findings(profile(), made))
+
+
+def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() -> None:
+    """KL and clipping went first, reward later: the evidence says so, with the updates between."""
+    diagnosis = of(findings(profile(), rows(SICK)), "updates-too-large")
+    assert {"kl-high", "clip-high", "reward-crash"} <= set(diagnosis.members)
+    assert diagnosis.evidence[0].startswith("first: ")
+    assert any(line.startswith("then ") and "reward fell" in line for line in diagnosis.evidence)
+    assert diagnosis.since.row == 38
+
+
+def test_a_finding_is_an_interval() -> None:
+    """It opens, may grow more severe, and clears when the value has come back for long enough."""
+    columns = {
+        **CTRL,
+        "approx_kl": lambda i: 0.05 if 10 <= i < 20 else 0.3 if 20 <= i < 30 else 0.01,
+    }
+    finding = of(findings(profile(), rows(columns)), "kl-high")
+    assert [change.severity for change in finding.changes] == [Severity.WATCH, Severity.CRIT]
+    assert (finding.since.row, finding.opened.row) == (10, 13)
+    assert finding.cleared is not None and finding.cleared.row == 32
+
+
+def test_a_rule_that_speaks_again_and_again_needs_longer_to_clear() -> None:
+    """A value that wobbles about its limit gives a few long findings, not many short ones."""
+    columns = {**CTRL, "approx_kl": lambda i: 0.3 if i % 8 < 4 else 0.01}
+    found = [f for f in findings(profile(), rows(columns, 400)) if f.rule == "kl-high"]
+    assert len(found) <= 3
+
+
+def test_a_restart_begins_anew() -> None:
+    """After a resume baselines and warm-ups start again, and open findings end."""
+    made = rows(SICK)
+    judge = judged(profile(), made)
+    judge.restart()
+    judge.feed(Row(Mark(60, 1000, 2e9), {"approx_kl": 0.5, "reward_mean": 20.0}))
+    kl = of(judge.findings, "kl-high")
+    assert kl.cleared == Mark(60, 1000, 2e9)
+    assert [f.rule for f in judge.findings if f.cleared is None] == ["restarted"]
+
+
+def test_thresholds_can_be_changed() -> None:
+    """The settings' numbers come before those of the book, and of the family."""
+    columns = {**CTRL, "approx_kl": 0.06}
+    calm = Profile("sb3", "ctrl", overrides={"kl-high": {"watch": 0.1, "warn": 0.2}})
+    assert "kl-high" in told(findings(profile(), rows(columns)))
+    assert "kl-high" not in told(findings(calm, rows(columns)))
+
+
+def test_persistence_can_be_changed() -> None:
+    """`k` and `n` say how many points out of how many raise a rule."""
+    columns = {**CTRL, "clip_fraction": lambda i: 0.45 if i == 30 else 0.1}
+    at_once = Profile("sb3", "ctrl", overrides={"clip-high": {"k": 1, "n": 1}})
+    assert "clip-high" not in told(findings(profile(), rows(columns)))
+    assert "clip-high" in told(findings(at_once, rows(columns)))
+
+
+def test_a_muted_rule_is_silent_and_listed() -> None:
+    """A muted rule finds nothing, and is among those that were skipped, with the reason."""
+    muted = Profile("sb3", "ctrl", muted=frozenset({"kl-high"}))
+    judge = judged(muted, rows({**CTRL, "approx_kl": 0.5}))
+    assert "kl-high" not in told(judge.findings)
+    assert ("kl-high", "muted in the settings") in {(s.rule, s.why) for s in judge.skipped()}
+
+
+def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
+    """Below the goal a plateau is warned of; at the goal the run has succeeded."""
+    columns = {**CTRL, "reward_mean": lambda i: min(20.0 + 10 * i, 200.0)}
+    missed = findings(Profile("sb3", "ctrl", goal=400.0), rows(columns, 75))
+    reached = findings(Profile("sb3", "ctrl", goal=200.0), rows(columns, 75))
+    assert of(missed, "reward-plateau").severity == Severity.WARN
+    assert told(reached, Severity.INFO) == {"at-ceiling"}
+
+
+def test_rules_that_cannot_look_say_why() -> None:
+    """Missing concepts and other families are named, and warming up is counted."""
+    judge = judged(profile(), rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
+    reasons = {skipped.rule: skipped.why for skipped in judge.skipped()}
+    assert reasons["entropy-collapsed"] == "entropy not logged"
+    assert reasons["groups-tie"] == "does not apply to ctrl runs"
+    warming = {each.rule: (each.have, each.need) for each in judge.warming()}
+    assert warming["policy-still"] == (3, 11)
+
+
+def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
+    """What is shown of a rule of grade D is at most `watch`, however far off the value is."""
+    columns = {**GRPO, "resp_len_mean": lambda i: 100 + 30.0 * i, "reward_mean": 0.3}
+    finding = of(findings(profile("grpo"), rows(columns)), "length-runaway")
+    assert finding.severity == Severity.WATCH
+
+
+def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:
+    """Option names, present values and defaults are those of the trainer at hand."""
+    sb3 = of(findings(profile(learning_rate=0.03), rows(SICK)), "kl-high")
+    verl = of(findings(profile("ctrl", "rsl_rl"), rows(SICK)), "kl-high")
+    assert "learning_rate (0.03 now; SB3's default is 0.0003)" in sb3.tries[0]
+    assert any("num_learning_epochs" in sentence for sentence in verl.tries)
+
+
+def test_limits_follow_the_runs_own_configuration() -> None:
+    """A user who set target_kl 0.1 has said what KL he finds normal."""
+    columns = {**CTRL, "approx_kl": 0.06}
+    assert "kl-high" not in told(findings(profile(target_kl=0.1), rows(columns)))
+
+
+def test_a_users_rule_on_a_tag() -> None:
+    """An own rule looks at any concept or tag, with its own words and persistence."""
+    own = OwnRule("slow-env", "env/step_ms", above=20.0, say="the environment is slow", k=2, n=3)
+    judge = Judge(profile(), (own,))
+    for row in rows({**CTRL, "tag:env/step_ms": lambda i: 30.0 if i > 20 else 5.0}):
+        judge.feed(row)
+    finding = of(judge.findings, "slow-env")
+    assert (finding.since.row, finding.opened.row) == (21, 22)
+    assert (finding.message, finding.limit) == ("the environment is slow", 20.0)
+
+
+def test_text_is_evidence() -> None:
+    """A line of the console opens a finding that numbers do not clear."""
+    judge = judged(profile(), rows(CTRL, 10))
+    judge.note("non-finite:crit", "ValueError: Expected parameter logits", Mark(9, 10_000, 0.0))
+    for row in rows(CTRL, 30)[10:]:
+        judge.feed(row)
+    finding = of(judge.findings, "non-finite")
+    assert finding.cleared is None and "logits" in finding.evidence[-1]
+
+
+def test_a_warning_in_the_text_fades() -> None:
+    """A warning that is not printed again is over after twenty rows."""
+    judge = judged(profile(), rows(CTRL, 10))
+    judge.note("numpy-warning:watch", "RuntimeWarning: overflow", Mark(9, 10_000, 0.0))
+    for row in rows(CTRL, 60)[10:]:
+        judge.feed(row)
+    cleared = of(judge.findings, "numpy-warning").cleared
+    assert cleared is not None and cleared.row == 30
+
+
+@pytest.mark.parametrize(("seconds", "rule"), [(2.0, None), (30.0, "slow")])
+def test_speed_is_judged_by_the_rows_own_clock(seconds: float, rule: str | None) -> None:
+    """Fifteen times slower than at the start is worth a line; the same speed is not."""
+    fast, late = rows(CTRL, 30), rows(CTRL, 30, seconds=seconds)
+    start = fast[-1].mark.time
+    moved = [
+        Row(Mark(30 + n, 31_000 + 1000 * n, start + seconds * (n + 1)), row.values)
+        for n, row in enumerate(late)
+    ]
+    spoken = told(findings(profile(), [*fast, *moved]), Severity.INFO) & {"slow"}
+    assert spoken == ({rule} if rule else set())
+
+
+def test_memory_is_bounded() -> None:
+    """Neither many rows nor many names make a judge grow without end."""
+    judge = Judge(profile())
+    for number in range(3000):
+        values = {**rows(CTRL, 1)[0].values, f"tag:{number}": math.nan if number % 7 else 1.0}
+        judge.feed(Row(Mark(number, number, 0.0), values))
+    run = judge._run
+    assert len(run.histories) <= 512
+    assert max(len(history.recent) for history in run.histories.values()) <= 128

@@ -1,0 +1,78 @@
+"""Every rule speaks in a sick run and is silent in one that comes near."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from ppo_top.model import Profile, Severity
+from ppo_top.rules.advice import NAMES
+from ppo_top.rules.book import BY_ID, RULES
+from tests.rules import cases, cases_llm
+from tests.rules.cases import Case
+from tests.rules.runs import HEALTHY, PRODUCERS, findings, judged, rows, told
+
+CASES = (*cases.CASES, *cases_llm.CASES)
+
+BY_TEXT_OR_CLOCK = {"out-of-memory", "crashed", "numpy-warning", "restarted", "slow"}
+"""Rules that columns of numbers cannot make speak: they have tests of their own."""
+
+
+def about(case: Case) -> Profile:
+    """The profile of a case."""
+    return Profile(case.producer or PRODUCERS[case.family], case.family, case.config)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_a_sick_run_makes_the_rule_speak(case: Case) -> None:
+    """The rule opens, is as severe as it should be, and says why and what to try."""
+    columns = {**HEALTHY[case.family], **case.sick}
+    found = findings(about(case), rows(columns, case.count, **case.sick_stamps))  # type: ignore[arg-type]
+    mine = [finding for finding in found if finding.rule == case.rule]
+    assert mine, f"spoke: {told(found, Severity.INFO)}"
+    assert max(finding.severity for finding in mine) >= case.level
+    assert mine[0].message and mine[0].causes and mine[0].source
+    assert mine[0].since.row <= mine[0].opened.row
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_a_run_that_comes_near_does_not(case: Case) -> None:
+    """A value just inside the limits, or outside for a moment, opens nothing of this rule."""
+    columns = {**HEALTHY[case.family], **case.near}
+    found = findings(about(case), rows(columns, case.count))
+    assert case.rule not in told(found, min(case.level, Severity.WATCH))
+
+
+@pytest.mark.parametrize("family", HEALTHY)
+def test_a_healthy_run_has_no_finding(family: str) -> None:
+    """Nothing above a mere explanation is said of a healthy run, however long it is."""
+    found = findings(Profile(PRODUCERS[family], family), rows(HEALTHY[family], 75))
+    assert told(found, Severity.WATCH) == set()
+
+
+def test_every_rule_has_a_case() -> None:
+    """A rule without a sick and a healthy case would not be known to work."""
+    assert {rule.id for rule in RULES} - {case.rule for case in CASES} == BY_TEXT_OR_CLOCK
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_advice_names_options_that_are_known(rule) -> None:  # type: ignore[no-untyped-def]
+    """Every `{option}` of what to try is in the catalogue, and faults have two things to try."""
+    fields = [
+        name for sentence in rule.tries for _, name, _, _ in string.Formatter().parse(sentence)
+    ]
+    assert {name for name in fields if name} <= NAMES
+    assert set(rule.members) <= BY_ID.keys()
+    assert rule.sees and rule.source and rule.grade in "ABCD"
+
+
+def test_faults_name_two_things_to_try() -> None:
+    """Whatever is worth a warning has at least two remedies, in every family that it speaks in."""
+    for case in CASES:
+        if case.level < Severity.WARN:
+            continue
+        columns = {**HEALTHY[case.family], **case.sick}
+        made = rows(columns, case.count, **case.sick_stamps)  # type: ignore[arg-type]
+        mine = [f for f in judged(about(case), made).findings if f.rule == case.rule]
+        assert len(mine[0].tries) >= 2, case.rule

@@ -1,0 +1,163 @@
+"""Healthy things that look sick: each trap is a run that must not be warned of."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ppo_top.model import Profile, Severity, Status
+from ppo_top.rules.bands import colour
+from tests.rules.runs import CTRL, GRPO, RLHF, Columns, findings, jitter, profile, rows, told
+
+WARN = Severity.WARN
+
+
+def solved(i: int) -> float:
+    """A reward that reaches its ceiling of 500 and stays there."""
+    return min(500.0, 20 + 16.0 * i)
+
+
+def dips(i: int) -> float:
+    """The dip of a known good run: 319, 277, 239, then 410 and on to 500."""
+    known = [21, 40, 74, 120, 160, 180, 196, 260, 319, 277, 239, 330, 410, 430, 450, 480, 490]
+    return known[i] if i < len(known) else 500.0
+
+
+TRAPS: dict[str, tuple[str, Columns]] = {
+    "explained variance after convergence": (
+        "ctrl",
+        {
+            "reward_mean": solved,
+            "explained_variance": lambda i: 0.9 if i < 30 else -4.6 + jitter(i),
+            "value_loss": lambda i: 80.0 if i < 30 else 5e-6,
+        },
+    ),
+    "explained variance of 0 early on a long task": (
+        "ctrl",
+        {
+            "reward_mean": lambda i: -200 + 4.0 * i + jitter(i, 5),
+            "explained_variance": lambda i: 0.0 if i < 11 else 0.25 + 0.01 * i,
+            "value_loss": lambda i: 5200 * 0.8**i + 300,
+        },
+    ),
+    "entropy below zero and rising with a Gaussian policy": (
+        "ctrl",
+        {"entropy": lambda i: 1.0 - 0.1 * i, "policy_std": lambda i: 1.0 - 0.01 * i},
+    ),
+    "value loss grows with the returns": ("ctrl", {"value_loss": lambda i: 8 + 2.0 * i}),
+    "spike of a converged value loss": (
+        "ctrl",
+        {
+            "reward_mean": solved,
+            "value_loss": lambda i: 80.0 if i < 30 else (1e-4 if i == 50 else 5e-6),
+        },
+    ),
+    "a large KL in the first updates": (
+        "ctrl",
+        {"approx_kl": lambda i: 0.2 if i < 3 else 0.008},
+    ),
+    "KL and clipping are 0 by construction": (
+        "grpo",
+        {"approx_kl": 0.0, "clip_fraction": 0.0, "clip_low": 0.0, "clip_high": 0.0},
+    ),
+    "KL and clipping end with the learning rate": (
+        "ctrl",
+        {
+            "reward_mean": solved,
+            "lr": lambda i: max(0.0, 3e-4 * (1 - i / 59)),
+            "approx_kl": lambda i: 0.01 * max(0.0, 1 - i / 50),
+            "clip_fraction": lambda i: 0.1 * max(0.0, 1 - i / 50),
+        },
+    ),
+    "a plateau at the maximum": ("ctrl", {"reward_mean": solved}),
+    "a dip of a quarter": ("ctrl", {"reward_mean": dips}),
+    "an estimate of the KL below zero": (
+        "ctrl",
+        {"approx_kl": None, "approx_kl_k1": lambda i: jitter(i, 0.004)},
+    ),
+    "a tuned run with KL 0.03 to 0.08": (
+        "ctrl",
+        {"approx_kl": lambda i: 0.05 + jitter(i, 0.02), "clip_fraction": 0.22},
+    ),
+    "a placeholder of 0 before the first reward": (
+        "ctrl",
+        {"reward_mean": lambda i: None if i < 4 else 20 + 5.0 * i},
+    ),
+    "a GRPO loss that rises from 0": ("grpo", {"total_loss": lambda i: 1e-4 * i}),
+    "a fast fall of entropy that reward pays for": (
+        "grpo",
+        {
+            "entropy": lambda i: 0.6 * 0.85**i + 0.01,
+            "reward_mean": lambda i: 0.1 + 0.85 * (1 - 0.95**i) + jitter(i, 0.01),
+        },
+    ),
+    "a reward that starts NaN": (
+        "ctrl",
+        {"reward_mean": lambda i: math.nan if i < 3 else 20 + 5.0 * i},
+    ),
+    "a spread of one sample": ("rlhf", {"query_len_std": math.nan, "ratio_var": math.nan}),
+    "a reward function that does not apply": (
+        "grpo",
+        {"reward_component_mean{code}": lambda i: math.nan if i % 2 else 0.4},
+    ),
+    "truncation that was there from the start": ("grpo", {"truncated_frac": 0.6}),
+    "no reference model": ("grpo", {"ref_kl_token": None}),
+    "a sequence ratio far from 1 with a small gap": (
+        "grpo",
+        {"is_ratio_mean": 0.5, "is_ratio_min": 0.0, "is_ratio_max": 3.0},
+    ),
+    "a short run": ("ctrl", {}),
+}
+
+BASES = {"ctrl": CTRL, "rlhf": RLHF, "grpo": GRPO}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_nothing_is_warned_of(trap: str) -> None:
+    """At most a remark is made of what only looks bad."""
+    family, columns = TRAPS[trap]
+    count = 7 if trap == "a short run" else 60
+    found = findings(profile(family), rows({**BASES[family], **columns}, count))
+    assert told(found, WARN) == set()
+
+
+def test_sparse_reward_is_a_warning_without_alarm() -> None:
+    """A reward that has never come may yet come: no alarm before half of the run."""
+    columns = {**CTRL, "reward_mean": 0.0}
+    found = findings(profile(total_timesteps=200_000), rows(columns, 60))
+    mine = [finding for finding in found if finding.rule == "reward-never-moves"]
+    assert [finding.severity for finding in mine] == [WARN]
+    assert "no success seen yet" in mine[0].message
+
+
+def test_half_the_run_without_reward_is_an_alarm() -> None:
+    """When half of the run is over and nothing has moved, that is critical."""
+    columns = {**CTRL, "reward_mean": 0.0}
+    found = findings(profile(total_timesteps=100_000), rows(columns, 60))
+    mine = [finding for finding in found if finding.rule == "reward-never-moves"]
+    assert mine[0].severity == Severity.CRIT
+
+
+def test_an_unknown_trainer_is_judged_by_universal_rules_only() -> None:
+    """Absolute limits need a known trainer; NaN and a crash do not."""
+    columns: Columns = {
+        "approx_kl": 3.0,
+        "clip_fraction": 0.9,
+        "reward_mean": lambda i: 20.0 * i if i < 30 else 5.0,
+    }
+    found = findings(Profile(), rows(columns))
+    assert told(found) == {"reward-crash"}
+
+
+def test_one_nan_is_red_at_once_and_clears_after_three_good_points() -> None:
+    """NaN needs no second point, and is forgiven when numbers come back."""
+    columns = {**CTRL, "value_loss": lambda i: math.nan if i == 20 else 5.0}
+    found = [f for f in findings(profile(), rows(columns)) if f.rule == "non-finite"]
+    assert [(f.opened.row, f.cleared.row if f.cleared else None) for f in found] == [(20, 23)]
+
+
+def test_settled_runs_have_no_colour_for_explained_variance() -> None:
+    """At the ceiling returns hardly vary, so that explained variance says nothing."""
+    assert colour("explained_variance", -4.6, profile()) is Status.WARN
+    assert colour("explained_variance", -4.6, profile(), settled=True) is Status.OK
