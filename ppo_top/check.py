@@ -97,11 +97,11 @@ def check(
     *,
     as_object: bool,
     fail_on: Severity,
-    out: TextIO = sys.stdout,
-    err: TextIO = sys.stderr,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report, and give the exit code."""
-    session = load(paths, settings, err)
+    session = load(paths, settings, err or sys.stderr)
     if session is None:
         return COULD_NOT_LOOK
     pairs = looks(session)
@@ -174,13 +174,13 @@ def follow(
     *,
     as_object: bool,
     fail_on: Severity,
-    out: TextIO = sys.stdout,
-    err: TextIO = sys.stderr,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
 ) -> int:
     """Watch the paths and print a line when something changes; ends with an interrupt (code as check)."""
     for path in paths:
         if not path.exists():
-            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err or sys.stderr)
             return COULD_NOT_LOOK
 
     def say(event: dict[str, object]) -> None:

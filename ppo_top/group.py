@@ -50,6 +50,10 @@ ALIKE = 0.01
 """Consoles print three digits: so close is the same number."""
 
 
+FEW = 3
+"""Of two logs that have fewer telling tags than this so far, more may show that they are one run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a log belongs by its path. `near`: it lies in the home itself."""
@@ -66,7 +70,16 @@ class _Run:
     path: str
     file: str
     near: bool
-    first: dict[str, tuple[int, float]] = field(default_factory=dict)
+    voices: list[First] = field(default_factory=list)
+
+    @property
+    def first(self) -> dict[str, tuple[int, float]]:
+        """The first point of each tag of all its logs, of the earliest log that has it."""
+        found: dict[str, tuple[int, float]] = {}
+        for voice in self.voices:
+            for tag, point in voice.items():
+                found.setdefault(_plain(tag), point)
+        return found
 
 
 class Groups:
@@ -82,8 +95,8 @@ class Groups:
     def place(self, key: str, root: str, first: First, sure: bool = False) -> str | None:
         """The id of the run that a log belongs to; None: cannot be told before it has points.
 
-        `key` is its path below `root`; `first` holds the first point of each tag so far. `sure`
-        asks for an answer now, because no points will come.
+        `key` is its path below `root`; `first` holds the first point of each tag so far, and is kept:
+        it may grow. `sure` asks for an answer now, because no points will come.
         """
         known = self._placed.get((root, key))
         if known is not None:
@@ -95,13 +108,24 @@ class Groups:
             if not (first or sure):
                 return None
             run = self._among(scope, place, first)
+            if run is None and not sure and self._may_become_comparable(scope, place, first):
+                return None
             run = run or self._around(scope, place, first) or self._new(scope, place, key)
         if place.unit:
             self._units[scope, place.unit] = run
         self._placed[root, key] = run
-        for tag, point in first.items():
-            run.first.setdefault(_plain(tag), point)
+        run.voices.append(first)
+        if place.near and not run.near:  # it began in a folder below: now it has its whole home
+            run.near, run.path, run.file = True, place.home, ""
+            self._names.clear()
         return run.id
+
+    def _may_become_comparable(self, scope: str, place: Place, first: First) -> bool:
+        """Whether a few more tags may tell that a log is another voice of a run of its home."""
+        others = self._homes.get((scope, place.home), [])
+        if not others or all(likeness(run.first, first) is not None for run in others):
+            return False
+        return min(_telling(first), *(_telling(run.first) for run in others)) < FEW
 
     def _among(self, scope: str, place: Place, first: First) -> _Run | None:
         """A run of the same home that this log is another voice of."""
@@ -218,6 +242,11 @@ def _is_beyond_doubt(some: First, others: First) -> bool:
 def _holds(home: str, other: str) -> bool:
     """Whether a home lies (strictly) above another one."""
     return home != other and (home == "." or other.startswith(home + "/"))
+
+
+def _telling(first: First) -> int:
+    """How many tags tell runs apart."""
+    return sum(not CLOCK.search(tag) for tag in first)
 
 
 def _is_alike(one: float, other: float) -> bool:

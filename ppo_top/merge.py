@@ -11,7 +11,7 @@ lanes `late`, and whoever reads them starts again.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
@@ -52,8 +52,8 @@ class Lane:
     offset: float = 0.0
     per_episode: bool = False
     zero_missing: bool = False
-    axis: Mapping[int, int] | None = None
-    """Where the source counts something else than the run does: its step -> the run's step."""
+    axis: Axis | None = None
+    """Where the source counts something else than the run does."""
     head: Key | None = None
     """The key of the next point, or None when all points are taken."""
     _part: int = 0
@@ -62,8 +62,8 @@ class Lane:
     _steps: tuple[int, int] | None = None
     """The highest step so far and the one before it: going back to or behind the latter restarts."""
 
-    def refresh(self, starts: Sequence[float]) -> None:
-        """See whether there is a next point; `starts` are the times at which segments began."""
+    def refresh(self, starts: Starts) -> None:
+        """See whether there is a next point."""
         if self.head is None:
             self._find_head(starts)
 
@@ -76,11 +76,11 @@ class Lane:
 
     _taken: list[int] = field(default_factory=list)
 
-    def _find_head(self, starts: Sequence[float]) -> None:
+    def _find_head(self, starts: Starts) -> None:
         while self._part < len(self.parts):
             part = self.parts[self._part]
             while self._at < len(part):
-                if self._usable(part, self._at):
+                if not (self.zero_missing and part.values[self._at] == 0.0):
                     self.head = self._key(part, self._at, starts)
                     return
                 self._at += 1
@@ -89,16 +89,12 @@ class Lane:
             self._taken.append(self._at)
             self._part, self._at = self._part + 1, 0
 
-    def _usable(self, part: Series, at: int) -> bool:
-        if self.zero_missing and part.values[at] == 0.0:
-            return False
-        return self.axis is None or part.steps[at] in self.axis
-
-    def _key(self, part: Series, at: int, starts: Sequence[float]) -> Key:
-        step = part.steps[at] if self.axis is None else self.axis[part.steps[at]]
+    def _key(self, part: Series, at: int, starts: Starts) -> Key | None:
+        step = part.steps[at] if self.axis is None else self.axis.find(part.steps[at])
+        if step is None:
+            return None  # not known yet which step of the run it is
         if self._steps is None:
-            time = part.times[at]
-            self._segment = max(bisect_right(starts, time) - 1, 0) if time == time else 0
+            self._segment = starts.segment(part.times[at])
             self._steps = (step, step - 1)
         elif step <= self._steps[1]:
             self._segment += 1
@@ -107,7 +103,7 @@ class Lane:
             self._steps = (step, self._steps[0])
         return self._segment, self._steps[0]
 
-    def take(self, starts: Sequence[float]) -> Cell:
+    def take(self, starts: Starts) -> Cell:
         """The next point, in the concept's own sign and unit; the head moves on."""
         part = self.parts[self._part]
         cell = Cell(part.times[self._at], self.offset + self.scale * part.values[self._at])
@@ -137,19 +133,60 @@ class Lane:
         del self._taken[taken:]
 
 
-def segment_starts(parts: Iterable[Series]) -> list[float]:
-    """The times at which the segments of a chain begin; empty where the log has no clock."""
-    starts: list[float] = []
-    high, before = 0, -1
-    first = True
-    for part in parts:
-        for step, time in zip(part.steps, part.times, strict=True):
-            if first or step <= before:
-                starts.append(time)
-                high, before, first = step, step - 1, False
-            elif step > high:
-                high, before = step, high
-    return starts if all(time == time for time in starts) else []
+class Starts:
+    """The times at which the segments of a chain began, as far as it has been written."""
+
+    def __init__(self, parts: Sequence[Series] = ()) -> None:
+        self.times: list[float] = []
+        self._parts = parts
+        self._seen = [0] * len(parts)
+        self._steps: tuple[int, int] | None = None
+
+    def refresh(self) -> None:
+        """Look at what was written since."""
+        for number, part in enumerate(self._parts):
+            for at in range(self._seen[number], len(part)):
+                self._see(part.steps[at], part.times[at])
+            self._seen[number] = len(part)
+
+    def _see(self, step: int, time: float) -> None:
+        if self._steps is None or step <= self._steps[1]:
+            self.times.append(time)
+            self._steps = (step, step - 1)
+        elif step > self._steps[0]:
+            self._steps = (step, self._steps[0])
+
+    def segment(self, time: float) -> int:
+        """The segment that a time falls into; 0 where there is no clock."""
+        return max(bisect_right(self.times, time) - 1, 0) if time == time else 0
+
+
+class Axis:
+    """Translates the steps of a source that counts something else than the run does.
+
+    A console counts iterations, an event file environment steps: the k-th step at which the one logs
+    a concept is the k-th step at which the other logs it. Both may still grow.
+    """
+
+    def __init__(self, theirs: Sequence[Series], ours: Sequence[Series]) -> None:
+        self._series = (theirs, ours)
+        self._taken = ([0] * len(theirs), [0] * len(ours))
+        self._steps: tuple[dict[int, None], dict[int, None]] = ({}, {})
+        self._pairs: dict[int, int] = {}
+
+    def find(self, step: int) -> int | None:
+        """The run's step for one of the source's; None as long as it is not known."""
+        if step not in self._pairs:
+            self._refresh()
+        return self._pairs.get(step)
+
+    def _refresh(self) -> None:
+        for series, taken, steps in zip(self._series, self._taken, self._steps, strict=True):
+            for number, part in enumerate(series):
+                steps.update(dict.fromkeys(part.steps[taken[number] :]))
+                taken[number] = len(part)
+        if len(self._pairs) < min(map(len, self._steps)):
+            self._pairs = dict(zip(*self._steps, strict=False))
 
 
 @dataclass(slots=True)
@@ -164,8 +201,8 @@ class Gathered:
 class Rows:
     """Reads lanes row by row."""
 
-    def __init__(self, lanes: Sequence[Lane], starts: Sequence[float] = ()) -> None:
-        self._starts = starts
+    def __init__(self, lanes: Sequence[Lane], clock: Sequence[Series] = ()) -> None:
+        self._starts = Starts(clock)
         self._grid = [lane for lane in lanes if not lane.per_episode]
         self._episodes = [lane for lane in lanes if lane.per_episode]
         if not self._grid:
@@ -178,6 +215,7 @@ class Rows:
 
     def refresh(self) -> bool:
         """Look for new points; False when one belongs before a row that was given as sealed."""
+        self._starts.refresh()
         for lane in (*self._grid, *self._episodes):
             lane.refresh(self._starts)
         return not any(self._is_late(lane) for lane in self._grid)
@@ -212,7 +250,7 @@ class Rows:
             while lane.head == key:
                 cell = lane.take(self._starts)
                 values[lane.concept] = cell.value
-                if not newest >= cell.time:
+                if cell.time > newest or newest != newest:
                     newest = cell.time
         for lane in self._episodes:
             binned = self._bin(lane, key)

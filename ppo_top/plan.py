@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from ppo_top.catalogue import IGNORE, Meaning, Producer, identify, meaning
-from ppo_top.merge import Lane, segment_starts
+from ppo_top.merge import Axis, Lane
 from ppo_top.model import Series
 from ppo_top.sources import SourceState
 
@@ -19,7 +19,7 @@ CUT_MARK = "..."
 """How Stable-Baselines3 ends a key that was longer than its table allows."""
 
 SAME_AXIS = (0.5, 2.0)
-"""Two sources count the same thing when their last steps differ by less than these factors."""
+"""Two sources without a common concept count the same when their last steps differ by less."""
 
 
 @dataclass
@@ -74,12 +74,21 @@ class Plan:
     """The lanes of a run, who produced it, and when its segments began."""
 
     lanes: tuple[Lane, ...]
-    starts: tuple[float, ...]
+    clock: tuple[Series, ...]
+    """The series whose steps tell where the run began again."""
+    clocked: bool
+    """Whether that source tells the time."""
     producer: Producer
     left_out: int
     """How many tags are not judged because there are too many."""
     concepts: Mapping[tuple[str, str], str]
     """(source, tag) -> concept, for every tag that means one, charted or not."""
+    doubts: tuple[tuple[Chain, Chain, bool], ...] = ()
+    """Sources of which only the length tells whether they count what the main one does."""
+
+    def holds(self) -> bool:
+        """Whether the choice is still what it would be if it were made now."""
+        return all(_same_length(chain, main) is same for chain, main, same in self.doubts)
 
 
 def make_plan(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> Plan:
@@ -90,13 +99,15 @@ def make_plan(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> P
     chains = sorted(_chains(sources, own_names), key=lambda chain: chain.order)
     main = _main(chains)
     if main is None:
-        return Plan((), (), identify(()), 0, {})
+        return Plan((), (), False, identify(()), 0, {})
     lanes = [lane for chain in (main, *(c for c in chains if c is not main)) for lane in _lanes(chain, main)]
     chosen = _best(lanes, chains, main)
-    clock = max((main.parts(tag) for tag in main.tags), key=lambda parts: sum(map(len, parts)))
+    clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
+    doubts = [c for c in chains if c is not main and _shared(c, main) is None and not _episodic(c)]
     return Plan(
         tuple(chosen[:MOST_LANES]),
-        tuple(segment_starts(clock)),
+        tuple(clock),
+        clock[0].times[0] == clock[0].times[0],
         _producer(main, chains),
         max(0, len(chosen) - MOST_LANES),
         {
@@ -106,6 +117,7 @@ def make_plan(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> P
             for tag, known in chain.meanings.items()
             if tag in source.series
         },
+        tuple((chain, main, _same_length(chain, main)) for chain in doubts),
     )
 
 
@@ -151,9 +163,13 @@ def _producer(main: Chain, chains: Sequence[Chain]) -> Producer:
 
 
 def _lanes(chain: Chain, main: Chain) -> list[Lane]:
-    axis = None if chain is main or _same_axis(chain, main) else _translation(chain, main)
-    if axis == {}:
-        return []
+    axis = None
+    if chain is not main and not _episodic(chain):
+        shared = _shared(chain, main)
+        if shared is None and not _same_length(chain, main):
+            return []  # kept and exported, but not judged: nothing tells which row is which
+        if shared is not None and shared[0][0].steps[0] != shared[1][0].steps[0]:
+            axis = Axis(*shared)
     lanes = []
     for tag in chain.tags:
         known = chain.meanings.get(tag)
@@ -188,34 +204,29 @@ def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[L
     return with_meaning + [lane for lane in taken.values() if lane.concept.startswith("tag:")]
 
 
-def _translation(chain: Chain, main: Chain) -> dict[int, int]:
-    """The steps of a chain that counts something else than the main one -> the main one's steps.
-
-    A console counts iterations, an event file environment steps: a concept that both hold tells which
-    is which. Empty where there is none: such a chain is kept and exported, but not judged.
-    """
-    theirs = {known.concept: tag for tag, known in chain.meanings.items()}
+def _shared(chain: Chain, main: Chain) -> tuple[list[Series], list[Series]] | None:
+    """The series of a concept that both chains hold, once an update; None without one."""
+    theirs = {
+        known.concept: tag for tag, known in chain.meanings.items() if not known.per_episode
+    }
     for tag in main.tags:
         known = main.meanings.get(tag)
-        if known is not None and known.concept in theirs:
-            return _pair(_steps(chain.parts(theirs[known.concept])), _steps(main.parts(tag)))
-    return {}
+        if known is not None and known.concept in theirs and not known.per_episode:
+            return chain.parts(theirs[known.concept]), main.parts(tag)
+    return None
 
 
-def _same_axis(chain: Chain, main: Chain) -> bool:
-    last, reference = (_last_step(each) for each in (chain, main))
+def _episodic(chain: Chain) -> bool:
+    """Whether a chain has one point an episode and no more: these count environment steps."""
+    return bool(chain.meanings) and all(known.per_episode for known in chain.meanings.values())
+
+
+def _same_length(chain: Chain, main: Chain) -> bool:
+    last, reference = _last_step(chain), _last_step(main)
     if not reference or not last:
         return last == reference
     return SAME_AXIS[0] <= last / reference <= SAME_AXIS[1]
 
 
 def _last_step(chain: Chain) -> int:
-    return max((part.steps[-1] for tag in chain.tags for part in chain.parts(tag) if part.steps), default=0)
-
-
-def _steps(parts: Iterable[Series]) -> list[int]:
-    return sorted({step for part in parts for step in part.steps})
-
-
-def _pair(theirs: Sequence[int], ours: Sequence[int]) -> dict[int, int]:
-    return dict(zip(theirs, ours, strict=False))
+    return max(part.steps[-1] for tag in chain.tags for part in chain.parts(tag))

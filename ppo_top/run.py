@@ -19,6 +19,7 @@ from ppo_top.merge import Gathered, Rows
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.plan import Plan, make_plan
 from ppo_top.rules.judge import Judge
+from ppo_top.rules.own import rule_of
 from ppo_top.rules.text import TextEvidence
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
@@ -56,6 +57,8 @@ class Run:
     _rows: Rows = field(default_factory=lambda: Rows(()))
     _sealed: int = 0
     _segment: int = 0
+    _clocked: bool = False
+    """Whether the main source tells the time; else seconds since the start are taken for it."""
     _committed: Judge = field(init=False)
     _notes: list[tuple[int, TextEvidence, str]] = field(default_factory=list)
     _noted: int = 0
@@ -88,7 +91,7 @@ class Run:
         if self.judged:
             return True
         self.version += 1
-        if self._plan is None or not self._rows.refresh():
+        if self._plan is None or not self._plan.holds() or not self._rows.refresh():
             self._start_again()
         self._cut_back()
         while (key := self._rows.next_key()) is not None:
@@ -112,7 +115,8 @@ class Run:
         self._plan, self.tags_left_out = plan, plan.left_out
         self.producer = plan.producer
         self.config = self._gather_config(plan)
-        self._rows = Rows(plan.lanes, plan.starts)
+        self._rows = Rows(plan.lanes, plan.clock)
+        self._clocked = plan.clocked
         self._rows.refresh()
         self.timeline = Timeline()
         self._sealed = self._segment = self._noted = 0
@@ -125,7 +129,8 @@ class Run:
             goal=self.settings.goal,
             tags={lane.concept: lane.tag for lane in plan.lanes},
         )
-        self._committed = Judge(self.profile)
+        own = [rule_of(rule, self.profile) for rule in self.settings.rules]
+        self._committed = Judge(self.profile, own)
         self._notes = self._gather_notes()
         for lane in plan.lanes:
             name = lane.tag
@@ -136,7 +141,7 @@ class Run:
         config: dict[str, ConfigValue] = {}
         for source in sorted(self.sources.values(), key=lambda each: (-each.rank, each.key)):
             for key, value in source.config.items():
-                config.setdefault(hyperparameter(key) or key, value)
+                config.setdefault(hyperparameter(key, plan.producer.id) or key, value)
         for lane in plan.lanes:
             name = CONFIG_FROM_TRACKS.get(lane.concept)
             first = next((part.values[0] for part in lane.parts if part.values), None)
@@ -185,7 +190,7 @@ class Run:
             self.timeline.restarts.append(len(self.timeline))
             judge.restart()
         when = gathered.time
-        if when != when:
+        if when != when and not self._clocked:
             when = gathered.values.get("time_elapsed", when)
         mark = Mark(len(self.timeline), step, when)
         self.timeline.steps.append(step)
@@ -221,7 +226,8 @@ class Run:
     @property
     def total_steps(self) -> int | None:
         """How many steps the run will make, where a source says so."""
-        return total(self.config, self.producer)
+        steps = self.timeline.steps
+        return total(self.config, self.producer, steps[-1] if steps else None)
 
     @property
     def sealed_row(self) -> int:

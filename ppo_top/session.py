@@ -10,7 +10,7 @@ from ppo_top.group import Groups
 from ppo_top.model import Severity
 from ppo_top.run import Run
 from ppo_top.settings import Settings
-from ppo_top.sources import SourceState
+from ppo_top.sources import FirstPoints, SourceState
 
 _SLICE_S = 0.02
 """At least so long a run is judged at a stretch, so that each call gets somewhere."""
@@ -48,25 +48,31 @@ class Session:
 
     def _place(self, state: SourceState, sure: bool = False) -> Run | None:
         """Add a source to its run; None as long as it cannot be told which that is."""
-        first = {
-            tag: (series.steps[0], series.values[0]) for tag, series in state.series.items() if series
-        }
-        found = self._groups.place(state.key, str(state.source.root), first, sure)
+        root = state.source.root
+        inside = state.source.path.relative_to(root).as_posix() if root.is_dir() else state.key
+        found = self._groups.place(inside, str(root), FirstPoints(state), sure)
         if found is None:
             return None
         run = self.runs.get(found)
         if run is None:
-            run = self.runs[found] = Run(found, found, self._groups.path(found), self.settings)
+            run = self.runs[found] = Run(found, found, "", self.settings)
             for each in self.runs.values():
                 each.name = self._groups.name(each.id)
+        run.name, run.path = self._groups.name(found), self._groups.path(found)
         run.source(state)
         self._run_of[state.key] = run
         return run
 
-    def settle(self) -> None:
-        """No more will come: give logs that hold no points (a console with a traceback) their run."""
+    def settle(self, final: bool = True) -> None:
+        """Give logs that hold no points their run: settings, a console that ends in a traceback.
+
+        `final`: no more will come, so that a console that has said nothing of use gets one, too.
+        """
         for key, state in self._states.items():
-            if key not in self._run_of and (state.lines or state.problem_count or state.config):
+            if key in self._run_of:
+                continue
+            told = state.config or state.ended or state.evidence
+            if told or (final and (state.lines or state.problem_count)):
                 run = self._place(state, sure=True)
                 if run is not None:
                     run.changed(fresh=True)
@@ -94,6 +100,7 @@ class Session:
 
         True when everything is judged.
         """
+        self.settle(final=False)
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         waiting = [run for run in self.runs.values() if not run.judged]
         waiting.sort(key=lambda run: run.id != first)

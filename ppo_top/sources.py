@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.follow import Gain, Source
@@ -23,6 +24,23 @@ MOST_TAGS = 20_000
 """Tags kept of one source: a log that makes a tag of every sample must not fill the memory."""
 
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
+
+
+class FirstPoints(Mapping[str, tuple[int, float]]):
+    """tag -> step and value of its first point, of all tags that a source has by now."""
+
+    def __init__(self, source: SourceState) -> None:
+        self._source = source
+
+    def __getitem__(self, tag: str) -> tuple[int, float]:
+        series = self._source.series[tag]
+        return series.steps[0], series.values[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._source.series)
+
+    def __len__(self) -> int:
+        return len(self._source.series)
 
 
 @dataclass(slots=True)

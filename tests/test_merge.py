@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.merge import Gathered, Lane, Rows, segment_starts
+from ppo_top.merge import Axis, Gathered, Lane, Rows
 from ppo_top.model import Points, Series
 
 NAN = float("nan")
@@ -122,26 +122,29 @@ def test_a_lane_that_begins_after_a_resume_belongs_to_its_segment() -> None:
         (10, 1.0), (20, 2.0), (10, 3.0), (20, 4.0), times=[100.0, 200.0, 300.0, 400.0]
     )
     late = series((20, 9.0), times=[400.0])
-    starts = segment_starts([clock])
-    assert starts == [100.0, 300.0]
-    rows = read_all(Rows([lane("kl", clock), lane("eval", late)], starts))
+    rows = read_all(Rows([lane("kl", clock), lane("eval", late)], [clock]))
     assert [row.key for row in rows if "eval" in row.values] == [(1, 20)]
 
 
 def test_steps_of_another_axis_are_translated() -> None:
     """A console counts iterations where the event file counts environment steps."""
-    rows = read_all(
-        Rows(
-            [
-                lane("kl", series((2048, 0.1), (4096, 0.2))),
-                lane("episodes", series((1, 98.0), (2, 50.0)), source="b", axis={1: 2048, 2: 4096}),
-            ]
-        )
-    )
-    assert [row.values for row in rows] == [
+    ours, theirs = series((2048, 0.1), (4096, 0.2)), series((1, 0.1), (2, 0.2))
+    episodes = series((1, 98.0), (2, 50.0))
+    other = lane("episodes", episodes, source="b", axis=Axis([theirs], [ours]))
+    assert [row.values for row in read_all(Rows([lane("kl", ours), other]))] == [
         {"kl": 0.1, "episodes": 98.0},
         {"kl": 0.2, "episodes": 50.0},
     ]
+
+
+def test_a_point_waits_until_its_step_can_be_translated() -> None:
+    """The console is ahead of the event file: its newest line has no row yet, and is not lost."""
+    ours, theirs = series((2048, 0.1)), series((1, 0.1), (2, 0.2))
+    other = lane("kl1", theirs, source="b", axis=Axis([theirs], [ours]))
+    rows = Rows([lane("kl", ours), other])
+    assert [row.key[1] for row in read_all(rows)] == [2048]
+    extend(ours, [(4096, 0.2)])
+    assert [row.values for row in read_all(rows)] == [{"kl": 0.2, "kl1": 0.2}]
 
 
 def test_a_row_is_sealed_when_every_source_has_gone_beyond_it() -> None:

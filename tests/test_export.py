@@ -1,0 +1,127 @@
+"""`ppo-top export`: every point, number by number what the formats' own libraries read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from tests.growing import DEMO, demo_runs
+
+from ppo_top.cli import main
+
+HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
+Points = dict[str, list[tuple[int, float]]]
+
+
+def exported(capsys: pytest.CaptureFixture[str], path: Path, *more: str) -> list[list[str]]:
+    """The rows of an export, header first."""
+    assert main(["export", "--format", "csv", str(path), *more]) == 0
+    return list(csv.reader(io.StringIO(capsys.readouterr().out)))
+
+
+def by_source(rows: list[list[str]]) -> dict[str, dict[str, list[tuple[int, str, float]]]]:
+    """source -> tag -> (step, time, value)."""
+    found: dict[str, dict[str, list[tuple[int, str, float]]]] = defaultdict(lambda: defaultdict(list))
+    for _, source, tag, _, step, time, value in rows[1:]:
+        found[source][tag].append((int(step), time, float(value)))
+    return found
+
+
+def same(one: float, other: float) -> bool:
+    """Equal, NaN equal to NaN."""
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+EVENT_FILES = sorted(DEMO.glob("*/*tfevents*"))
+
+
+@pytest.mark.parametrize("path", EVENT_FILES, ids=lambda path: path.parent.name)
+def test_event_files_are_read_as_tensorboard_reads_them(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps, wall times and values of every scalar equal the EventAccumulator's without size limit."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    oracle = EventAccumulator(str(path), size_guidance={"scalars": 0, "tensors": 0})
+    oracle.Reload()
+    ours = by_source(exported(capsys, path))[path.name]
+    tags = oracle.Tags()["scalars"]
+    assert tags
+    for tag in tags:
+        wanted = oracle.Scalars(tag)
+        assert len(ours[tag]) == len(wanted)
+        for (step, time, value), event in zip(ours[tag], wanted, strict=True):
+            assert step == event.step
+            assert float(time) == event.wall_time
+            assert same(value, event.value)
+
+
+CSV_FILES = sorted(DEMO.glob("*/progress.csv"))
+
+
+@pytest.mark.parametrize("path", CSV_FILES, ids=lambda path: path.parent.name)
+def test_csv_files_are_read_as_python_reads_them(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every number cell of progress.csv is a point at its row's step."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    ours = by_source(exported(capsys, path))[path.name]
+    for column in table[0]:
+        wanted = [
+            (int(float(row["time/total_timesteps"])), float(row[column]))
+            for row in table
+            if row[column] != ""
+        ]
+        if column != "time/total_timesteps":
+            assert [(step, value) for step, _, value in ours[column]] == wanted, column
+
+
+def test_the_header_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    """Other programs read these columns."""
+    assert exported(capsys, DEMO / "sb3_cartpole")[0] == HEADER
+
+
+def test_values_read_back_as_the_same_float(capsys: pytest.CaptureFixture[str]) -> None:
+    """CSV and JSON lines hold the same numbers to the last bit."""
+    rows = exported(capsys, DEMO / "trl_grpo")[1:]
+    assert main(["export", "--format", "jsonl", str(DEMO / "trl_grpo")]) == 0
+    objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row[:3] for row in rows] == [[o["run"], o["source"], o["tag"]] for o in objects]
+    assert all(
+        same(float(row[6]), float(each["value"])) for row, each in zip(rows, objects, strict=True)
+    )
+
+
+def test_nan_is_spelt_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    """A NaN is a value and must not become an empty cell."""
+    rows = exported(capsys, DEMO / "torch_cartpole_nan")
+    assert "nan" in {row[6] for row in rows}
+
+
+@pytest.mark.parametrize("run", demo_runs(), ids=lambda run: run.name)
+def test_best_holds_one_series_a_concept_in_its_own_sign(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is charted: no concept from two sources, entropy positive, clip fraction a share."""
+    sources: dict[str, set[str]] = defaultdict(set)
+    for _, source, _, concept, _, _, value in exported(capsys, run, "--source", "best")[1:]:
+        if concept:
+            sources[concept].add(source)
+        if concept == "clip_fraction":
+            assert not float(value) > 1.0
+        if concept == "entropy" and "torch" in run.name:
+            assert not float(value) < 0.0
+    assert sources
+    assert all(len(each) == 1 for each in sources.values())
+
+
+def test_a_missing_path_is_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    """Export fails where there is nothing to export."""
+    assert main(["export", "--format", "csv", "/no/such/place"]) == 2
+    assert capsys.readouterr().out == ""
