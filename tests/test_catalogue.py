@@ -36,6 +36,7 @@ WORDS = {
     "=", "neg", "pct", "ms", "1-x", "bin", "zero-missing",  # what is done to the number
     "k1", "k2", "k3", "kl",  # how a KL is estimated
     "binding", "outside",  # which clips count
+    "ignore",  # neither drawn nor judged
     "half", "mse", "clipped", "scaled", "token", "prob", "cumulative", "update", "end",
 }  # fmt: skip
 
@@ -52,12 +53,12 @@ def concept_of(trainer: str, tag: str) -> str | None:
 @pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
 def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
     """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
-    tag = entry.tag.replace("{f}", "speed")
+    tag = entry.tag.replace("{f}", "speed").replace("*", "x")
     found = trainers()[trainer].find(tag)
     assert found is not None
     assert found[0] is entry
     known = meaning(PRODUCERS[trainer], tag)
-    if entry.axis:
+    if entry.axis or "ignore" in entry.words:
         assert known is not None
         assert (known.concept, known.axis) == (IGNORE, entry.axis)
     elif entry.concept == "-":
@@ -150,7 +151,7 @@ def test_a_tag_without_a_concept_can_be_drawn_too():
 def test_quantiles_of_a_histogram_are_concepts():
     """A histogram comes as numbers: its largest value and its quantiles have names."""
     legacy = PRODUCERS["trl-legacy"]
-    assert concept_of("trl-legacy", "ppo/policy/ratio/max") == "ratio_max"
+    assert concept_of("trl-legacy", "ppo/policy/ratio/max") == "ratio_dist{max}"
     assert concept_of("trl-legacy", "env/reward_dist/p99") == "reward_p99"
     assert concept("reward_p99").label == "reward p99"
     assert meaning(legacy, "ppo/val/mean/max") is None

@@ -30,7 +30,8 @@ class Entry:
 
     `words` are those of the third column: `=`, `neg`, `pct`, `ms` and `1-x` say what to do with the
     number, `bin` that there is a point an episode, `zero-missing` that 0 stands for "none",
-    `axis:...` what the steps count; others (`k1`, `binding`, ...) say how the trainer computes it.
+    `axis:...` what the steps count, `ignore` that it is not worth a look; others (`k1`, `binding`,
+    ...) say how the trainer computes it.
     """
 
     tag: str
@@ -91,17 +92,21 @@ class Table:
     def patterns(self) -> list[tuple[re.Pattern[str], Entry]]:
         """The lines with a parameter, the more specific ones first."""
         if self._patterns is None:
-            lines = [entry for entry in self.entries.values() if "{f}" in entry.tag]
+            lines = [each for each in self.entries.values() if "{f}" in each.tag or "*" in each.tag]
             lines.sort(key=lambda entry: -len(entry.tag))
             self._patterns = [(_pattern(entry.tag), entry) for entry in lines]
         return self._patterns
 
 
 def _pattern(tag: str) -> re.Pattern[str]:
-    """`rewards/{f}/mean` as an expression; at the end of a tag the parameter is one component."""
-    before, after = tag.split("{f}")
-    inside = "(.+)" if after else "([^/]+)"
-    return re.compile(re.escape(before) + inside + re.escape(after))
+    """`rewards/{f}/mean` as an expression; at the end of a tag the parameter is one component.
+
+    `*` stands for anything.
+    """
+    before, parameter, after = tag.partition("{f}")
+    inside = ("(.+)" if after else "([^/]+)") if parameter else "()"
+    parts = (".*".join(map(re.escape, part.split("*"))) for part in (before, after))
+    return re.compile(inside.join(parts))
 
 
 @cache

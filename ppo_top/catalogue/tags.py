@@ -12,7 +12,8 @@ from ppo_top.catalogue.producers import Producer
 from ppo_top.catalogue.table import FOLDER, NOTHING, Entry, rows, trainers
 
 IGNORE = "ignore"
-"""The concept of a tag that repeats another one on an axis of its own: not to be judged."""
+"""The concept of a tag that is neither drawn nor judged: it repeats another one on an axis of its
+own, or says something of the machinery and not of the training."""
 
 LAST = 1000
 """Added to the priority of a tag that is only a part of a histogram."""
@@ -83,18 +84,19 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
 
 
 def _summarised(concept: str, summary: str) -> str:
-    """What one number of a histogram is: `reward_p50`, `ratio_max`, or `kl_dist{mean}`."""
+    """What one number of a histogram is: `reward_p50`, `reward_max`, or `ratio_dist{max}`."""
     part = f"{concept.removesuffix(DISTRIBUTION)}_{'p50' if summary == 'median' else summary}"
     named = summary not in ("mean", "count") and is_concept(part)
     return part if named else f"{concept}{{{summary}}}"
 
 
 def _of(entry: Entry, parameter: str) -> Meaning | None:
-    if entry.concept == NOTHING and entry.axis is None:
+    aside = entry.axis is not None or IGNORE in entry.words
+    if entry.concept == NOTHING and not aside:
         return None
     scale, offset = entry.scale
     return Meaning(
-        concept=IGNORE if entry.axis else entry.concept.replace("{f}", f"{{{parameter}}}"),
+        concept=IGNORE if aside else entry.concept.replace("{f}", f"{{{parameter}}}"),
         scale=scale,
         offset=offset,
         per_episode="bin" in entry.words,
