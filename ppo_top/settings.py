@@ -15,6 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from ppo_top.own_rule import WORDS, fault, is_number, own_rule
+from ppo_top.own_rule import OwnRule as OwnRule
+
 NAME = "ppo-top.toml"
 MOST_BYTES = 256 * 1024
 """A settings file is smaller than this; a larger one is not read."""
@@ -22,36 +25,11 @@ MOST_BYTES = 256 * 1024
 OWN_ONLY = ("console",)
 """Tables that count only in the user's own file: an expression can be made to run for ever."""
 
-SEVERITIES = ("info", "watch", "warn", "crit")
-
 Thresholds = Mapping[str, Mapping[str, float]]
 Known = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; asked only when a file speaks of rules."""
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class OwnRule:
-    """A rule that a user wrote: `metric` (a concept or a tag) is not to pass `above` or `below`.
-
-    It speaks when `k` of the last `n` points are beyond its limit, after `warmup` points, and falls
-    silent after `clear` points that are not.
-    """
-
-    id: str
-    metric: str
-    above: float | None = None
-    below: float | None = None
-    severity: str = "warn"
-    title: str = ""
-    say: str = ""
-    k: int = 3
-    n: int = 5
-    warmup: int = 0
-    clear: int = 3
-    causes: tuple[str, ...] = ()
-    tries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,25 +183,17 @@ class _Reader:
         self.taken["rules"] = tuple(written.values())
 
     def _own_rule(self, where: str, entry: object) -> OwnRule | None:
-        given: dict[str, object] = {}
-        for key, value in self._table(where, entry).items():
-            if key not in _OWN_RULE:
-                self._unknown(where, key, _OWN_RULE)
+        given = dict(self._table(where, entry))
+        for key in given:
+            if key not in WORDS:
+                self._unknown(where, key, WORDS)
                 return None
-            given["tries" if key == "try" else key] = value
-        wrong = [key for key, value in given.items() if not _fits(key, value)]
-        if wrong:
-            word = _spelt(wrong[0])
-            self._problem(f"{where}.{word}", f"is {_OWN_RULE[word]}")
-        elif not {"id", "metric"} <= given.keys() or not {"above", "below"} & given.keys():
-            self._problem(where, "needs id, metric, and above or below")
-        elif given.get("k", 3) > given.get("n", 5):  # type: ignore[operator]
-            self._problem(f"{where}.k", "is at most n (of which 5 is the usual)")
-        elif given["id"] in self.known():
-            self._problem(f"{where}.id", f"{given['id']!r} is the name of a rule that is built in")
-        else:
-            lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
-            return OwnRule(**{**given, **lists})  # type: ignore[arg-type]
+        wrong = fault(given)
+        if wrong is None and given["id"] in self.known():
+            wrong = "id", f"{given['id']!r} is the name of a rule that is built in"
+        if wrong is None:
+            return own_rule(given)
+        self._problem(".".join(part for part in (where, wrong[0]) if part), wrong[1])
         return None
 
     def _tags(self, value: object, before: Settings) -> None:
@@ -279,7 +249,7 @@ class _Reader:
         return {}
 
     def _number(self, where: str, value: object) -> float | None:
-        if _is_number(value):
+        if is_number(value):
             return float(value)  # type: ignore[arg-type]
         self._problem(where, f"{value!r} is not a number")
         return None
@@ -293,35 +263,3 @@ class _Reader:
     def _problem(self, where: str, what: str) -> None:
         line = ": ".join(part for part in (str(self.path), where, what) if part)
         self.problems.append("".join(c if c.isprintable() else repr(c)[1:-1] for c in line))
-
-
-_OWN_RULE = {
-    **dict.fromkeys(("id", "metric", "title", "say"), "text in quotes"),
-    **dict.fromkeys(("above", "below"), "a number"),
-    **dict.fromkeys(("k", "n", "warmup", "clear"), "a whole number, 0 or more"),
-    **dict.fromkeys(("causes", "try"), "a list of texts"),
-    "severity": f"one of {', '.join(SEVERITIES)}",
-}
-"""The words of a rule of one's own, and what they take."""
-
-
-def _spelt(key: str) -> str:
-    return "try" if key == "tries" else key
-
-
-def _fits(key: str, value: object) -> bool:
-    """Whether a word of an own rule holds what it should."""
-    kind = _OWN_RULE[_spelt(key)]
-    if key == "severity":
-        return value in SEVERITIES
-    if kind == "text in quotes":
-        return isinstance(value, str) and bool(value)
-    if kind == "a number":
-        return _is_number(value)
-    if kind == "a list of texts":
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
