@@ -60,6 +60,8 @@ LOGS = [
     ("tests/data/trl_0.11.4/ppov2/out/runs", "*tfevents*", "TRL PPO"),
     ("tests/data/trl_1.12.0/ppo/out/runs", "*tfevents*", "TRL PPO"),
     ("tests/data/trl_1.12.0/ppo", "stdout.log", "TRL PPO"),
+    ("tests/data/trl_1.12.0/ppo/out/checkpoint-12", "trainer_state.json", "TRL PPO"),
+    ("tests/data/trl_0.11.4/ppov2/out/checkpoint-6", "trainer_state.json", "TRL PPO"),
     ("tests/data/cleanrl_fe8d8a03", "*tfevents*", "CleanRL PPO"),
     ("tests/data/rsl_rl_5.5.1", "*tfevents*", "rsl_rl PPO"),
     ("tests/data/rsl_rl_5.5.1", "console.log", "rsl_rl PPO"),

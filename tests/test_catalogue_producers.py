@@ -1,0 +1,67 @@
+"""Who wrote a log, decided by the tags that are in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.catalogue import UNKNOWN, identify, producers
+
+PRODUCERS = {producer.id: producer for producer in producers()}
+
+FINGERPRINTS = [
+    ("sb3", "PPO", ["rollout/ep_rew_mean", "time/fps", "train/loss", "train/clip_fraction"]),
+    ("sb3", "A2C", ["rollout/ep_rew_mean", "train/policy_loss", "train/value_loss"]),
+    ("sb3", "DQN", ["rollout/ep_rew_mean", "rollout/exploration_rate", "train/loss"]),
+    ("sb3", "SAC", ["rollout/ep_rew_mean", "train/actor_loss", "train/ent_coef"]),
+    ("sb3", "TD3", ["rollout/ep_rew_mean", "train/actor_loss", "train/critic_loss"]),
+    ("sb3", "TRPO", ["rollout/ep_rew_mean", "train/kl_divergence_loss", "train/value_loss"]),
+    ("sb3", "", ["rollout/ep_rew_mean", "time/fps"]),
+    ("custom", "", ["Mean reward", "KL", "clip%"]),
+    ("custom", "", ["rollout/ep_rew_mean", "train/policy_gradient_loss", "train/approx_kl"]),
+    ("trl-legacy", "PPO", ["env/reward_mean", "ppo/policy/clipfrac"]),
+    ("trl-ppo", "PPO", ["train/policy/approxkl_avg", "train/objective/kl"]),
+    ("trl-ppo", "PPO", ["policy/approxkl_avg", "eps"]),
+    ("trl-grpo", "GRPO", ["train/completions/clipped_ratio", "train/reward"]),
+    ("trl-grpo", "GRPO", ["completion_length", "reward", "reward_std"]),
+    ("trl-async-grpo", "GRPO", ["train/completions/mean_length", "train/sample/staleness_mean"]),
+    ("cleanrl", "PPO", ["charts/SPS", "charts/episodic_return", "losses/clipfrac"]),
+    ("cleanrl", "DQN", ["charts/SPS", "losses/td_loss"]),
+    ("rsl_rl", "PPO", ["Train/mean_reward", "Perf/total_fps"]),
+    ("rllib", "PPO", ["ray/tune/learners/default_policy/mean_kl_loss"]),
+    ("rllib", "", ["env_runners/episode_return_mean"]),
+    ("skrl", "PPO", ["Reward / Total reward (mean)", "Loss / Value loss"]),
+    ("verl", "", ["actor/pg_loss", "response_length/clip_ratio"]),
+    ("openrlhf", "", ["train/ppo_clip_ratio", "train/reward", "train/actor_lr"]),
+    ("openrlhf", "", ["train/group_reward_std"]),
+    ("spinning-up", "PPO", ["AverageEpRet", "ClipFrac"]),
+    ("torchrl", "PPO", ["train/loss_objective", "train/kl_approx"]),
+    ("tianshou", "", ["training/returns_stat/mean", "update/loss/mean"]),
+    ("sample_factory", "PPO", ["reward/reward", "train/fraction_clipped", "train/loss"]),
+    ("rl_games", "PPO", ["losses/a_loss", "rewards/step", "rewards/iter"]),
+    ("unknown", "", ["loss", "accuracy"]),
+    ("unknown", "", []),
+]
+
+
+@pytest.mark.parametrize(("trainer", "algo", "tags"), FINGERPRINTS)
+def test_a_trainer_is_known_by_its_tags(trainer, algo, tags):
+    """The marks of one trainer do not fit another one's table, and tell the algorithm."""
+    found = identify(tags)
+    assert (found.id, found.algo) == (trainer, algo)
+    assert found == identify(reversed(tags))
+
+
+def test_more_tags_may_change_the_answer():
+    """It is asked again when tags appear: at first SB3's algorithm cannot be told."""
+    tags = ["rollout/ep_rew_mean", "time/fps"]
+    assert identify(tags).label == "SB3"
+    assert identify([*tags, "train/clip_fraction"]).label == "SB3 PPO"
+
+
+def test_families_say_whose_limits_apply():
+    """Control, RLHF with a critic, GRPO and its relatives, and unknown ones."""
+    families = {name: each.family for name, each in PRODUCERS.items()}
+    assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"
+    assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
+    assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
+    assert UNKNOWN.family == "unknown"
