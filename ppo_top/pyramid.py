@@ -90,6 +90,11 @@ class Pyramid:
         stop = min(stop, len(self.values))
         if start >= stop:
             return EMPTY
+        if stop - start <= BRANCH:
+            block = self.values[start:stop]
+            total = sum(block)
+            if total - total == 0:  # all are finite: the usual case, and many small stretches
+                return Extent(min(block), max(block), block[-1], False)
         low, high, bad = math.inf, -math.inf, False
         at = start
         while at < stop:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from functools import lru_cache
 
 REPLACEMENT = "�"
 """Stands for every character that a terminal might obey or hide instead of show."""
+
+_OTHER = re.compile("[^ -~\u2500-\u259f\u2800-\u28ff\u2190-\u2199\u2713-\u2718·–…]")
+"""All but printable ASCII, drawing characters and our own signs: to be looked at closely."""
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _COMBINING = frozenset({"Mn", "Me"})
@@ -16,15 +20,17 @@ _SMALL = 1e-4
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 
 
-@lru_cache(maxsize=4096)
 def clean(text: str) -> str:
     """The text without anything that a terminal could obey: control, bidirectional, invisible.
 
     Such a character becomes `�`, a tab or a line end a space; combining marks that do not melt into
     their letter are left out, so that every character has a width of one or two cells.
     """
-    if text.isascii() and text.isprintable():
-        return text
+    return text if _OTHER.search(text) is None else _cleaned(text)
+
+
+@lru_cache(maxsize=4096)
+def _cleaned(text: str) -> str:
     return "".join(_safe(character) for character in unicodedata.normalize("NFC", text))
 
 
@@ -138,7 +144,7 @@ def steps(step: float | None, total: float | None = None) -> str:
 
 
 def value(amount: float | None, fmt: str) -> str:
-    """A value as its concept is printed: by `pct`, `int`, `s` or `lr`; anything else is a number."""
+    """A value as its concept is printed: as `pct`, `int`, `s`, `lr` or a plain number."""
     if fmt in ("%", "pct"):
         return percent(amount)
     if fmt == "int":

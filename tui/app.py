@@ -124,6 +124,7 @@ class PpoTop(App[int]):
         self._loaded = False
         self._held: tuple[str, float, int] = ("", 0.0, 0)
         self._toasted = 0.0
+        self._states: list[object] = []
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -215,7 +216,14 @@ class PpoTop(App[int]):
         """States depend on the clock; toasts pass."""
         if self.desk.toast and time.monotonic() - self._toasted > TOAST_S:
             self.desk.toast = ""
-        if self.desk.session.runs:
+            self.draw()
+        view = self.desk.view()
+        now = [
+            (view.state, view.state_text) if view is not None else None,
+            *((known.id, known.state, known.verdict) for known in self.desk.known()),
+        ]
+        if now != self._states:
+            self._states = now
             self.draw()
 
     # --- drawing ---------------------------------------------------------------------------------

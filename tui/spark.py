@@ -188,56 +188,64 @@ def plot(
     the lowest line where nothing else is drawn.
     """
     wide, high = size
-    per_cell, per_line = (2, 4) if glyphs.braille else (1, 1)
-    grid = _Grid(wide, high)
+    per_cell = 2 if glyphs.braille else 1
+    grid = _Grid(wide, high, 4 if glyphs.braille else 1)
     before: float | None = None
     for number, column in enumerate(columns[: wide * per_cell]):
+        low, top, last, bad = column
         cell = number // per_cell
-        if column.non_finite:
-            grid.sign(cell, high - 1, glyphs.bad, "bad")
-        if column.low is None or column.high is None:
+        if bad:
+            grid.signs.setdefault((cell, high - 1), (glyphs.bad, "bad"))
+        if low is None or top is None:
             continue
-        style = colours.outside if outside(column.low, column.high, limits) else colours.inside
-        joined = column if before is None else _joined(column, before)
-        bottom = reach.place(joined[0], high * per_line)
-        top = reach.place(joined[1], high * per_line)
-        for dot in range(bottom, top + 1):
-            upside = high * per_line - 1 - dot
-            bits = DOTS[upside % 4][number % 2] if glyphs.braille else 1
-            grid.dot(cell, upside // per_line, bits, style)
-        if column.high > reach.high:
-            grid.sign(cell, 0, glyphs.above, style)
-        if column.low < reach.low:
-            grid.sign(cell, high - 1, glyphs.below, style)
-        before = column.last
+        style = colours.outside if outside(low, top, limits) else colours.inside
+        if top > reach.high:
+            grid.signs.setdefault((cell, 0), (glyphs.above, style))
+        if low < reach.low:
+            grid.signs.setdefault((cell, high - 1), (glyphs.below, style))
+        if before is not None:  # so that the curve hangs together
+            low, top = min(low, before), max(top, before)
+        dots = reach.place(low, high * grid.per_line), reach.place(top, high * grid.per_line)
+        grid.stroke(cell, number % 2, dots, style)
+        before = last
     return [
         _drawn(grid, row, limits, reach, glyphs, marks if row == high - 1 else None)
         for row in range(high)
     ]
 
 
-def _joined(column: Extent, before: float) -> tuple[float, float]:
-    """The stretch to draw so that the curve hangs together with the column before."""
-    low, high = column.low or 0.0, column.high or 0.0
-    return min(low, before), max(high, before)
+STROKES = [
+    [
+        [sum(DOTS[3 - dot][side] for dot in range(low, high + 1)) for high in range(4)]
+        for low in range(4)
+    ]
+    for side in range(2)
+]
+"""Bits of a stroke inside one braille cell: by side, lowest dot and highest dot, from below."""
 
 
 class _Grid:
     """Dots, styles and signs of a plot, cell by cell."""
 
-    def __init__(self, wide: int, high: int) -> None:
-        self.wide, self.high = wide, high
+    def __init__(self, wide: int, high: int, per_line: int) -> None:
+        self.wide, self.high, self.per_line = wide, high, per_line
         self.bits = [[0] * wide for _ in range(high)]
         self.styles = [[""] * wide for _ in range(high)]
         self.signs: dict[tuple[int, int], Span] = {}
 
-    def dot(self, cell: int, row: int, bits: int, style: str) -> None:
-        self.bits[row][cell] |= bits
-        if self.styles[row][cell] in ("", "curve"):
-            self.styles[row][cell] = style
-
-    def sign(self, cell: int, row: int, sign: str, style: str) -> None:
-        self.signs.setdefault((cell, row), (sign, style))
+    def stroke(self, cell: int, side: int, dots: tuple[int, int], style: str) -> None:
+        """A vertical stroke between two heights in dots, counted from below."""
+        low, high = dots
+        for line in range(low // self.per_line, high // self.per_line + 1):
+            row = self.high - 1 - line
+            if self.per_line == 4:
+                start = low - line * 4 if low > line * 4 else 0
+                stop = high - line * 4 if high < line * 4 + 3 else 3
+                self.bits[row][cell] |= STROKES[side][start][stop]
+            else:
+                self.bits[row][cell] = 1
+            if self.styles[row][cell] in ("", "curve"):
+                self.styles[row][cell] = style
 
 
 def _drawn(
