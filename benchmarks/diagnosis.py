@@ -1,0 +1,282 @@
+"""How good the verdict is, on labelled runs that really trained: `python benchmarks/diagnosis.py`.
+
+Every run of `corpus/runs` is read and judged through the same session as a user's own runs, and
+what was found is held against the run's label. *tune* runs are those on which thresholds may be
+set, *check* runs those on which they are judged. Beside it stands what the plain thresholds of the
+trainers' guides would have said, each point by itself.
+
+    python benchmarks/diagnosis.py [--split check|tune|all] [--runs DIR] [--show] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.literal import first_alarm
+from ppo_top.backtest import reward_fell
+from ppo_top.check import load
+from ppo_top.model import Finding, Row, Severity
+from ppo_top.rules.book import BY_ID
+from ppo_top.rules.judge import Judge
+from ppo_top.run import Run
+from ppo_top.settings import Settings
+
+RUNS = Path(__file__).resolve().parent.parent / "corpus" / "runs"
+WARN, CRIT = Severity.WARN, Severity.CRIT
+
+GROUPS = {
+    "step size": ("lr-x", "clip-off", "epochs-"),
+    "critic": ("critic-", "reward-x1000"),
+    "never moves": ("lr-1e-8", "reward-zero", "reward-constant", "limit-short"),
+}
+BARS = {"step size": 5, "critic": 15, "never moves": 25}
+
+
+@dataclass
+class Verdict:
+    """A labelled run with what was found in it. Delays are in updates since the fault began."""
+
+    meta: dict[str, Any]
+    findings: list[Finding]
+    updates: int
+    points: int
+    micros: float
+    fell: int | None
+    literal: str | None
+    console: bool
+    delay: float = math.inf
+    lead: int | None = None
+    first: str = ""
+    accepted: bool = False
+    flapping: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def onset(self) -> int:
+        """The first row that can show the fault."""
+        return int(self.meta["onset_update"]) // max(1, int(self.meta.get("log_interval", 1)))
+
+    def since_onset(self, least: Severity) -> list[Finding]:
+        """Findings that reached a severity at or after the onset, or stood open at it."""
+        return [f for f in self.findings if reached(f, least) >= self.onset]
+
+
+def reached(finding: Finding, least: Severity) -> float:
+    """The row at which a finding was first this severe; -1 when it never was."""
+    return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
+
+
+def accepted_rules(meta: dict[str, Any]) -> set[str]:
+    """The rules that may rightly name a run's fault, from the short codes of its label."""
+    wanted = set(meta["expected"])
+    return {rule.id for rule in BY_ID.values() if wanted & set(rule.codes)}
+
+
+def judge_run(path: Path) -> Verdict | None:
+    """Read and judge one run of the corpus."""
+    meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+    session = load([path], Settings(), io.StringIO())
+    if session is None:
+        return None
+    run = max(session.runs.values(), key=lambda each: len(each.timeline))
+    rows = _rows(run)
+    verdict = Verdict(
+        meta=meta,
+        findings=list(run.findings),
+        updates=len(rows),
+        points=sum(len(row.values) for row in rows),
+        micros=_cost(run, rows),
+        fell=reward_fell(run.timeline),
+        literal=first_alarm(rows, run.profile.family),
+        console=(path / "console.txt").exists(),
+    )
+    _name(verdict)
+    return verdict
+
+
+def _rows(run: Run) -> list[Row]:
+    """The run's rows once more, as they were judged."""
+    values: list[dict[str, float]] = [{} for _ in range(len(run.timeline))]
+    for name, track in run.timeline.tracks.items():
+        for row, value in zip(track.rows, track.values, strict=True):
+            values[row][name] = value
+    return [Row(run.timeline.mark(number), cells) for number, cells in enumerate(values)]
+
+
+def _cost(run: Run, rows: Sequence[Row]) -> float:
+    """Microseconds a point with all rules on: the best of three passes."""
+    points = max(1, sum(len(row.values) for row in rows))
+    best = math.inf
+    for _ in range(3):
+        judge = Judge(run.profile)
+        start = time.perf_counter()
+        for row in rows:
+            judge.feed(row)
+        best = min(best, time.perf_counter() - start)
+    return 1e6 * best / points
+
+
+def _name(verdict: Verdict) -> None:
+    """What was said first, how late, and how early before the reward fell."""
+    accepted = accepted_rules(verdict.meta)
+    since = verdict.since_onset(WARN)
+    right = [f for f in since if f.rule in accepted]
+    if right:
+        row = min(reached(f, WARN) for f in right)
+        verdict.delay = row - verdict.onset
+        verdict.lead = verdict.fell - int(row) if verdict.fell is not None else None
+    if since:
+        row = min(reached(f, WARN) for f in since)
+        verdict.first = top(since, row)
+        verdict.accepted = verdict.first in accepted
+    verdict.flapping = Counter(f.rule for f in verdict.findings)
+
+
+def top(findings: Iterable[Finding], row: float) -> str:
+    """The finding that stands at the top of the screen at a row: worst, then diagnoses first."""
+    open_now = [(s, f) for f in findings if (s := f.severity_at(int(row))) is not None]
+    absorbed = {rule for _, finding in open_now for rule in finding.members}
+    shown = [pair for pair in open_now if pair[1].rule not in absorbed] or open_now
+    key = max(shown, key=lambda pair: (pair[0], bool(pair[1].members), -pair[1].since.row))
+    return key[1].rule
+
+
+def share(part: int, whole: int) -> str:
+    """`16/17 (94 %, 73-99)`: with the Wilson interval at 95 %."""
+    if not whole:
+        return "none"
+    z, p = 1.96, part / whole
+    middle = (p + z * z / (2 * whole)) / (1 + z * z / whole)
+    half = z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return f"{part}/{whole} ({100 * p:.0f} %, {100 * low:.0f}-{100 * high:.0f})"
+
+
+def quantiles(values: Sequence[float]) -> str:
+    """Median and ninth decile; what was never found counts as infinite."""
+    if not values:
+        return "none"
+    ranked = sorted(values)
+    ninth = ranked[min(len(ranked) - 1, math.ceil(0.9 * len(ranked)) - 1)]
+    return f"median {statistics.median(ranked):g}, p90 {ninth:g}"
+
+
+def group_of(fault: str) -> str:
+    """The kind of fault, for delays."""
+    found = (name for name, starts in GROUPS.items() if fault.startswith(starts))
+    return next(found, "other")
+
+
+def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
+    """Print the figures of one set of runs, with the bars that they are to reach."""
+    healthy = [v for v in verdicts if v.meta["fault"] == "none"]
+    harmful = [v for v in verdicts if v.meta["fault"] != "none" and v.meta.get("harmful")]
+    harmless = [v for v in verdicts if v.meta["fault"] != "none" and not v.meta.get("harmful")]
+    print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")
+    figures = {**_harmful(harmful), **_healthy(healthy), **_rest(verdicts, harmless)}
+    _literal(healthy, harmful)
+    return figures
+
+
+def _harmful(runs: Sequence[Verdict]) -> dict[str, Any]:
+    found = sum(bool(v.since_onset(WARN)) for v in runs)
+    right = sum(v.accepted for v in runs)
+    ever = sum(v.delay < math.inf for v in runs)
+    print(f"harmful runs warned of          {share(found, len(runs))}   bar 95 %")
+    print(f"first-named diagnosis right     {share(right, len(runs))}   bar 80 %")
+    print(f"right diagnosis at any time     {share(ever, len(runs))}")
+    for group in (*GROUPS, "other"):
+        delays = [v.delay for v in runs if group_of(v.meta["fault"]) == group]
+        bar = f"   bar: median {BARS[group]}" if group in BARS else ""
+        print(f"  delay, {group:<14} {len(delays):>3} runs   {quantiles(delays)}{bar}")
+    leads = [float(v.lead) for v in runs if v.lead is not None]
+    print(f"lead before reward fell         {quantiles(leads)} ({len(leads)} runs)")
+    return {"harmful": len(runs), "warned": found, "first_right": right, "ever_right": ever}
+
+
+def _healthy(runs: Sequence[Verdict]) -> dict[str, Any]:
+    count = max(1, len(runs))
+    crit = sum(f.severity >= CRIT for v in runs for f in v.findings)
+    warn = sum(f.severity == WARN for v in runs for f in v.findings)
+    watch = sum(f.severity == Severity.WATCH for v in runs for f in v.findings)
+    updates = sum(v.updates for v in runs)
+    by_rule = Counter(f.rule for v in runs for f in v.findings if f.severity >= WARN)
+    watched = Counter(f.rule for v in runs for f in v.findings if f.severity == Severity.WATCH)
+    print(f"false alarms, crit              {crit} in {len(runs)} healthy runs   bar 0")
+    print(f"false alarms, warn              {warn / count:.2f} a healthy run   bar 0.2")
+    print(f"remarks (watch)                 {watch / count:.2f} a healthy run, {updates:,} updates")
+    print(f"  by rule, warn and crit        {dict(by_rule.most_common()) or 'none'}")
+    print(f"  by rule, watch                {dict(watched.most_common()) or 'none'}")
+    return {"healthy": len(runs), "crit": crit, "warn": warn, "watch": watch}
+
+
+def _rest(runs: Sequence[Verdict], harmless: Sequence[Verdict]) -> dict[str, Any]:
+    named = sum(bool(v.since_onset(WARN)) for v in harmless)
+    worst = max(((n, rule, v.meta["id"]) for v in runs for rule, n in v.flapping.items()),
+                default=(0, "", ""))  # fmt: skip
+    points = sum(v.points for v in runs)
+    micros = sum(v.micros * v.points for v in runs) / max(1, points)
+    highest = max((v.micros for v in runs), default=0.0)
+    print(f"faults without harm, warned of  {share(named, len(harmless))} (neither hit nor miss)")
+    print(f"flapping, most of one rule      {worst[0]} ({worst[1]} in {worst[2]})   bar 3")
+    print(
+        f"cost                            {micros:.1f} us a point, worst run {highest:.1f}   bar 10"
+    )
+    return {"flapping": worst[0], "micros": micros, "micros_worst": highest}
+
+
+def _literal(healthy: Sequence[Verdict], harmful: Sequence[Verdict]) -> None:
+    false = sum(v.literal is not None for v in healthy)
+    hits = sum(v.literal is not None for v in harmful)
+    names = Counter(v.literal for v in healthy if v.literal)
+    print("the guides' thresholds taken literally, each point by itself:")
+    print(f"  alarms in healthy runs        {share(false, len(healthy))} {dict(names)}")
+    print(f"  alarms in harmful runs        {share(hits, len(harmful))}")
+
+
+def show(verdicts: Sequence[Verdict]) -> None:
+    """A line for each run: what was found, first and when."""
+    for v in verdicts:
+        kind = "healthy" if v.meta["fault"] == "none" else "HARM" if v.meta.get("harmful") else "-"
+        loud = [f"{f.rule}@{reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
+        mark = "" if v.meta["fault"] == "none" else ("right" if v.accepted else "WRONG")
+        print(f"{v.meta['id']:<42}{kind:<8}{mark:<6}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}")
+
+
+def main() -> None:
+    """Judge the corpus and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--split", choices=("check", "tune", "all"), default="all")
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--show", action="store_true", help="a line for each run")
+    parser.add_argument("--json", type=Path, help="write the figures to a file")
+    options = parser.parse_args()
+    verdicts = [v for path in sorted(options.runs.glob("*/")) if (v := judge_run(path))]
+    splits = ("tune", "check") if options.split == "all" else (options.split,)
+    figures = {}
+    for split in splits:
+        chosen = [v for v in verdicts if v.meta["split"] == split]
+        if options.show:
+            show(chosen)
+        for producer in ("", *sorted({v.meta["producer"] for v in chosen})):
+            some = [v for v in chosen if producer in ("", v.meta["producer"])]
+            name = f"{split}, {producer or 'all'}"
+            figures[name] = report(some, name)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
