@@ -25,6 +25,9 @@ MOST_BYTES = 256 * 1024
 OWN_ONLY = ("console",)
 """Tables that count only in the user's own file: an expression can be made to run for ever."""
 
+TRANSFORMS = ("neg", "pct", "ms", "1-x", "bin", "zero-missing")
+"""What may be done to the numbers of a tag that is given a concept."""
+
 Thresholds = Mapping[str, Mapping[str, float]]
 Known = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; asked only when a file speaks of rules."""
@@ -199,11 +202,13 @@ class _Reader:
     def _tags(self, value: object, before: Settings) -> None:
         tags = dict(before.tags)
         for tag, words in self._table("tags", value).items():
-            concept = words.split()[0] if isinstance(words, str) and words.split() else ""
-            if isinstance(words, str) and self.is_concept(concept):
-                tags[tag] = words
-            else:
+            concept, *how = words.split() if isinstance(words, str) and words.split() else [""]
+            if not self.is_concept(concept):
                 self._problem(f"tags.{tag!r}", f"{words!r} is not a concept (ppo-top explain)")
+            elif unknown := [word for word in how if word not in TRANSFORMS]:
+                self._unknown(f"tags.{tag!r}", unknown[0], TRANSFORMS)
+            else:
+                tags[tag] = str(words)
         self.taken["tags"] = tags
 
     def _console(self, value: object, before: Settings) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ppo_top.catalogue import is_concept
+from ppo_top.catalogue import is_concept, own_meaning
 from ppo_top.settings import (
     MOST_BYTES,
     NAME,
+    TRANSFORMS,
     OwnRule,
     Settings,
     config_directory,
@@ -131,6 +133,7 @@ WRONG = [
     ("[rules.kl-high]\nmute = 3", "rules.kl-high.mute: is true, false or the reason"),
     ("[tags]\nx = 'aprox_kl'", "tags.'x': 'aprox_kl' is not a concept"),
     ("[tags]\nx = 3", "tags.'x': 3 is not a concept"),
+    ("[tags]\nx = 'entropy ngt'", "tags.'x'.'ngt': is not known; did you mean 'neg'?"),
     ("console = ['(']", "console[1]: is no usable expression"),
     ("console = ['loss (.*)']", "it needs named groups"),
     ("console = 3", "console[1]: is no usable expression"),
@@ -158,6 +161,12 @@ def test_a_wrong_file_gets_one_line(own, environ, text, expected):
     assert len(settings.problems) == 1
     assert settings.problems[0].startswith(str(config_directory(environ) / NAME))
     assert expected in settings.problems[0]
+
+
+@pytest.mark.parametrize("word", TRANSFORMS)
+def test_every_transform_does_something(word):
+    """The words for one's own tags are those of the catalogue's tables."""
+    assert own_meaning(f"entropy {word}") != replace(own_meaning("entropy"), words=(word,))
 
 
 def test_what_is_right_beside_what_is_wrong_still_holds(own):
