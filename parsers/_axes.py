@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
@@ -32,6 +31,7 @@ STEPS = (
 TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
 _FIRST_UNIX_TIME = 1e9
+_LAST_MILLISECOND = 1e14
 
 
 def unix(value: float | str | None) -> float:
@@ -41,6 +41,6 @@ def unix(value: float | str | None) -> float:
             return datetime.fromisoformat(value).timestamp()
         except (ValueError, OverflowError, OSError):
             return UNKNOWN_TIME
-    if value is None or not _FIRST_UNIX_TIME <= value < math.inf:
+    if value is None or not _FIRST_UNIX_TIME <= value < _LAST_MILLISECOND:
         return UNKNOWN_TIME
     return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value

@@ -89,20 +89,25 @@ class CsvLog:
         if quotes % 2:
             self._problems.append(Problem(start, "a quote that is never closed"))
             return
-        cells = self._cells(text)
+        try:
+            cells = self._cells(text)
+        except csv.Error as problem:
+            self._problems.append(Problem(start, f"quotes that cannot be read: {problem}"))
+            return
         if self._tags:
             self._cells_of_row(cells, start)
         else:
-            self._header(text, start)
+            self._header(cells, start)
 
     def _cells(self, text: str) -> list[str]:
+        if not self._tags:
+            self._delimiter = delimiter_of(text)
         if '"' not in text:
             return text.split(self._delimiter)
         return next(csv.reader([text], delimiter=self._delimiter), [])
 
-    def _header(self, text: str, start: int) -> None:
-        self._delimiter = delimiter_of(text)
-        tags = [tag.strip().lstrip("\ufeff") for tag in self._cells(text)]
+    def _header(self, cells: Sequence[str], start: int) -> None:
+        tags = [cell.strip().lstrip("\ufeff") for cell in cells]
         if len(tags) > _MOST_COLUMNS:
             self._problems.append(Problem(start, f"only {_MOST_COLUMNS:,} columns are read"))
         self._tags = tags[:_MOST_COLUMNS]

@@ -154,7 +154,7 @@ def test_rsl_rl_blocks() -> None:
     got = read(
         "#"
         * 80
-        + "\n                       \x1b[1m Learning iteration 3/80 \x1b[0m                       \n\n"
+        + "\n                  \x1b[1m Learning iteration 3/80 \x1b[0m                  \n\n"
         "                       Computation: 14963 steps/s (collection: 6.4s, learning 0.2s)\n"
         "             Mean action noise std: 1.00\n"
         "                   Mean value loss: 0.0123\n"
@@ -177,7 +177,8 @@ def test_rsl_rl_blocks() -> None:
 def test_rl_games_lines() -> None:
     """Words of several parts before each colon, the frames as the step."""
     got = read(
-        "fps step: 1234 fps step and policy inference: 1200 fps total: 1100 epoch: 60/60 frames: 61440"
+        "fps step: 1234 fps step and policy inference: 1200 fps total: 1100 "
+        "epoch: 60/60 frames: 61440"
     )
     assert got.table()["fps total"] == [(61440, 1100.0)]
     assert got.config == {"total_epochs": 60}
