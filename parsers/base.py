@@ -40,10 +40,20 @@ class Parser(Protocol):
 
 
 class Store(Protocol):
-    """Reads a store that is not a stream of bytes; never writes and never locks it."""
+    """Reads a store that is not a stream of bytes; never writes and never locks it.
+
+    A store may hold several runs: each batch is of one of them and names it (`Batch.part`).
+    """
 
     def poll(self, limit: int) -> Batch:
         """At most about `limit` new points since the last call; empty when there is nothing new."""
+        ...
+
+    def changed(self) -> bool:
+        """A cheap look at what lies beside the file: whether another poll may give something.
+
+        The file itself and its write-ahead log are looked at by the caller.
+        """
         ...
 
     def close(self) -> None:

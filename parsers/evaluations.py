@@ -67,6 +67,10 @@ class Evaluations:
         self._complained = ""
         return batch
 
+    def changed(self) -> bool:
+        """There is nothing beside the file."""
+        return False
+
     def close(self) -> None:
         """Nothing is held open."""
 

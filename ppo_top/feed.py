@@ -106,6 +106,13 @@ class FileFeed:
         self._store: Store | None = None
         self._stamp: tuple[float, ...] = ()
         self._broken = False
+        self._parts: dict[str, Source] = {}
+        self._void: set[str] = set()
+
+    @property
+    def sources(self) -> list[Source]:
+        """What the file gave so far: one source, or one for each run in a store."""
+        return list(self._parts.values()) or ([self.source] if self.source else [])
 
     @property
     def size(self) -> int:
@@ -129,7 +136,7 @@ class FileFeed:
         if self._store is None:
             return self.tail.changed()
         self.tail.changed()
-        return self._stamps() != self._stamp
+        return self._stamps() != self._stamp or self._store.changed()
 
     def _stamps(self) -> tuple[float, ...]:
         stamps: list[float] = []
@@ -211,14 +218,15 @@ class FileFeed:
             batch = self._store.poll(limit)
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
             batch = self._fault(error)
-        self.more = bool(batch.points)
+        self.more = bool(batch)
         return self._gain(batch, False) if batch else None
 
     def _reopen(self, limit: int) -> Gain:
         assert self.source is not None and self.source.format.store is not None
         self.close()
+        self._void = set(self._parts)
         gain = self._open_store(self.source.format.store, limit)
-        return self._gain(gain.batch, True)
+        return Gain(gain.source, gain.batch, True, gain.mtime, gain.size)
 
     def _feed(self, data: bytes) -> Batch:
         assert self._parser is not None
@@ -234,7 +242,21 @@ class FileFeed:
 
     def _gain(self, batch: Batch, reset: bool) -> Gain:
         assert self.source is not None
-        return Gain(self.source, batch, reset, self.mtime, self.size)
+        source = self._part(batch.part) if batch.part else self.source
+        reset = reset or batch.part in self._void
+        self._void.discard(batch.part)
+        return Gain(source, batch, reset, self.mtime, self.size)
+
+    def _part(self, name: str) -> Source:
+        """One run of a store, as if its log lay in a folder of its own beside the store."""
+        source = self._parts.get(name)
+        if source is None:
+            assert self.source is not None
+            folder, _, file = self.key.rpartition("/")
+            key = f"{folder}/{name}/{file}".lstrip("/")
+            source = Source(key, self.source.path, self.source.root, self.source.format)
+            self._parts[name] = source
+        return source
 
     def finish(self) -> Gain | None:
         """What is certain of the unfinished end, and a word about an end that was never written."""

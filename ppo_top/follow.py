@@ -246,8 +246,7 @@ class Follower:
             feed = self._feeds.get(found.path)
             if feed is not None:
                 self._forget(feed)
-                if feed.source is not None:
-                    gone.append(feed.source)
+                gone.extend(feed.sources)
         for found in look.found:
             self._begin(found, now)
         return gone

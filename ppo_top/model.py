@@ -112,6 +112,8 @@ class Batch:
     lines: list[Line] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     ended: Ended | None = None
+    part: str = ""
+    """For a store that holds several runs: the name of the one that all of this belongs to."""
 
     def __bool__(self) -> bool:
         return bool(self.points or self.config or self.lines or self.problems or self.ended)

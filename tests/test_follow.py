@@ -422,6 +422,9 @@ class NumberStore:
             self._count += 1
         return Batch(points=columns.take())
 
+    def changed(self) -> bool:
+        return False
+
     def close(self) -> None:
         """Count the end."""
         type(self).closed += 1

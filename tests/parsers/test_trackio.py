@@ -1,0 +1,286 @@
+"""Trackio's database and inbox: equal to what sqlite3 reads, never touched, never in the way."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppo_top.feed import FileFeed
+from ppo_top.model import Batch
+from ppo_top.parsers import claim
+from ppo_top.parsers.trackio import FORMATS, Inbox, Trackio
+from tests.parsers.harness import Read, assert_same, chunks, cuts, every_way, feed
+from tests.parsers.recorded import DATA, columns, expected, spoilt, truncated_everywhere
+
+BASE = "trackio_0.43.0"
+INSERT = "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)"
+CONFIG = {"learning_rate": 3e-4, "beta": 0.04, "num_generations": 8, "model": "tiny", "bf16": False}
+
+
+def database(name: str) -> Path:
+    """A recorded database."""
+    return DATA / BASE / name / "trackio" / "ppo.db"
+
+
+def copied(name: str, folder: Path) -> Path:
+    """The same with all that lies beside it, where it may be changed."""
+    shutil.copytree(database(name).parent, folder / "trackio")
+    return folder / "trackio" / "ppo.db"
+
+
+def read_all(store: Trackio, limit: int = 1000) -> dict[str, Read]:
+    """Everything that is new in a store, by run."""
+    runs: dict[str, Read] = {}
+    while batch := store.poll(limit):
+        runs.setdefault(batch.part, Read()).add(batch)
+    return runs
+
+
+def rows_of(name: str) -> dict[str, list[dict[str, Any]]]:
+    """The expected points of each run."""
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for row in expected(f"{BASE}/{name}"):
+        runs.setdefault(row["run"], []).append(row)
+    return runs
+
+
+@pytest.mark.parametrize("name", ["live", "closed"])
+@pytest.mark.parametrize("limit", [1, 7, 1000])
+def test_points_equal_those_of_sqlite(name: str, limit: int) -> None:
+    """Every number, step and time of every run, however many rows are asked for at once."""
+    store = Trackio(database(name))
+    found = read_all(store, limit)
+    store.close()
+    assert {run: read.points for run, read in found.items()} == {
+        run: columns(rows) for run, rows in rows_of(name).items()
+    }
+    assert all(read.config == CONFIG for read in found.values())
+    assert all(read.problems == [] for read in found.values())
+
+
+def test_rows_that_are_in_the_write_ahead_log_only_are_read(tmp_path: Path) -> None:
+    """The recorded live database holds one row; the others are in its log."""
+    path = copied("live", tmp_path)
+    (path.parent / "ppo.db-wal").unlink()
+    store = Trackio(path)
+    assert len(read_all(store)["first"].values("train/loss")) == 1
+    store.close()
+
+
+def test_non_finite_values_are_kept() -> None:
+    """Trackio spells them as words."""
+    store = Trackio(database("closed"))
+    values = read_all(store)["first"].values("train/loss")
+    store.close()
+    assert math.isnan(values[5])
+    assert values[6:9] == [math.inf, -math.inf, 0.0]
+
+
+def test_nothing_is_left_where_the_database_lives(tmp_path: Path) -> None:
+    """No file appears beside it, none changes, and the private copy is gone in the end."""
+    path = copied("live", tmp_path)
+    before = {
+        each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()
+    }
+    store = Trackio(path)
+    read_all(store)
+    copy = store._snapshot.copy.parent
+    assert copy.exists()
+    store.close()
+    assert not copy.exists()
+    after = {
+        each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()
+    }
+    assert after == before
+
+
+def test_new_rows_are_seen_once(tmp_path: Path) -> None:
+    """A writer that goes on, in the log or after a checkpoint: each row once."""
+    path = copied("closed", tmp_path)
+    store = Trackio(path)
+    read_all(store)
+    assert not store.poll(1000)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    for step in range(50):
+        writer.execute(
+            INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", step, f'{{"loss": {step}.5}}')
+        )
+        if step == 20:
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert read_all(store)["new"].table() == {"loss": [(step, step + 0.5)]}
+    writer.close()
+    store.close()
+
+
+def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    """Two runs may be called the same, and a name may hold anything."""
+    path = copied("closed", tmp_path)
+    writer = sqlite3.connect(path)
+    for run, name in (("aaaaaaaaaa", "first"), ("b", "../../etc\n"), ("c", "..")):
+        writer.execute(INSERT, (run, "", name, 1, b'{"loss": 1}'))
+    writer.commit()
+    writer.close()
+    store = Trackio(path)
+    assert list(read_all(store)) == ["first", "second", "first_aaaaaaaa", ".._.._etc_", ".._c"]
+    store.close()
+
+
+def test_older_tables_without_a_run_id_are_read(tmp_path: Path) -> None:
+    """Up to 0.10 a run is known by its name only, and up to 0.2 the numbers are text."""
+    path = tmp_path / "old.db"
+    writer = sqlite3.connect(path)
+    writer.execute(
+        "CREATE TABLE metrics"
+        " (id INTEGER PRIMARY KEY, timestamp TEXT, run_name TEXT, step INTEGER, metrics TEXT)"
+    )
+    writer.execute(
+        "INSERT INTO metrics VALUES (1, '2026-01-01T00:00:00', 'a', 3, '{\"loss\": NaN}')"
+    )
+    writer.commit()
+    writer.close()
+    store = Trackio(path)
+    read = read_all(store)["a"]
+    store.close()
+    assert read.steps("loss") == [3]
+    assert math.isnan(read.values("loss")[0])
+    assert read.times("loss") == [1767225600.0]
+
+
+def test_another_programs_database_is_let_alone(tmp_path: Path) -> None:
+    """No copy, no points, no complaint."""
+    path = tmp_path / "mlflow.db"
+    writer = sqlite3.connect(path)
+    writer.execute("CREATE TABLE metrics (key TEXT, value REAL, step INTEGER)")
+    writer.commit()
+    writer.close()
+    store = Trackio(path)
+    assert store.poll(10) == Batch()
+    assert store._snapshot._folder is None
+    store.close()
+
+
+def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
+    """A row that is no JSON is told by its number; the next one is read."""
+    path = copied("closed", tmp_path)
+    writer = sqlite3.connect(path)
+    for text in (b"{", b'{"loss": 1}', "\x00"):
+        writer.execute(INSERT, ("x", "y", "bad", 1, text))
+    writer.commit()
+    writer.close()
+    store = Trackio(path)
+    read = read_all(store)["bad"]
+    store.close()
+    assert read.values("loss") == [1.0]
+    assert [problem.offset for problem in read.problems] == [28, 30]
+
+
+def test_a_thousand_kinds_of_damage(tmp_path: Path) -> None:
+    """A damaged database or log never raises and never hangs; what it gives are numbers."""
+    bodies = {
+        part: (database("live").parent / part).read_bytes() for part in ("ppo.db", "ppo.db-wal")
+    }
+    for seed in range(1000):
+        for part, body in bodies.items():
+            hit = seed % 2 == (part == "ppo.db")
+            (tmp_path / part).write_bytes(spoilt(body, seed) if hit else body)
+        store = Trackio(tmp_path / "ppo.db")
+        for _ in range(60):
+            batch = store.poll(1000)
+            if not batch:
+                break
+            assert all(problem.offset >= 0 for problem in batch.problems)
+        store.close()
+
+
+def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> None:
+    """A database that is being copied to its place is complained of once, then read."""
+    whole = database("closed").read_bytes()
+    path = tmp_path / "ppo.db"
+    path.write_bytes(whole[: len(whole) // 3])
+    store = Trackio(path)
+    batches = [store.poll(1000) for _ in range(4)]
+    assert sum(len(batch.problems) for batch in batches) <= 1
+    path.write_bytes(whole)
+    assert (
+        sum(len(read.values("train/loss")) for read in read_all(store).values())
+        + sum(
+            len(points)
+            for batch in batches
+            for points in batch.points
+            if points.tag == "train/loss"
+        )
+        == 25
+    )
+    store.close()
+
+
+def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
+    """As if each run had a folder of its own beside the database."""
+    path = database("closed")
+    feed = FileFeed(str(path), "trackio/ppo.db", str(path.parent.parent), claim)
+    keys = []
+    while feed.changed() or feed.more:
+        gain = feed.take()
+        if gain is not None and gain.batch:
+            keys.append(gain.source.key)
+    assert set(keys) == {"trackio/first/ppo.db", "trackio/second/ppo.db"}
+    assert [source.key for source in feed.sources] == [
+        "trackio/first/ppo.db",
+        "trackio/second/ppo.db",
+    ]
+    feed.close()
+
+
+# --- the inbox -------------------------------------------------------------------------------
+
+
+def inbox() -> bytes:
+    """The recorded file of the inbox."""
+    (found,) = (DATA / BASE / "inbox").rglob("00000000.jsonl")
+    return found.read_bytes()
+
+
+def test_the_inbox_equals_its_lines() -> None:
+    """Every number, step and time, and the configuration, in every way of feeding."""
+    read = every_way(Inbox, inbox())
+    assert read.points == columns(expected(f"{BASE}/inbox"))
+    assert read.config == CONFIG
+    assert read.problems == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 8400), max_size=8))
+def test_any_cut_of_the_inbox_gives_the_same(places: list[int]) -> None:
+    """However the bytes arrive, everything that is given is the same."""
+    assert_same(feed(Inbox(), cuts(inbox(), places)), feed(Inbox(), [inbox()]))
+
+
+def test_the_inbox_cut_at_every_byte() -> None:
+    """An inbox file cut anywhere is read so far; the rest completes it."""
+    truncated_everywhere(Inbox, inbox()[:2500])
+    truncated_everywhere(Inbox, inbox(), stride=61)
+
+
+def test_a_thousand_kinds_of_damage_to_the_inbox() -> None:
+    """Damage never raises and is told with its place."""
+    for seed in range(1000):
+        broken = spoilt(inbox(), seed)
+        read = feed(Inbox(), chunks(broken, 1000))
+        assert all(0 <= problem.offset <= len(broken) for problem in read.problems)
+
+
+def test_both_are_recognised() -> None:
+    """By the name and the first bytes."""
+    trackio, jsonl = FORMATS
+    assert claim("ppo.db", database("closed").read_bytes()[:4096]) is trackio
+    assert claim("00000000.jsonl", inbox()[:4096]) is jsonl
+    assert trackio.claims("x.db", b"") is None
+    assert trackio.claims("x.db", b"not SQLite at all") is False
