@@ -19,11 +19,13 @@ from ppo_top.merge import Gathered, Rows
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.plan import Plan, make_plan
 from ppo_top.rules.judge import Judge
-from ppo_top.rules.own import rule_of
 from ppo_top.rules.text import TextEvidence
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
 from ppo_top.timeline import Timeline, Track
+
+LATEST = 1 << 62
+"""The step of what is said of a run as it stands."""
 
 AHEAD = 64
 """Rows that may wait for a source that lags before they are sealed without it."""
@@ -129,8 +131,7 @@ class Run:
             goal=self.settings.goal,
             tags={lane.concept: lane.tag for lane in plan.lanes},
         )
-        own = [rule_of(rule, self.profile) for rule in self.settings.rules]
-        self._committed = Judge(self.profile, own)
+        self._committed = Judge(self.profile, self.settings.rules)
         self._notes = self._gather_notes()
         for lane in plan.lanes:
             name = lane.tag
@@ -150,11 +151,13 @@ class Run:
         return config
 
     def _gather_notes(self) -> list[tuple[int, TextEvidence, str]]:
-        notes = [
-            (line.step if line.step is not None else -1, evidence, line.text)
-            for key in sorted(self.sources)
-            for line, evidence in self.sources[key].evidence
-        ]
+        """What the console said, by step; where it names no steps at all, it speaks of the end."""
+        notes = []
+        for _, source in sorted(self.sources.items()):
+            unplaced = -1 if source.points else LATEST
+            for line, found in source.evidence:
+                step = line.step if line.step is not None else unplaced
+                notes.append((step, found, line.text))
         return sorted(notes, key=lambda note: note[0])
 
     def _overdue(self) -> bool:
