@@ -291,7 +291,15 @@ def _screen(
         raise UsageError("the screen needs a terminal; `ppo-top check` and `ppo-top status` do not")
     from ppo_top.tui.app import run
 
-    return run(paths, settings=settings, stdin=stdin, replay=replay, ascii=options.ascii)
+    return run(
+        paths,
+        settings=settings,
+        stdin=stdin,
+        replay=replay,
+        ascii=options.ascii,
+        theme=options.theme,
+        bell=not options.no_bell,
+    )
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {

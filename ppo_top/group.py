@@ -24,7 +24,8 @@ INNER = re.compile(
 """Folders inside a run's directory."""
 LONE = re.compile(
     r"(?i)tfevents|monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
-    r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt)$"
+    r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
+    r"|\d{8}\.jsonl)$"  # an inbox of Trackio
 )
 """Names that a trainer gives in the directory of one run."""
 CHECKPOINT = re.compile(r"checkpoint[-_]\d+$")

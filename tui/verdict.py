@@ -11,6 +11,9 @@ from ppo_top.words import clean, count, duration, plural
 MORE = 3
 """Other open findings that are named below the first one."""
 
+ADVICE = 3
+"""Lines that are kept for advice before evidence may use them."""
+
 
 def verdict(frame: Frame, cells: int, rows: int) -> Block:
     """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
@@ -21,8 +24,8 @@ def verdict(frame: Frame, cells: int, rows: int) -> Block:
     if view.open:
         others = _others(frame, view, cells)
         room = rows - len(lines)
-        keep_others = min(len(others), max(0, room - 2), MORE)
-        lines += _whole(_details(view.open[0].finding, cells), room - keep_others)
+        keep_others = min(len(others), max(0, room - 4), MORE)
+        lines += _details(view.open[0].finding, cells, room - keep_others)
         lines += others[:keep_others]
     elif view.past and rows > len(lines):
         lines.append(_past(frame, view, cells))
@@ -76,13 +79,15 @@ def _whole(rows: Rows, most: int) -> list[Line]:
     return [row for row, _ in kept]
 
 
-def _details(finding: Finding, cells: int) -> Rows:
-    """Evidence, then numbered advice, each on as few lines as it takes."""
+def _details(finding: Finding, cells: int, most: int) -> list[Line]:
+    """Evidence, then numbered advice; advice keeps its place where there is little room."""
     evidence = [line(clean(text)) for text in finding.evidence] or [line(clean(finding.message))]
     tries = [
         line((f"{number} ", "key"), clean(text)) for number, text in enumerate(finding.tries, 1)
     ]
-    return _flow("   ", evidence, cells) + _flow("   try  ", tries, cells, "  ")
+    advice = _flow("   try  ", tries, cells, "  ")
+    why = _whole(_flow("   ", evidence, cells), most - min(len(advice), ADVICE, most // 2))
+    return why + _whole(advice, most - len(why))
 
 
 def _flow(lead: str, parts: list[Line], cells: int, gap: str = " · ") -> Rows:
