@@ -28,12 +28,12 @@ OVERHEAD = 16
 LONGEST = 256 << 20
 """A record that says it is longer than this is passed over."""
 BLOCK_BYTES = 6 << 20
-_STEP = 1 << 16
+_STEP = 1 << 15
 """So many bytes are walked record by record before a stride is tried."""
 _REACH = 1 << 18
 """The first stride; each one that holds makes the next one longer."""
-_RECENT = 1025
-"""A stride is foretold from the bounds of 1,024 records."""
+_RECENT = 513
+"""A stride is foretold from so many bounds: of twice the largest period that is found."""
 
 BAD_CHECKSUM = "a record with a bad checksum is passed over"
 NO_RECORD = "no record begins here: the bytes up to the next one are passed over"
@@ -218,7 +218,10 @@ class Records:
                 return bounds, stop
             found = self.stride(self._data, bounds[-_RECENT:], min(limit, bounds[-1] + reach))
             bounds.extend(found.ends)
-            step, reach = (0, 4 * reach) if found.unbroken else (max(_STEP, 2 * step), _REACH)
+            if found.unbroken:
+                step, reach = 0, 4 * reach
+            else:
+                step, reach = _STEP if found.ends else max(_STEP, 2 * step), _REACH
 
     def _chain(self, bounds: list[int], limit: int) -> _Stop:
         """Append the ends of whole records up to the limit; why it ended."""
