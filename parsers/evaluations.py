@@ -6,6 +6,8 @@ again when it has changed, and only arrays of plain numbers are taken (never a p
 
 from __future__ import annotations
 
+import io
+import math
 import re
 import zipfile
 import zlib
@@ -23,6 +25,21 @@ if TYPE_CHECKING:
 
 _LARGEST = 64 << 20
 """Bytes of one array once unpacked: two million evaluation episodes."""
+
+_TROUBLE = (
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What unpacking a half-written or damaged archive raises."""
 
 _STEPS = "timesteps"
 _TAGS = {"results": ("eval/mean_reward", "eval/std_reward"), "ep_lengths": ("eval/mean_ep_length",)}
@@ -49,17 +66,7 @@ class Evaluations:
             return Batch()
         try:
             arrays = load(self._path)
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            EOFError,
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-            MemoryError,
-        ) as problem:
+        except _TROUBLE as problem:
             return self._problem(f"cannot be read now: {str(problem)[:100]}")
         batch, complete = self._new(arrays, limit)
         if complete:
@@ -107,15 +114,29 @@ def load(path: Path) -> dict[str, NDArray[np.float64]]:
                 continue
             if archive.getinfo(member).file_size > _LARGEST:
                 raise ValueError(f"{member} is larger than {_LARGEST:,} bytes")
-            with archive.open(member) as stream:
-                found = np.lib.format.read_array(stream, allow_pickle=False)
-            if found.dtype.kind not in "bifu":
-                raise ValueError(f"{member} holds no numbers")
+            found = numbers(archive.read(member))
             arrays[name] = found.astype(np.float64)
     rows = len(arrays[_STEPS])
     if any(len(values) != rows for values in arrays.values()):
         raise ValueError("arrays of different lengths")
     return arrays
+
+
+def numbers(data: bytes) -> NDArray[np.float64]:
+    """One array of plain numbers; its header is not believed beyond the bytes that are there."""
+    import numpy as np
+
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
+    shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
+    if dtype.kind not in "bifu":
+        raise ValueError("an array of something else than numbers")
+    if math.prod(shape) * dtype.itemsize > len(data):
+        raise ValueError("an array larger than its file")
+    stream.seek(0)
+    found: NDArray[np.float64] = np.lib.format.read_array(stream, allow_pickle=False)
+    return found
 
 
 def summaries(

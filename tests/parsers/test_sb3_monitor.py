@@ -1,0 +1,67 @@
+"""monitor.csv: one row an episode, with a clock."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from ppo_top.parsers import sb3_monitor
+from ppo_top.parsers.sb3_monitor import Monitor
+from tests.parsers.harness import every_way
+
+HERE = Path(__file__).parents[2]
+FILES = sorted((HERE / "tests" / "data").glob("sb3*/*/*.monitor.csv")) + [
+    HERE / "demo_logs" / "sb3_cartpole" / "0.monitor.csv"
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_agrees_with_the_csv_module(path: Path) -> None:
+    """Returns and lengths of every episode; the step is the sum of the lengths, the time absolute."""
+    first, _, table = path.read_text().partition("\n")
+    start = json.loads(first[1:])["t_start"]
+    rows = list(csv.DictReader(table.splitlines()))
+    read = every_way(Monitor, path.read_bytes())
+    step, expected = 0, []
+    for row in rows:
+        step += int(row["l"])
+        expected.append((step, start + float(row["t"]), float(row["r"])))
+    seen = zip(read.steps("r"), read.times("r"), read.values("r"), strict=True)
+    assert list(seen) == expected
+    assert read.values("l") == [float(row["l"]) for row in rows]
+    assert read.problems == []
+
+
+HEAD = b'#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t,is_success\n'
+
+
+def test_more_columns() -> None:
+    """info_keywords add columns of their own; words in them give no point."""
+    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1.0\n2.5,10,3.5,abc\n")
+    assert read.table()["is_success"] == [(10, 1.0)]
+    assert read.config == {"env_id": "CartPole-v1"}
+
+
+def test_a_continued_monitor_starts_its_clock_anew() -> None:
+    """Training that goes on in the same file writes the heading again."""
+    again = HEAD.replace(b"1700000000.0", b"1700001000.0")
+    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1\n" + again + b"1.5,10,2.5,1\n")
+    assert read.times("r") == [1700000002.5, 1700001002.5]
+    assert read.steps("r") == [10, 20]
+
+
+def test_bad_rows_are_problems() -> None:
+    """Rows that are no episode are reported with their offset, the rest is read."""
+    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1\nx,y\n1.5,-3,2,1\n1.5,10,3.5,1\n")
+    assert read.steps("r") == [10, 20]
+    assert [problem.offset for problem in read.problems] == [len(HEAD) + 13, len(HEAD) + 17]
+
+
+def test_what_is_a_monitor() -> None:
+    """The heading tells it from other CSV files."""
+    assert sb3_monitor.claims("0.monitor.csv", HEAD) is True
+    assert sb3_monitor.claims("monitor.csv", b"r,l,t\n") is False
+    assert sb3_monitor.claims("monitor.csv", b"") is None

@@ -1,0 +1,94 @@
+"""trainer_state.json of the Hugging Face trainer."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from ppo_top.model import State
+from ppo_top.parsers import trainer_state
+from ppo_top.parsers.trainer_state import TrainerState
+from tests.parsers.harness import every_way, feed
+
+HERE = Path(__file__).parents[2]
+FILES = sorted((HERE / "demo_logs").rglob("trainer_state.json")) + sorted(
+    (HERE / "tests" / "data").rglob("trainer_state.json")
+)
+
+SMALL = b"""\
+{
+  "global_step": 2,
+  "log_history": [
+    {
+      "grad_norm": NaN,
+      "loss": 0.5,
+      "note": null,
+      "reward": -Infinity,
+      "step": 1
+    },
+    {
+      "eval_loss": 0.25,
+      "step": 2
+    }
+  ],
+  "logging_steps": 1,
+  "max_steps": 100,
+  "num_train_epochs": 4
+}
+"""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "-".join(path.parts[-3:-1]))
+def test_agrees_with_the_json_module(path: Path) -> None:
+    """Every number of the history at its step, in full precision."""
+    state = json.loads(path.read_text())
+    expected: dict[str, list[tuple[int, float]]] = {}
+    for entry in state["log_history"]:
+        for tag, value in entry.items():
+            if tag != "step" and value is not None:
+                expected.setdefault(tag, []).append((entry["step"], float(value)))
+    read = feed(TrainerState(), [path.read_bytes()])
+    assert repr(read.table()) == repr(expected)
+    assert read.config["max_steps"] == state["max_steps"]
+
+
+def test_odd_numbers_and_settings() -> None:
+    """Bare NaN and Infinity are values, null is none; max_steps gives the total."""
+    read = every_way(TrainerState, SMALL)
+    assert math.isnan(read.values("grad_norm")[0])
+    assert read.table()["reward"] == [(1, -math.inf)]
+    assert read.table()["eval_loss"] == [(2, 0.25)]
+    assert "note" not in read.points
+    assert read.config == {"max_steps": 100, "logging_steps": 1, "num_train_epochs": 4}
+
+
+def test_nothing_is_given_before_the_end() -> None:
+    """The object counts when it is closed, at whatever byte that is."""
+    last = SMALL.rindex(b"}") + 1
+    for place in range(last):
+        assert feed(TrainerState(), [SMALL[:place]], finish=False).points == {}
+    assert feed(TrainerState(), [SMALL[:last]], finish=False).points
+
+
+def test_a_run_that_is_over() -> None:
+    """A record with train_runtime ends the history of a finished run."""
+    data = SMALL.replace(b'"eval_loss": 0.25', b'"train_runtime": 12.5')
+    read = every_way(TrainerState, data)
+    assert read.ended is not None
+    assert read.ended.state is State.FINISHED
+
+
+def test_broken_files_are_problems() -> None:
+    """What is no JSON, or has no history, is said."""
+    assert every_way(TrainerState, SMALL.replace(b"NaN", b"Nan")).problems
+    assert every_way(TrainerState, b'{\n"global_step": 1\n}\n').problems
+
+
+def test_what_is_a_trainer_state() -> None:
+    """Its keys tell it."""
+    assert trainer_state.claims("trainer_state.json", SMALL) is True
+    assert trainer_state.claims("trainer_state.json", b"") is None
+    assert trainer_state.claims("trainer_state.json", b"[1]") is False
