@@ -39,7 +39,7 @@ WARN, CRIT = Severity.WARN, Severity.CRIT
 
 GROUPS = {
     "step size": ("lr-x", "clip-off", "epochs-"),
-    "critic": ("critic-", "reward-x1000"),
+    "critic": ("critic-",),
     "never moves": ("lr-1e-8", "reward-zero", "reward-constant", "limit-short"),
 }
 BARS = {"step size": 5, "critic": 15, "never moves": 25}

@@ -51,8 +51,7 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
     loss = critic_loss(run)
     if run.at_max or _tiny(run, loss):
         return None
-    early = history.count <= limits["early"]
-    if value > limits["low"] or (early and not climbs(run, loss)):
+    if value > limits["low"] or (history.count <= limits["early"] and not climbs(run, loss)):
         return between(value, limits["low"])
     never = history.count >= limits["never_points"] and history.high < limits["never"]
     falls = _loss_falls(loss)
@@ -62,7 +61,7 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
     tail = "has never explained the returns" if never else "and its loss is not falling"
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
     deep = value < limits["crit"] and not falls
-    return Reading(CRIT if deep else WARN, value, limits["low"], message)
+    return Reading(CRIT if deep else WARN, value, limits["low"], message, now=never)
 
 
 def critic_lost(run: Run, limits: Limits) -> Reading | None:
@@ -134,8 +133,8 @@ RULES = (
             "clear": 0.2,
             "crit": -1.0,
             "never": 0.1,
-            "never_points": 20,
-            "early": 15,
+            "never_points": 18,
+            "early": 10,
             "warmup": 5,
         },
         persist=persist(8, 10),

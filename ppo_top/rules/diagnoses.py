@@ -50,19 +50,30 @@ GRADIENT = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
 
 def too_large(run: Run, limits: Limits) -> Reading | None:
     """C1: KL or clipping up, reward down."""
-    if not _step_size_bad(run):
+    if not (_step_size_bad(run) or _leapt(run)):
         return None
     if not (run.falling or run.level("reward-crash") >= WARN):
         return between(0.0)
     kl, signs = max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1")), []
     if kl:
         signs.append(f"KL up to {num(kl)}")
+    if not kl:
+        signs.append(f"KL to the reference up to {num(_peak(run, 'ref_kl_token'))} a token")
     if clip := _peak(run, "clip_fraction"):
         signs.append(f"up to {pct(clip)} clipped")
     if run.level("ratio-off") >= WARN:
         signs.append(f"ratio {shown(run, 'ratio_mean')}")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
     return Reading(CRIT, kl, limits["kl"], message)
+
+
+def _leapt(run: Run) -> bool:
+    """Where no update KL is logged, a leap away from the reference within ten updates tells."""
+    history = run.histories.get("ref_kl_token")
+    if history is None or run.level("ref-kl-token-high") < WARN:
+        return False
+    recent = history.recent[-10:]
+    return max(recent) - min(recent) > 0.5 or (history.count <= 12 and max(recent) > 0.5)
 
 
 def _step_size_bad(run: Run) -> bool:
@@ -174,6 +185,7 @@ RULES = (
         grade="C",
         members=(
             *STEP_SIZE,
+            "ref-kl-token-high",
             "reward-crash",
             "reward-swings",
             "entropy-collapsed",

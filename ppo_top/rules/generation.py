@@ -126,7 +126,7 @@ RULES = (
             "punish overlong answers softly (DAPO), check the end-of-text token and chat template",
         ),
         source="TRL's GRPO guide: a high clipped_ratio means completions are cut off",
-        grade="D",
+        grade="C",
     ),
     Rule(
         id="length-runaway",

@@ -63,7 +63,7 @@ def drifted_token(run: Run, limits: Limits) -> Reading | None:
     if value > limits["once"]:
         return Reading(CRIT, value, limit, message, now=True)
     before = history.before(20)
-    if len(before) >= 10 and value > max(limits["warn"], 10 * sorted(before)[len(before) // 2]):
+    if len(before) >= 3 and value > max(limits["warn"], 10 * sorted(before)[len(before) // 2]):
         return Reading(WARN, value, limit, message, now=True)
     if value > limits["crit"] and run.stuck:
         return Reading(CRIT, value, limit, message)
@@ -166,7 +166,7 @@ RULES = (
         causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
         tries=HOLD,
         source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",
-        grade="D",
+        grade="C",
     ),
     Rule(
         id="ref-kl-negative",
@@ -220,7 +220,7 @@ RULES = (
         read=drift_for_nothing,
         on=("ref_kl", "ref_kl_token"),
         families=frozenset({RLHF, GRPO}),
-        limits={"nats": 2.0, "floor": 1.0, "token_floor": 0.02, "warmup": 25},
+        limits={"nats": 2.0, "floor": 1.0, "token_floor": 0.1, "warmup": 25},
         persist=persist(3, 3),
         causes=("over-optimisation, or a learning rate that only adds noise",),
         tries=HOLD[:3],

@@ -7,7 +7,10 @@ from ppo_top.rules.rule import (
     AT_ONCE,
     CRIT,
     EVERY,
+    GRPO,
     INFO,
+    LLM,
+    RLHF,
     WARN,
     Limits,
     Reading,
@@ -51,13 +54,19 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
     if reward.gain >= max(4 * reward.noise, 0.05 * abs(reward.base)):
         return None
     trend = reward.history.trend(25)
-    if trend.tau > 0.3 and trend.z > 1.96:
+    if (trend.tau > 0.3 and trend.z > 1.96) or _moved(run, reward):
         return between(reward.history.last)
     floor = reward.history.high <= reward.history.low
     seen = "no success seen yet" if floor else f"reward has not moved from {num(reward.base)}"
     late = budget is not None and budget >= limits["crit_budget"]
     message = f"{seen} in {reward.count} updates"
     return Reading(CRIT if late else WARN, reward.history.last, reward.base, message)
+
+
+def _moved(run: Run, reward: Learning) -> bool:
+    """Scores of completions are noisy and climb slowly: there the middle of ten points counts."""
+    history = reward.history
+    return run.family in LLM and history.level(10) - history.base(10) > reward.noise
 
 
 def _long_enough(run: Run, limits: Limits, count: int) -> bool:
@@ -141,6 +150,7 @@ RULES = (
         read=never_moves,
         on=REWARDS,
         limits={"points": 30, "budget": 0.2, "crit_budget": 0.5},
+        by={RLHF: {"points": 60}, GRPO: {"points": 60}},
         persist=persist(5, 5),
         causes=(
             "the policy does not learn: learning rate, reward scale or exploration",

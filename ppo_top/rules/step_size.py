@@ -71,8 +71,13 @@ def kl_high(run: Run, limits: Limits) -> Reading | None:
     if value > crit:
         return Reading(CRIT, value, amber, message)
     clip = run.value("clip_fraction", 1)
-    harm = run.falling or run.open.get("policy-loss-positive") or (clip is not None and clip > 0.3)
+    harm = _harm(run) or (clip is not None and clip > 0.4)
     return Reading(WARN if harm else WATCH, value, amber, message)
+
+
+def _harm(run: Run) -> bool:
+    """Tuned runs live with large steps: they are a fault when something gets worse for them."""
+    return run.falling or run.open.get("policy-loss-positive", 0) >= WARN
 
 
 def clip_high(run: Run, limits: Limits) -> Reading | None:
@@ -85,6 +90,8 @@ def clip_high(run: Run, limits: Limits) -> Reading | None:
         return Reading(CRIT, value, limits["clear"], message)
     if value > limits["warn"] or _far_above_own(run, limits):
         return Reading(WARN, value, limits["clear"], message)
+    if value > limits["watch"]:
+        return Reading(WARN if _harm(run) else WATCH, value, limits["clear"], message)
     return between(value, limits["clear"])
 
 
@@ -175,8 +182,15 @@ RULES = (
         beside=("approx_kl",),
         read=clip_high,
         on=("clip_fraction", "clip_low", "clip_high"),
-        limits={"clear": 0.2, "warn": 0.3, "crit": 0.5, "own_floor": 0.02, "warmup": 3},
-        by={GRPO: {"clear": 0.1, "warn": 0.2, "crit": 0.4}},
+        limits={
+            "clear": 0.2,
+            "watch": 0.3,
+            "warn": 0.4,
+            "crit": 0.5,
+            "own_floor": 0.02,
+            "warmup": 3,
+        },
+        by={GRPO: {"clear": 0.1, "watch": 0.2, "warn": 0.3, "crit": 0.4}},
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
         tries=(
             *SMALLER_STEPS[:4],
