@@ -37,19 +37,22 @@ class Pyramid:
     Building costs some 50 ns a point, once; a stretch of n points is summarised in O(log n).
     """
 
-    __slots__ = ("_bad", "_highs", "_lows", "values")
+    __slots__ = ("_bad", "_highs", "_lows", "drawn", "values")
 
     def __init__(self, values: array[float]) -> None:
         self.values = values
         self._lows: list[array[float]] = []
         self._highs: list[array[float]] = []
         self._bad: list[bytearray] = []
+        self.drawn: dict[float, list[Extent]] = {}
+        """Cells that were asked for before and cannot change any more, by their stride."""
         self.grow()
 
     def grow(self) -> None:
         """Take in what was appended to the column since the last call."""
         if self._lows and len(self._lows[0]) * BRANCH > len(self.values):
             self._lows, self._highs, self._bad = [], [], []  # it shrank: begin again
+            self.drawn.clear()
         self._grow_base()
         level = 1
         while len(self._lows[level - 1]) >= BRANCH:
@@ -153,17 +156,30 @@ def stride(amount: int, cells: int, widest: int = WIDEST) -> float:
     return GROWTH**power
 
 
+STRIDES_KEPT = 6
+"""A track is drawn at so many widths at once (list, panel, chart) and seldom at more."""
+
+
 def buckets(pyramid: Pyramid, rows: array[int], last: int, size: float) -> list[Extent]:
     """The extents of a track per `size` rows of its timeline, through row `last`.
 
-    `rows` are the row numbers of the points (rising); a cell without a point is `EMPTY`.
+    `rows` are the row numbers of the points (rising); a cell without a point is `EMPTY`. Cells of
+    rows that are settled are kept, so the next picture costs no more than what is new.
     """
-    found = []
+    if size not in pyramid.drawn and len(pyramid.drawn) >= STRIDES_KEPT:
+        pyramid.drawn.clear()
+    kept = pyramid.drawn.setdefault(size, [])
+    cells = math.ceil((last + 1) / size - 1e-9)
+    settled = rows[len(rows) - LOOSE] if len(rows) > LOOSE else 0
+    found = kept[: max(cells - 1, 0)]
     dense = len(rows) > 0 and rows[-1] == len(rows) - 1  # a point in every row: no need to search
-    for cell in range(math.ceil((last + 1) / size - 1e-9)):
+    for cell in range(len(found), cells):
         start = int(cell * size)
-        stop = min(max(start + 1, int((cell + 1) * size)), last + 1)
+        end = max(start + 1, int((cell + 1) * size))
+        stop = min(end, last + 1)
         if not dense:
             start, stop = bisect_left(rows, start), bisect_left(rows, stop)
         found.append(pyramid.extent(start, stop))
+        if end <= min(settled, last + 1) and len(kept) == cell:
+            kept.append(found[-1])
     return found

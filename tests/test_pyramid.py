@@ -63,6 +63,25 @@ def test_a_column_that_shrank_is_summarised_anew() -> None:
     assert pyramid.extent(0, 20).high == 1.0
 
 
+@given(st.lists(st.floats(-9, 9), min_size=200, max_size=400), st.integers(1, 9), st.data())
+def test_cells_that_are_kept_are_what_they_would_be_afresh(
+    values: list[float], size: int, data: st.DataObject
+) -> None:
+    """Drawn while it grew, with its end taken back now and then, at any cursor: the same cells."""
+    column: array[float] = array("d")
+    rows: array[int] = array("q")
+    pyramid = Pyramid(column)
+    while len(column) < len(values):
+        back = data.draw(st.integers(0, min(LOOSE - 1, len(column))))
+        del column[len(column) - back :], rows[len(rows) - back :]
+        more = values[len(column) : len(column) + back + data.draw(st.integers(1, 80))]
+        column.extend(more)
+        rows.extend(range(len(rows), len(rows) + len(more)))
+        pyramid.grow()
+        last = data.draw(st.integers(0, len(column) - 1))
+        assert buckets(pyramid, rows, last, size) == buckets(Pyramid(column), rows, last, size)
+
+
 def test_points_in_few_rows_fall_into_the_cells_of_their_rows() -> None:
     """A metric that is logged every fifth row leaves the cells between empty."""
     pyramid = Pyramid(array("d", [1.0, 2.0]))

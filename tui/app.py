@@ -40,6 +40,9 @@ from ppo_top.words import clean
 JUDGE_S = 0.02
 """The longest stretch of judging between two chances for a key."""
 
+SHARE = 8
+"""Drawing what comes in takes at most one part in so many of the time."""
+
 DRAW_S = 0.1
 """Pictures of new data follow each other no faster; keys are answered at once."""
 
@@ -124,6 +127,7 @@ class PpoTop(App[int]):
         self._loaded = False
         self._held: tuple[str, float, int] = ("", 0.0, 0)
         self._toasted = 0.0
+        self._pause = DRAW_S
         self._states: list[object] = []
 
     # --- life ------------------------------------------------------------------------------------
@@ -185,7 +189,7 @@ class PpoTop(App[int]):
             desk.settle_choice()
         if done and self._loaded:
             self._settled()
-        self._soon(DRAW_S if desk.view() is not None else 0.0)
+        self._soon(self._pause if desk.run is not None else 0.0)
         if not done and not self._judging:
             self._judging = True
             self.set_timer(0.001, self._judge_on)
@@ -241,9 +245,11 @@ class PpoTop(App[int]):
         size = self.canvas.size
         if not size.width or not size.height:
             return
+        begin = time.perf_counter()
         block = picture(self.desk, size.width, size.height)
         self._hits = block.hits
         self.canvas.show(block.lines)
+        self._pause = max(DRAW_S, SHARE * (time.perf_counter() - begin))
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw for the new size."""
@@ -449,7 +455,7 @@ def run(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
 
-    follower = Follower(paths, stdin=pipe)
+    follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
     app = PpoTop(desk, follower, notifier, theme or settings.theme)
     code = app.run()
     return app.return_code or code or 0
