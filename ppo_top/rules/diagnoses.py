@@ -79,6 +79,7 @@ def _leapt(run: Run) -> bool:
 def _step_size_bad(run: Run) -> bool:
     return (
         run.level("kl-high") >= WARN
+        or "learning-rate-jump" in run.open
         or run.level("clip-high") >= WARN
         or run.level("ratio-off") >= WARN
     )
@@ -185,6 +186,7 @@ RULES = (
         grade="C",
         members=(
             *STEP_SIZE,
+            "learning-rate-jump",
             "ref-kl-token-high",
             "reward-crash",
             "reward-swings",

@@ -15,7 +15,8 @@ class Learning:
     """The course of the reward in one segment of a run.
 
     `smooth` is the median of the last three values, `base` that of the first five, `best` the
-    highest `smooth` so far (at row `best_row`); `gain` = best - base, `drawdown` = best - smooth.
+    highest `smooth` so far (at row `best_row`), `peak` the highest median of ten; `gain` = best -
+    base, `drawdown` = best - smooth.
     """
 
     __slots__ = (
@@ -29,6 +30,7 @@ class Learning:
         "history",
         "jitter",
         "mark_best",
+        "peak",
         "rising",
         "smooth",
     )
@@ -42,6 +44,7 @@ class Learning:
         self.best_row = -1
         self.best_count = 0
         self.mark_best = -math.inf
+        self.peak = -math.inf
         self.at_max = self.falling = self.rising = False
 
     def copy(self, history: History) -> Learning:
@@ -61,6 +64,8 @@ class Learning:
             self.base = median(history.first)
         if self.smooth > self.best:
             self._new_best(row)
+        if history.count >= 20:
+            self.peak = max(self.peak, history.level(10))
         self.at_max = self._at_max()
         trend = history.trend(15)
         self.rising = trend.full and trend.tau > 0.3 and trend.z > 1.96
@@ -101,8 +106,14 @@ class Learning:
 
     @property
     def gained(self) -> bool:
-        """Whether anything was learned that noise does not explain."""
-        return self.gain > 6.0 * self.noise and self.gain > 0.05 * abs(self.base)
+        """Whether anything was learned that noise does not explain.
+
+        Either the best stands out of the noise, or, where that is strong, the middle of ten values.
+        """
+        noise, gain = self.noise, self.gain
+        if gain <= 0.05 * abs(self.base):
+            return False
+        return gain > 6.0 * noise or self.peak - self.history.base(10) > 2.5 * noise
 
     @property
     def flat(self) -> bool:

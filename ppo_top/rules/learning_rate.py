@@ -7,6 +7,7 @@ from itertools import pairwise
 from ppo_top.rules.rule import (
     AT_ONCE,
     CTRL,
+    EVERY,
     INFO,
     KNOWN,
     WARN,
@@ -32,6 +33,16 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
     message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
     return Reading(INFO, history.last, None, message)
+
+
+def rate_jumps(run: Run, limits: Limits) -> Reading | None:
+    """O4: the learning rate is suddenly several times higher."""
+    history = run.histories["lr"]
+    before = history.recent[-2]
+    if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
+        return None
+    message = f"learning rate jumped from {num(before)} to {num(history.last)}"
+    return Reading(INFO, history.last, before, message)
 
 
 def rate_pinned(run: Run, limits: Limits) -> Reading | None:
@@ -90,6 +101,22 @@ RULES = (
         tries=("a schedule as long as the run: {training_length}", "a floor under {learning_rate}"),
         source="a learning rate that is too small converges too slowly (SB3 practice)",
         grade="D",
+    ),
+    Rule(
+        id="learning-rate-jump",
+        title="Learning rate jumped",
+        codes=("O4",),
+        sees="the learning rate is several times higher than one update before",
+        concepts=("lr",),
+        read=rate_jumps,
+        on=("lr",),
+        families=EVERY,
+        limits={"times": 3.0, "warmup": 10, "clear_after": 10},
+        persist=AT_ONCE,
+        causes=("a schedule with restarts, a changed setting, or a resumed run",),
+        tries=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
+        source="a larger learning rate makes training collapse (SB3 practice)",
+        grade="C",
     ),
     Rule(
         id="learning-rate-pinned",

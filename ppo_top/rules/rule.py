@@ -92,6 +92,11 @@ class Rule:
     beside: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
 
+    @property
+    def threshold_names(self) -> frozenset[str]:
+        """The thresholds that settings may give for this rule, whatever the trainer."""
+        return frozenset({*self.limits, *ENGINE_LIMITS}.union(*self.by.values()))
+
     def resolved(self, profile: Profile) -> dict[str, float]:
         """The thresholds for one run: the entry's own, then family, producer and user."""
         producer = profile.producer.replace("_", "-")

@@ -132,6 +132,12 @@ STEPS = (
         INFO,
     ),
     Case(
+        "learning-rate-jump",
+        {"lr": after(30, 3e-2, 3e-4)},
+        {"lr": lambda i: 3e-5 * min(i, 10)},
+        INFO,
+    ),
+    Case(
         "learning-rate-pinned",
         {"lr": lambda i: max(1e-5, 1e-3 / 1.5**i)},
         {"lr": lambda i: 1e-3 / 1.5 ** (i % 4)},
