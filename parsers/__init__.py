@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import cache
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
 
 from ppo_top.parsers.base import Format
+
+Claim = Callable[[str, bytes], Format | bool | None]
+Patterns = Sequence[re.Pattern[str]]
 
 
 @cache
@@ -37,3 +43,25 @@ def claim(name: str, head: bytes) -> Format | bool | None:
             return None if undecided else each
         undecided = undecided or answer is None
     return None if undecided else False
+
+
+def console_format(patterns: Patterns = ()) -> Format:
+    """The format of a console stream, with a user's own expressions for its lines."""
+    plain = next(each for each in formats() if each.console and each.parser)
+    return _with(plain, patterns)
+
+
+def claimer(patterns: Patterns) -> Claim:
+    """`claim`, with a user's own expressions for lines of consoles."""
+
+    def claim_with(name: str, head: bytes) -> Format | bool | None:
+        found = claim(name, head)
+        return _with(found, patterns) if isinstance(found, Format) and found.console else found
+
+    return claim_with if patterns else claim
+
+
+def _with(found: Format, patterns: Patterns) -> Format:
+    if not patterns or found.parser is None:
+        return found
+    return replace(found, parser=partial(found.parser, patterns))

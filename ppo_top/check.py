@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from ppo_top.backtest import Judged, backtest_lines, backtest_object
 from ppo_top.card import report_lines
 from ppo_top.follow import Follower
 from ppo_top.model import Finding, Severity, State
@@ -33,7 +34,7 @@ def load(paths: Sequence[Path], settings: Settings, err: TextIO) -> Session | No
         if not path.exists():
             print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
             return None
-    follower = Follower(paths)
+    follower = Follower(paths, patterns=settings.patterns)
     session = Session(settings)
     try:
         drain(follower, session)
@@ -116,6 +117,19 @@ def check(
     return exit_code(session.runs.values(), fail_on)
 
 
+def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
+    """Print how often each rule spoke on old runs, in which, and how early before the reward fell."""
+    session = load(paths, settings, sys.stderr)
+    if session is None:
+        return COULD_NOT_LOOK
+    runs = [Judged(run.name, run.findings, run.timeline) for run in session.ordered()]
+    if as_object:
+        print(json.dumps(backtest_object(runs)))
+    else:
+        print("\n".join(backtest_lines(runs)))
+    return NOTHING
+
+
 # --- follow ----------------------------------------------------------------------------------
 
 
@@ -188,7 +202,7 @@ def follow(
 
     session = Session(settings)
     reporter = Reporter(session, say)
-    follower = Follower(paths)
+    follower = Follower(paths, patterns=settings.patterns)
     try:
         while True:
             drain(follower, session)

@@ -170,9 +170,10 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         paths, settings = _chosen(options.path), _settings(options, _chosen(options.path))
         if options.backtest:
             return check.backtest_report(paths, settings, as_object=options.json)
-        judge = check.follow if options.follow else check.check
         fail_on = Severity[options.fail_on.upper()]
-        return judge(paths, settings, as_object=options.json, fail_on=fail_on)
+        judge = check.follow if options.follow else check.check
+        code: int = judge(paths, settings, as_object=options.json, fail_on=fail_on)
+        return code
 
     return run
 
@@ -273,7 +274,8 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
 
     folder = next((path if path.is_dir() else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
-    settings = load(folder, lambda: {rule.id: rule.limits for rule in RULES}, is_concept, own=own)
+    names = {rule.id: rule.threshold_names for rule in RULES}
+    settings = load(folder, lambda: names, is_concept, own=own)
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
     return replace(settings, goal=options.goal) if options.goal is not None else settings

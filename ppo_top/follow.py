@@ -67,12 +67,13 @@ class Follower:
         stdin: BinaryIO | None = None,
         max_depth: int = 32,
         clock: Callable[[], float] = time.monotonic,
-        claim: Claim = parsers.claim,
+        claim: Claim | None = None,
+        patterns: parsers.Patterns = (),
         names: re.Pattern[str] | None = None,
         watcher: Watcher | None = None,
     ) -> None:
         self._clock = clock
-        self._claim = claim
+        self._claim = claim or parsers.claimer(patterns)
         self._discovery = Discovery(paths, names or wanted_names(), max_depth, clock)
         self._feeds: dict[str, FileFeed] = {}
         self._keys: set[str] = {"stdin"}
@@ -91,14 +92,9 @@ class Follower:
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
         self._watches = False
-        self._pipe = self._open_pipe(stdin)
+        console = parsers.console_format(patterns)
+        self._pipe = PipeFeed(stdin, self._claim, console, time.time) if stdin else None
         self.closed = False
-
-    def _open_pipe(self, stdin: BinaryIO | None) -> PipeFeed | None:
-        if stdin is None:
-            return None
-        consoles = [each for each in parsers.formats() if each.console and each.parser]
-        return PipeFeed(stdin, self._claim, consoles[-1], time.time)
 
     # --- reading -----------------------------------------------------------------------------
 

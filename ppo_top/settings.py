@@ -57,6 +57,11 @@ class Settings:
     ascii: bool | None = None
     problems: tuple[str, ...] = ()
 
+    @property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """The expressions for console lines, ready for use."""
+        return tuple(re.compile(expression) for expression in self.console)
+
 
 def load(
     logs: Path | None,
