@@ -1,0 +1,209 @@
+"""Trackers' logs followed while the real writers write: every point once, soon, as logged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ppo_top.follow import Follower
+from ppo_top.model import Ended, State
+
+pytestmark = pytest.mark.real
+
+SOON = 1.0
+"""Seconds after the end of the writer's last write within which its last point must be there."""
+
+ROWS = """
+import json, sys, time
+def row(i):
+    return {"train/loss": 1 / (i + 1) if i % 7 else float("nan"), "train/kl": i / 3, "train/n": i}
+def told(i):
+    print(json.dumps([i, time.time()]), flush=True)
+"""
+WANDB = """
+import wandb
+run = wandb.init(mode="offline", project="p", config={"learning_rate": 0.5})
+for line in sys.stdin:
+    i = int(line); run.log(row(i)); told(i)
+run.finish(); told(-1)
+"""
+SWANLAB = """
+import swanlab
+swanlab.init(project="p", mode="offline", logdir="swanlog", config={"learning_rate": 0.5})
+for line in sys.stdin:
+    i = int(line); swanlab.log(row(i), step=i); told(i)
+swanlab.finish(); told(-1)
+"""
+TRACKIO = """
+import trackio
+trackio.init(project="p", name="a", config={"learning_rate": 0.5}, embed=False)
+for line in sys.stdin:
+    i = int(line); trackio.log(row(i)); told(i)
+trackio.finish(); told(-1)
+"""
+
+Seen = dict[str, list[tuple[int, str]]]
+
+
+class Live:
+    """A writer in a process of its own, and a follower of the folder it writes to."""
+
+    def __init__(self, script: str, folder: Path, environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", ROWS + script],
+            cwd=folder,
+            env=os.environ | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.follower = Follower([folder])
+        self.seen: Seen = {}
+        self.ended: Ended | None = None
+        self.config: dict[str, object] = {}
+
+    def write(self, number: int) -> None:
+        """Have one row logged, and wait until the call is done."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.flush()
+        self.answer(number)
+
+    def answer(self, number: int) -> None:
+        """Skip what the tracker prints up to the script's own line."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("[") and json.loads(line)[0] == number:
+                return
+        raise AssertionError("the writer died")
+
+    def finish(self) -> None:
+        """End the writer's run as a program does."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.stdin = None
+        self.answer(-1)
+        self.process.wait(30)
+
+    def look(self) -> None:
+        """Take in everything that is there."""
+        more = True
+        while more:
+            piece = self.follower.poll()
+            more = piece.more
+            for gain in piece.gains:
+                assert not gain.reset
+                self.ended = gain.batch.ended or self.ended
+                self.config.update(gain.batch.config)
+                for points in gain.batch.points:
+                    rows = zip(points.steps, map(repr, points.values), strict=True)
+                    self.seen.setdefault(points.tag, []).extend(rows)
+
+    def until(self, done: Callable[[], bool], seconds: float) -> bool:
+        """Look, as the monitor does, until something is seen."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.look()
+            if done():
+                return True
+            self.follower.wait(0.1)
+        return False
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.process.kill()
+        self.process.communicate()
+        self.follower.close()
+
+
+def logged(count: int) -> Seen:
+    """What the script logs."""
+    steps = range(count)
+    return {
+        "train/loss": [(i, repr(1 / (i + 1) if i % 7 else float("nan"))) for i in steps],
+        "train/kl": [(i, repr(i / 3)) for i in steps],
+        "train/n": [(i, repr(float(i))) for i in steps],
+    }
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Live]]:
+    """Starts writers and ends them."""
+    started: list[Live] = []
+
+    def begin(script: str, **environment: str) -> Live:
+        started.append(Live(script, tmp_path, environment | {"HOME": str(tmp_path)}))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.close()
+
+
+def test_wandb_is_followed_block_by_block(start: Callable[..., Live]) -> None:
+    """wandb writes whole blocks of 32 KiB: rows turn up while it runs, and all when it ends."""
+    pytest.importorskip("wandb")
+    live = start(WANDB, WANDB_SILENT="true")
+    for number in range(400):
+        live.write(number)
+    assert live.until(lambda: bool(live.seen), 20)
+    live.finish()
+    assert live.until(lambda: live.ended is not None, SOON)
+    assert live.seen == logged(400)
+    assert live.ended == Ended(State.FINISHED, "exit code 0")
+    assert live.config["learning_rate"] == 0.5
+
+
+def test_swanlab_is_followed_as_its_buffer_fills(start: Callable[..., Live]) -> None:
+    """SwanLab does not flush: rows turn up in pieces of its buffer, and all when it ends."""
+    pytest.importorskip("swanlab")
+    live = start(SWANLAB)
+    for number in range(400):
+        live.write(number)
+    assert live.until(lambda: bool(live.seen), 20)
+    live.finish()
+    assert live.until(lambda: live.ended is not None, SOON)
+    assert live.seen == logged(400)
+    assert live.ended == Ended(State.FINISHED, "finished")
+
+
+def test_trackio_is_followed_row_by_row(start: Callable[..., Live], tmp_path: Path) -> None:
+    """Trackio commits twice a second: each row is there soon, once; nothing is left beside it."""
+    pytest.importorskip("trackio")
+    store = tmp_path / "store"
+    live = start(TRACKIO, TRACKIO_DIR=str(store), HF_HUB_OFFLINE="1")
+    for number in range(8):
+        live.write(number)
+        assert live.until(lambda: len(live.seen.get("train/n", [])) == number + 1, 15)  # noqa: B023
+        committed = max(each.stat().st_mtime for each in store.glob("p.db*"))
+        assert time.time() - committed < SOON
+    live.finish()
+    live.look()
+    assert live.seen == logged(8)
+    assert live.config["learning_rate"] == 0.5
+    assert {each.name for each in store.iterdir()} <= {"p.db", "p.db-wal", "p.db-shm", "p.lock"}
+
+
+def test_trackios_inbox_is_followed(start: Callable[..., Live], tmp_path: Path) -> None:
+    """The form for network file systems: a file for each bundle of rows, read in any order."""
+    pytest.importorskip("trackio")
+    live = start(
+        TRACKIO,
+        TRACKIO_DIR=str(tmp_path / "store"),
+        TRACKIO_STORAGE_MODE="jsonl",
+        HF_HUB_OFFLINE="1",
+    )
+    for number in range(8):
+        live.write(number)
+        time.sleep(0.2)
+    live.finish()
+    assert live.until(lambda: len(live.seen.get("train/n", [])) == 8, SOON)
+    assert {tag: sorted(points) for tag, points in live.seen.items()} == logged(8)
