@@ -23,6 +23,13 @@ from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.view import RunView, look, verdict
 
+WAITING = (
+    "Looking for logs in {place}\n"
+    "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
+    "themselves, also in a directory that does not exist yet.\n"
+    "q quits, ? shows all keys."
+)
+
 HINT = "New here? ? lists all keys · ⏎ opens a chart · e explains a value · n jumps to a finding"
 
 
