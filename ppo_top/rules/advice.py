@@ -9,8 +9,16 @@ that needs an option which the trainer does not have is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
-from ppo_top.catalogue import Producer, canonical_names, default, option, options, trainers
+from ppo_top.catalogue import (
+    Producer,
+    canonical_names,
+    default,
+    option,
+    options,
+    trainers,
+)
 from ppo_top.model import ConfigValue
 from ppo_top.rules.run import Run
 from ppo_top.words import clean, number
@@ -66,13 +74,24 @@ class Options(Mapping[str, Named]):
 
     def _find(self, canonical: str) -> Named | None:
         now = current(self.run, canonical)
-        line = option(self.producer, canonical)
-        if line is not None:
-            usual = default(self.producer, canonical)
-            whose = self.producer.label.split()[0]
-            return Named(line.name, now, _text(usual), whose)
-        has_own_lines = any(each.trainer == self.producer.id for each in options())
-        return None if has_own_lines and not now else Named(canonical, now)
+        known = _known(self.producer, canonical)
+        if known is not None:
+            name, usual = known
+            return Named(name, now, usual, self.producer.label.split()[0])
+        return None if _has_own(self.producer.id) and not now else Named(canonical, now)
+
+
+@lru_cache(maxsize=1024)
+def _known(producer: Producer, canonical: str) -> tuple[str, str] | None:
+    """What the trainer calls an option, and its default as text."""
+    line = option(producer, canonical)
+    return (line.name, _text(default(producer, canonical))) if line is not None else None
+
+
+@lru_cache(maxsize=64)
+def _has_own(trainer: str) -> bool:
+    """Whether the catalogue knows what this trainer calls its options."""
+    return any(each.trainer == trainer for each in options())
 
 
 def producer_of(run: Run) -> Producer:

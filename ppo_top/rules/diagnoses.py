@@ -38,7 +38,11 @@ def diverged(run: Run, limits: Limits) -> Reading | None:
     """C0: NaN, and what stood before it."""
     if run.level("non-finite") < CRIT:
         return None
-    if not any(run.level(rule, 20) >= Severity.WATCH for rule in (*STEP_SIZE, *CRITIC, *GRADIENT)):
+    began = run.opened["non-finite"]
+    if not any(
+        run.level(rule, 20) >= WARN and run.opened[rule] <= began
+        for rule in (*STEP_SIZE, *CRITIC, *GRADIENT)
+    ):
         return between(0.0)
     return Reading(
         CRIT, float("nan"), None, "diverged: numbers became NaN after updates went wrong"

@@ -68,7 +68,7 @@ class Judge:
         self._last = tuple(p for p in self._combining if not rules[p].on)
         self._caps = [rule.cap(profile) for rule in rules]
         self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
-        self._persistence = [rule.persistence(limits) for rule, limits in self._rules]
+        self._steps = [rule.steps(limits) for rule, limits in self._rules]
         self._latches = [Latch() for _ in rules]
         self._noted: dict[str, tuple[int, ...]] = {}
         self._run = Run(profile)
@@ -182,7 +182,7 @@ class Judge:
         latch = self._latches[place]
         if reading is None and latch.index is None and not latch.recent:
             return
-        severity = latch.see(reading, self._run.mark, self._persistence[place])
+        severity = latch.see(reading, self._run.mark, self._steps[place])
         if severity and reading is not None:
             self._tell(place, reading, Severity(severity), self._run.mark)
         elif latch.index is None or rule.id in self._noted:
@@ -200,6 +200,7 @@ class Judge:
         self._run.open[rule.id] = Severity(self._run.told[rule.id])
         severity = min(severity, self._caps[place])
         if latch.index is None:
+            self._run.opened[rule.id] = mark.row
             latch.open(len(self.findings))
             since = latch.since(mark)
             self.findings.append(self._finding(rule, reading, severity, since, mark))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.model import Mark
-from ppo_top.rules.rule import Persistence, Reading
+from ppo_top.rules.rule import Reading, Steps
+
+MOST_POINTS = 20
+"""Points that a latch remembers: no rule asks for more."""
 
 LONGEST_WAIT = 48
 """A finding clears after 3, 6, 12, ... calm points as its rule speaks again and again."""
@@ -36,22 +39,22 @@ class Latch:
         """Whether nothing is open and no recent point was bad."""
         return self.index is None and not self.recent
 
-    def see(self, reading: Reading | None, mark: Mark, persistence: Persistence) -> int:
+    def see(self, reading: Reading | None, mark: Mark, steps: Steps) -> int:
         """Take in one point; returns the severity that it calls for, or 0."""
         level = reading.level if reading is not None else 0
         self.calm = self.calm + 1 if reading is None else 0
         self.recent.append((level, mark))
-        longest = max(n for _, n in persistence.values())
-        if len(self.recent) > longest:
+        if len(self.recent) > MOST_POINTS:
             del self.recent[0]
         if reading is not None and reading.now:
             return level
-        for severity in sorted(persistence, reverse=True):
-            k, n = persistence[severity]
-            if sum(was >= severity for was, _ in self.recent[-n:]) >= k:
-                return severity
-        if self.index is None and not any(was for was, _ in self.recent):
+        levels = [was for was, _ in self.recent]
+        worst = max(levels)
+        if not worst and self.index is None:
             self.recent.clear()
+        for severity, k, n in steps:
+            if worst >= severity and sum([was >= severity for was in levels[-n:]]) >= k:
+                return severity
         return 0
 
     def since(self, mark: Mark) -> Mark:

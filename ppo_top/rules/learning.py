@@ -27,11 +27,15 @@ class Learning:
         "best_row",
         "ceiling",
         "falling",
+        "gain",
+        "gained",
         "history",
         "jitter",
         "mark_best",
+        "noise",
         "peak",
         "rising",
+        "scale",
         "smooth",
     )
 
@@ -45,7 +49,9 @@ class Learning:
         self.best_count = 0
         self.mark_best = -math.inf
         self.peak = -math.inf
-        self.at_max = self.falling = self.rising = False
+        self.at_max = self.falling = self.rising = self.gained = False
+        self.gain = self.scale = 0.0
+        self.noise = 1e-9
 
     def copy(self, history: History) -> Learning:
         """An independent copy that reads the copied history."""
@@ -66,16 +72,30 @@ class Learning:
             self._new_best(row)
         if history.count >= 20:
             self.peak = max(self.peak, history.level(10))
+        self._weigh()
         self.at_max = self._at_max()
         trend = history.trend(15)
         self.rising = trend.full and trend.tau > 0.3 and trend.z > 1.96
         self.falling = self._falling()
 
+    def _weigh(self) -> None:
+        """Work out what most rules ask for.
+
+        `noise` is never below a thousandth of the rewards' size. Something was gained when the best
+        stands out of the noise, or, where that is strong, the middle of ten values does.
+        """
+        self.scale = max(abs(self.best), abs(self.base))
+        self.noise = noise = max(self.jitter.level, 1e-3 * self.scale, 1e-9)
+        self.gain = gain = self.best - self.base
+        self.gained = gain > 0.05 * abs(self.base) and (
+            gain > 6.0 * noise or self.peak - self.history.base(10) > 2.5 * noise
+        )
+
     def _new_best(self, row: int) -> None:
         """A best is a new mark only when it beats the old mark by 2 % of the gain."""
         self.best = self.smooth
         self.best_row = row
-        step = 0.02 * max(self.gain, self.noise)
+        step = 0.02 * max(self.best - self.base, self.noise)
         if self.best > self.mark_best + step:
             self.mark_best, self.best_count = self.best, self.history.count
 
@@ -85,35 +105,9 @@ class Learning:
         return self.history.count
 
     @property
-    def gain(self) -> float:
-        """The best so far less the early level."""
-        return self.best - self.base
-
-    @property
     def drawdown(self) -> float:
         """What has been lost since the best."""
         return self.best - self.smooth
-
-    @property
-    def scale(self) -> float:
-        """The size of the rewards met so far."""
-        return max(abs(self.best), abs(self.base))
-
-    @property
-    def noise(self) -> float:
-        """The reward's jitter, never below a thousandth of its size."""
-        return max(self.jitter.level, 1e-3 * self.scale, 1e-9)
-
-    @property
-    def gained(self) -> bool:
-        """Whether anything was learned that noise does not explain.
-
-        Either the best stands out of the noise, or, where that is strong, the middle of ten values.
-        """
-        noise, gain = self.noise, self.gain
-        if gain <= 0.05 * abs(self.base):
-            return False
-        return gain > 6.0 * noise or self.peak - self.history.base(10) > 2.5 * noise
 
     @property
     def flat(self) -> bool:

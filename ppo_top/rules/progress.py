@@ -88,7 +88,7 @@ def _longer(run: Run) -> str:
 
 def restarted(run: Run, limits: Limits) -> Reading | None:
     """S5: the run was resumed."""
-    if run.segment == 0 or run.updates > 3:
+    if not 0 < run.segment <= limits["most"] or run.updates > 3:
         return None
     message = f"the run was resumed at step {run.mark.step:,}: baselines start again"
     return Reading(INFO, float(run.mark.step), None, message)
@@ -120,6 +120,7 @@ RULES = (
         concepts=(),
         read=restarted,
         families=EVERY,
+        limits={"most": 3},
         persist=AT_ONCE,
         causes=("a restart from a checkpoint",),
         tries=(),

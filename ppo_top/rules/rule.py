@@ -49,6 +49,9 @@ Read = Callable[[Run, Limits], Reading | None]
 Persistence = Mapping[int, tuple[int, int]]
 """Severity -> (k, n): it is raised when k of the last n points were at least that bad."""
 
+Steps = tuple[tuple[int, int, int], ...]
+"""The same as (severity, k, n), worst first."""
+
 STEADY: Persistence = {INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)}
 AT_ONCE: Persistence = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
 
@@ -110,9 +113,11 @@ class Rule:
         """The most that it may say of a run: thresholds that no run has confirmed only `watch`."""
         return WATCH if self.grades.get(profile.family, self.grade) == "D" else CRIT
 
-    def persistence(self, limits: Limits) -> Persistence:
-        """How many bad points raise it, the user's own numbers first."""
-        if "k" not in limits and "n" not in limits:
-            return self.persist
-        k, n = int(limits.get("k", 1)), int(limits.get("n", limits.get("k", 1)))
-        return persist(max(1, min(k, n)), max(1, n))
+    def steps(self, limits: Limits) -> Steps:
+        """How many bad points raise it, worst severity first, the user's own numbers first."""
+        persistence = self.persist
+        if "k" in limits or "n" in limits:
+            k, n = int(limits.get("k", 1)), int(limits.get("n", limits.get("k", 1)))
+            persistence = persist(max(1, min(k, n)), max(1, n))
+        worst_first = sorted(persistence, reverse=True)
+        return tuple((severity, *persistence[severity]) for severity in worst_first)

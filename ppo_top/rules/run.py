@@ -33,6 +33,7 @@ class Run:
         self.open: dict[str, Severity] = {}
         self.closed: dict[str, int] = {}
         self.told: dict[str, int] = {}
+        self.opened: dict[str, int] = {}
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
         self.segment = 0
         self.restart()
@@ -54,7 +55,7 @@ class Run:
         other.__dict__.update(self.__dict__)
         other.histories = {name: history.copy() for name, history in self.histories.items()}
         other.open, other.closed = self.open.copy(), self.closed.copy()
-        other.told = self.told.copy()
+        other.told, other.opened = self.told.copy(), self.opened.copy()
         other.memos, other.bad = self.memos.copy(), self.bad.copy()
         if self.reward is not None:
             other.reward = self.reward.copy(other.histories[self.reward_concept])
