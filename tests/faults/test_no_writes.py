@@ -1,0 +1,112 @@
+"""The log directory after us is what it was before us: traced system calls of whole sessions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.faults.tool import DEMO, Tool, copy_of
+
+STRACE = shutil.which("strace")
+CALLS = "trace=%file,flock,fcntl,ftruncate,fchmod,fchown,fallocate,write,pwrite64"
+CHANGING = re.compile(
+    r"^(?:\[pid +\d+\] |\d+ +)?"
+    r"(?:creat|mkdir|mknod|unlink|rename|rmdir|link|symlink|truncate|chmod|chown|utime|fchmodat"
+    r"|fchownat|setxattr|removexattr|mkdirat|unlinkat|renameat|linkat|symlinkat|utimensat"
+    r"|write|pwrite64|ftruncate|fchmod|fchown|fallocate)\w*\("
+)
+WRITING = re.compile(r"\bopen(?:at2?)?\(.*(?:O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND)")
+LOCKING = re.compile(r"\bflock\(|F_SETLKW?|F_OFD_SETLKW?|F_SETLEASE")
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, int, bytes]]:
+    """Every name below a folder with its mode, time of change and content."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        info = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(info.st_mode) else b""
+        found[str(path)] = (info.st_mode, info.st_mtime_ns, info.st_size, content)
+    return found
+
+
+def offences(trace: Path, folder: Path) -> list[str]:
+    """Traced calls that change or lock something below a folder (descriptors show their paths)."""
+    patterns = (CHANGING, WRITING, LOCKING)
+    return [
+        line
+        for line in trace.read_text(errors="replace").splitlines()
+        if str(folder) in line and any(pattern.search(line) for pattern in patterns)
+    ]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two shipped runs, a store and a transaction log, in one directory."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    copy_of("sb3_cartpole", folder / "sb3")
+    copy_of("torch_cartpole_lr", folder / "torch")
+    data = DEMO.parent / "tests" / "data"
+    for store in ("trackio_0.43.0/live", "swanlab_0.4.12/finished", "wandb_0.31.0/finished"):
+        if (data / store).is_dir():
+            shutil.copytree(data / store, folder / store.replace("/", "_"))
+    return folder
+
+
+@pytest.mark.skipif(STRACE is None, reason="needs strace")
+@pytest.mark.parametrize("arguments", [["check"], ["check", "--json"], ["export"], ["status"]])
+def test_nothing_is_written_or_locked(tmp_path: Path, runs: Path, arguments: list[str]) -> None:
+    """No call of a whole session changes, creates or locks anything below the watched path."""
+    before = snapshot(runs)
+    trace = tmp_path / "trace"
+    tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", CALLS)
+    extra = ["--format", "csv"] if arguments == ["export"] else []
+    tool = Tool(tmp_path / "home", *arguments, runs, *extra, before=tracing)
+    assert tool.end(120) in (0, 1), tool.errors
+    assert tool.lines
+    assert f'{runs}/sb3/progress.csv", O_RDONLY' in trace.read_text(errors="replace")
+    assert offences(trace, runs) == []
+    assert snapshot(runs) == before
+
+
+@pytest.mark.skipif(STRACE is None, reason="needs strace")
+def test_nothing_is_written_while_following(tmp_path: Path, runs: Path) -> None:
+    """The same for a session that watches, over growth, until it is interrupted."""
+    trace = tmp_path / "trace"
+    tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", CALLS)
+    tool = Tool(tmp_path / "home", "check", "--follow", runs, before=tracing)
+    assert tool.says("torch: ", 120), tool.errors
+    copy_of("torch_cartpole", runs / "late")
+    assert tool.says("late: ", 120), tool.errors
+    before = snapshot(runs)
+    tool.stop(signal.SIGTERM)
+    assert offences(trace, runs) == []
+    assert snapshot(runs) == before
+
+
+def test_the_proof_sees_what_it_looks_for(tmp_path: Path) -> None:
+    """Calls that would be offences are found in a trace, and reading is none."""
+    folder = tmp_path / "runs"
+    trace = tmp_path / "trace"
+    bad = [
+        f'12 openat(AT_FDCWD, "{folder}/x.db-shm", O_RDWR|O_CREAT|O_CLOEXEC, 0644) = 3',
+        f'12 unlink("{folder}/x.log") = 0',
+        f'13 renameat2(AT_FDCWD, "{folder}/a", AT_FDCWD, "{folder}/b", 0) = 0',
+        f"12 fcntl(5<{folder}/x.db>, F_SETLK, {{l_type=F_RDLCK}}) = 0",
+        f"12 flock(3<{folder}/x.db>, LOCK_EX) = 0",
+        f'12 write(3<{folder}/x.log>, "1", 1) = 1',
+    ]
+    good = [
+        f'12 openat(AT_FDCWD, "{folder}/x.log", O_RDONLY|O_CLOEXEC|O_NONBLOCK) = 3',
+        f'12 newfstatat(AT_FDCWD, "{folder}/x.log", {{}}, 0) = 0',
+        f'12 readlink("{folder}/latest", "run-1", 1023) = 5',
+        '12 openat(AT_FDCWD, "/tmp/copy", O_RDWR|O_CREAT, 0600) = 3',
+        "12 fcntl(3</tmp/copy>, F_SETLK, {l_type=F_RDLCK}) = 0",
+    ]
+    trace.write_text("\n".join(bad + good))
+    assert offences(trace, folder) == bad
