@@ -254,7 +254,8 @@ class FileFeed:
             assert self.source is not None
             folder, _, file = self.key.rpartition("/")
             key = f"{folder}/{name}/{file}".lstrip("/")
-            source = Source(key, self.source.path, self.source.root, self.source.format)
+            path = self.source.path.parent / name / file
+            source = Source(key, path, self.source.root, self.source.format)
             self._parts[name] = source
         return source
 

@@ -21,7 +21,7 @@ def one(folder: str, pattern: str) -> Path:
 
 def expected(folder: str, name: str = "expected") -> list[dict[str, Any]]:
     """The points that the format's own reader finds, in file order."""
-    text = (DATA / folder / f"{name}.jsonl").read_text(encoding="utf-8")
+    text = (DATA / folder / f"{name}.points").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 

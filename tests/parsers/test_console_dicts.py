@@ -146,10 +146,10 @@ def expected(path: Path) -> dict[str, list[tuple[int, float]]]:
 @pytest.mark.parametrize(
     ("log", "oracle"),
     [
-        ("trl_1.12.0/ppo/console.log", "trl_1.12.0/ppo/expected.jsonl"),
-        ("trl_1.12.0/ppo/stdout.log", "trl_1.12.0/ppo/expected_single.jsonl"),
-        ("trl_0.11.4/ppov2/console.log", "trl_0.11.4/ppov2/expected.jsonl"),
-        ("trl_0.11.4/ppov2/stdout.log", "trl_0.11.4/ppov2/expected_single.jsonl"),
+        ("trl_1.12.0/ppo/console.log", "trl_1.12.0/ppo/expected.points"),
+        ("trl_1.12.0/ppo/stdout.log", "trl_1.12.0/ppo/expected_single.points"),
+        ("trl_0.11.4/ppov2/console.log", "trl_0.11.4/ppov2/expected.points"),
+        ("trl_0.11.4/ppov2/stdout.log", "trl_0.11.4/ppov2/expected_single.points"),
     ],
 )
 def test_recorded_runs_agree_with_what_they_logged(log: str, oracle: str) -> None:

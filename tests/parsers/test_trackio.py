@@ -222,6 +222,19 @@ def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> Non
     store.close()
 
 
+def test_a_database_cut_anywhere_never_raises(tmp_path: Path) -> None:
+    """Whatever part of the database or of its log has arrived: points or one complaint."""
+    names = ("ppo.db", "ppo.db-wal")
+    bodies = {name: (database("live").parent / name).read_bytes() for name in names}
+    for name in names:
+        for size in range(0, len(bodies[name]), 1531):
+            for each, body in bodies.items():
+                (tmp_path / each).write_bytes(body[:size] if each == name else body)
+            store = Trackio(tmp_path / "ppo.db")
+            assert sum(len(read.problems) for read in read_all(store).values()) <= 1
+            store.close()
+
+
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
     """As if each run had a folder of its own beside the database."""
     path = database("closed")

@@ -1,4 +1,4 @@
-"""Writes `expected.jsonl`: what a fixture's log holds, point by point, by another way than ours."""
+"""Writes `expected.points`: what a fixture's log holds, point by point, by another way than ours."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def spell(value: float) -> float | str:
 
 
 def point(tag: str, step: int, value: float, time: float | None) -> dict[str, object]:
-    """One line of `expected.jsonl`."""
+    """One line of `expected.points`."""
     return {"tag": tag, "step": step, "value": spell(value), "time": time}
 
 
 def write_expected(folder: Path, rows: Iterable[dict[str, object]], name: str = "expected") -> None:
     """Write the lines beside the fixture."""
     text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
-    (folder / f"{name}.jsonl").write_text(text)
+    (folder / f"{name}.points").write_text(text)
 
 
 def fresh(*parts: str) -> Path:

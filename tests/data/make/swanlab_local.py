@@ -1,7 +1,7 @@
 """Records SwanLab runs without a network: one that ended well, one that raised, one left running.
 
 Works with 0.4.12 and 0.6.13 (mode "local": runs.swanlab and logs/) and 0.10.3 (mode "offline":
-run-*.swanlab). What was handed to `swanlab.log` becomes `expected.jsonl`.
+run-*.swanlab). What was handed to `swanlab.log` becomes `expected.points`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def begin(name: str) -> object:
 
 
 def log_rows(count: int) -> list[dict[str, object]]:
-    """Log and return what `expected.jsonl` should say; the clock is the one of this call."""
+    """Log and return what `expected.points` should say; the clock is the one of this call."""
     import swanlab
 
     logged = []
@@ -118,7 +118,7 @@ def main() -> None:
         shutil.copytree(work / "swanlog", target / "swanlog")
         for junk in [*target.rglob("requirements.txt"), target / "swanlog" / ".gitignore"]:
             junk.unlink()
-        shutil.copy(work / "expected.jsonl", target)
+        shutil.copy(work / "expected.points", target)
         print(name, "exit", done.returncode)
     return None
 

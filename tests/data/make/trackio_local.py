@@ -1,6 +1,6 @@
 """Records Trackio stores: one copied while the writer lives, one after it ended, and the inbox form.
 
-The database is read back with sqlite3 from a copy: `expected.jsonl`.
+The database is read back with sqlite3 from a copy: `expected.points`.
 """
 
 from __future__ import annotations

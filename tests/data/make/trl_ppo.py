@@ -133,7 +133,7 @@ def main() -> None:
     command = [sys.executable, __file__, "train"]
     with (target / "console.log").open("wb") as both:
         subprocess.run(command, stdout=both, stderr=subprocess.STDOUT, check=True)
-    shutil.copy("expected.jsonl", target)
+    shutil.copy("expected.points", target)
     kept = [p for p in Path("out").rglob("*") if "tfevents" in p.name or p.name == "trainer_state.json"]
     for path in kept:
         place = target / path
@@ -143,7 +143,7 @@ def main() -> None:
     shutil.rmtree("out")
     with (target / "stdout.log").open("wb") as out, (target / "stderr.log").open("wb") as err:
         subprocess.run([*command, "single"], stdout=out, stderr=err, check=True)
-    shutil.copy("expected.jsonl", target / "expected_single.jsonl")
+    shutil.copy("expected.points", target / "expected_single.points")
     print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
     return None
 
