@@ -49,7 +49,10 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
 
 def _facts(view: RunView) -> str:
     step = view.progress.step
-    facts = [clean(view.producer), view.state.value + (f" ({view.state_text})" if view.state_text else "")]
+    facts = [
+        clean(view.producer),
+        view.state.value + (f" ({view.state_text})" if view.state_text else ""),
+    ]
     if step is not None:
         total = f" of {count(view.progress.total)}" if view.progress.total else ""
         facts.append(f"step {count(step)}{total}")

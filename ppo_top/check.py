@@ -177,8 +177,9 @@ def event_line(event: dict[str, object]) -> str:
         return f"{name}: {event['event']}" + (f" ({text})" if text else "")
     step = event["cleared_step"] if event["event"] == "cleared" else event["since_step"]
     since = count(step) if isinstance(step, int) else str(step)
-    return f"{name}: {event['event']} {event['severity']} {event['rule']} at step {since}: " + clean(
-        str(event["message"])
+    return (
+        f"{name}: {event['event']} {event['severity']} {event['rule']} at step {since}: "
+        + clean(str(event["message"]))
     )
 
 

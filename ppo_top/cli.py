@@ -60,7 +60,8 @@ def _run(arguments: list[str]) -> int:
 
 def _overview() -> argparse.ArgumentParser:
     commands = "\n".join(
-        f"  ppo-top {usage:<{WIDEST}} {' '.join(what.split())}" for _, what, usage in COMMANDS.values()
+        f"  ppo-top {usage:<{WIDEST}} {' '.join(what.split())}"
+        for _, what, usage in COMMANDS.values()
     )
     parser = argparse.ArgumentParser(
         prog="ppo-top",
@@ -86,13 +87,19 @@ def _paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
 
 
 def _settings_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--settings", metavar="FILE", help="a settings file instead of the usual ones")
-    parser.add_argument("--goal", type=float, metavar="REWARD", help="the reward that means success")
+    parser.add_argument(
+        "--settings", metavar="FILE", help="a settings file instead of the usual ones"
+    )
+    parser.add_argument(
+        "--goal", type=float, metavar="REWARD", help="the reward that means success"
+    )
 
 
 def _screen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
-    parser.add_argument("--theme", choices=("dark", "light"), help="colours for a dark or light terminal")
+    parser.add_argument(
+        "--theme", choices=("dark", "light"), help="colours for a dark or light terminal"
+    )
     parser.add_argument("--no-bell", action="store_true", help="no bell when something turns red")
 
 
@@ -154,7 +161,9 @@ def _check(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.add_argument("--follow", action="store_true", help="go on, a line for each change")
-    parser.add_argument("--backtest", action="store_true", help="how often each rule fired, and how early")
+    parser.add_argument(
+        "--backtest", action="store_true", help="how often each rule fired, and how early"
+    )
     parser.add_argument(
         "--fail-on",
         choices=("watch", "warn", "crit"),
@@ -244,7 +253,9 @@ def _width() -> int:
 
 def _demo(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("--live", action="store_true", help="train a small PPO and watch it")
-    parser.add_argument("--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None)
+    parser.add_argument(
+        "--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None
+    )
     parser.add_argument("--speed", type=_speed, default=20.0, help="of the replay (20)")
     _screen_options(parser)
     _settings_options(parser)
@@ -306,11 +317,27 @@ def _screen(
 
 COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {
     "watch": (_watch, "live monitor of the runs below the paths", "[PATH ...]"),
-    "replay": (_replay, "the same screen, driven by the log's own clock", "replay PATH [--speed 60]"),
-    "check": (_check, "a verdict without a screen, for CI and scripts", "check PATH ... [--json] [--follow]"),
+    "replay": (
+        _replay,
+        "the same screen, driven by the log's own clock",
+        "replay PATH [--speed 60]",
+    ),
+    "check": (
+        _check,
+        "a verdict without a screen, for CI and scripts",
+        "check PATH ... [--json] [--follow]",
+    ),
     "status": (_status, "one line, for tmux or a prompt", "status PATH [--format tmux]"),
     "export": (_export, "every point, in long form", "export PATH ... --format csv|jsonl"),
-    "explain": (_explain, "what a metric or a rule means, and what to try", "explain [METRIC|RULE]"),
-    "demo": (_demo, "replay of the shipped logs, or a live training", "demo [--live] [--fault NAME]"),
+    "explain": (
+        _explain,
+        "what a metric or a rule means, and what to try",
+        "explain [METRIC|RULE]",
+    ),
+    "demo": (
+        _demo,
+        "replay of the shipped logs, or a live training",
+        "demo [--live] [--fault NAME]",
+    ),
 }
 WIDEST = max(len(usage) for _, _, usage in COMMANDS.values())

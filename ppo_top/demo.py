@@ -37,7 +37,16 @@ def live(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
         run.mkdir()
         with open(run / "console.log", "wb") as console:
             training = subprocess.Popen(
-                [sys.executable, "-u", "-m", "ppo_top.demo_train", "--logdir", str(run), "--fault", fault],
+                [
+                    sys.executable,
+                    "-u",
+                    "-m",
+                    "ppo_top.demo_train",
+                    "--logdir",
+                    str(run),
+                    "--fault",
+                    fault,
+                ],
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,

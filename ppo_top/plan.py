@@ -100,7 +100,11 @@ def make_plan(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> P
     main = _main(chains)
     if main is None:
         return Plan((), (), False, identify(()), 0, {})
-    lanes = [lane for chain in (main, *(c for c in chains if c is not main)) for lane in _lanes(chain, main)]
+    lanes = [
+        lane
+        for chain in (main, *(c for c in chains if c is not main))
+        for lane in _lanes(chain, main)
+    ]
     chosen = _best(lanes, chains, main)
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     doubts = [c for c in chains if c is not main and _shared(c, main) is None and not _episodic(c)]
@@ -206,9 +210,7 @@ def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[L
 
 def _shared(chain: Chain, main: Chain) -> tuple[list[Series], list[Series]] | None:
     """The series of a concept that both chains hold, once an update; None without one."""
-    theirs = {
-        known.concept: tag for tag, known in chain.meanings.items() if not known.per_episode
-    }
+    theirs = {known.concept: tag for tag, known in chain.meanings.items() if not known.per_episode}
     for tag in main.tags:
         known = main.meanings.get(tag)
         if known is not None and known.concept in theirs and not known.per_episode:

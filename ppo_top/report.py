@@ -79,7 +79,9 @@ def _metrics(run: Run) -> Iterable[dict[str, Any]]:
         for tag in sorted(source.series):
             series = source.series[tag]
             concept = concepts.get((source.key, tag)) or run.concept_of(source, tag)
-            yield _metric(source, tag, None if not concept or concept.startswith("tag:") else concept, series)
+            yield _metric(
+                source, tag, None if not concept or concept.startswith("tag:") else concept, series
+            )
 
 
 def _metric(source: SourceState, tag: str, concept: str | None, series: Series) -> dict[str, Any]:

@@ -11,7 +11,12 @@ from ppo_top.view import RunView
 from ppo_top.words import clean, count, duration
 
 GLYPHS = {"crit": "✗", "warn": "▲", "watch": "▲", "info": "✓", "healthy": "✓"}
-_TMUX = {"crit": "#[fg=red,bold]", "warn": "#[fg=yellow]", "watch": "#[fg=yellow]", "healthy": "#[fg=green]"}
+_TMUX = {
+    "crit": "#[fg=red,bold]",
+    "warn": "#[fg=yellow]",
+    "watch": "#[fg=yellow]",
+    "healthy": "#[fg=green]",
+}
 MOST_CHARACTERS = 100
 
 

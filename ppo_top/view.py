@@ -234,7 +234,9 @@ def _checklist(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iterator[
     for name, label in crucial(run.profile):
         for spelt in _spellings(run, name):
             listed.add(spelt)
-            yield _check_row(run, row, spelt, label if spelt == name else concept(spelt).label, opened, True)
+            yield _check_row(
+                run, row, spelt, label if spelt == name else concept(spelt).label, opened, True
+            )
     for name in sorted(_judged_concepts(run), key=lambda each: concept(each).order):
         if name not in listed and band(name, run.profile) is not None:
             yield _check_row(run, row, name, concept(name).label, opened, False)
@@ -255,7 +257,9 @@ def _check_row(
     seen = track.until(row) if track else 0
     limits = band(name, run.profile)
     if track is None or not seen:
-        note = not_logged(name, run.producer.id) if track is None or not len(track) else "no value yet"
+        note = (
+            not_logged(name, run.producer.id) if track is None or not len(track) else "no value yet"
+        )
         return CheckRow(
             name, label, Status.MISSING, None, "", limits.words if limits else "", limits,
             None, note, None, None, is_crucial,
@@ -293,7 +297,8 @@ def _speaks_of(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None
     about = [
         (finding, severity)
         for finding in run.findings
-        if name in finding.concepts and not finding.members
+        if name in finding.concepts
+        and not finding.members
         and (severity := finding.severity_at(row)) is not None
     ]
     return max(about, key=lambda pair: pair[1], default=None)

@@ -39,7 +39,9 @@ def growth(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]:
     for source in files_of(run):
         copy = target / source.relative_to(run)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        waiting.append((copy, cut(source.read_bytes(), 1 if source.suffix == ".npz" else pieces, draw)))
+        waiting.append(
+            (copy, cut(source.read_bytes(), 1 if source.suffix == ".npz" else pieces, draw))
+        )
     while waiting:
         copy, left = draw.choice(waiting)
         with open(copy, "ab") as file:

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO, demo_runs
 
 from ppo_top.cli import main
+from tests.growing import DEMO, demo_runs
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -118,7 +118,9 @@ def test_the_report_names_the_run_the_fault_and_what_to_try(
 )
 def test_fail_on_is_the_lowest_severity_that_fails(threshold: str, code: int) -> None:
     """A critical finding fails at every threshold."""
-    assert main(["check", "--json", "--fail-on", threshold, str(DEMO / "torch_cartpole_lr")]) == code
+    assert (
+        main(["check", "--json", "--fail-on", threshold, str(DEMO / "torch_cartpole_lr")]) == code
+    )
 
 
 def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO
 from textual.pilot import Pilot
 
 from ppo_top.follow import Follower
@@ -21,6 +20,7 @@ from ppo_top.tui.app import PpoTop
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.layers import picture
 from ppo_top.view import RunView
+from tests.growing import DEMO
 
 SICK = DEMO / "torch_cartpole_lr"
 WRITER = """
@@ -65,7 +65,9 @@ def screen_text(app: PpoTop) -> str:
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
-async def until(pilot: Pilot[int], app: PpoTop, holds: Callable[[RunView], bool], seconds: float = 30.0) -> RunView:
+async def until(
+    pilot: Pilot[int], app: PpoTop, holds: Callable[[RunView], bool], seconds: float = 30.0
+) -> RunView:
     """Wait until the chosen run looks as asked; the app goes on by itself meanwhile."""
     async with asyncio.timeout(seconds):
         while True:

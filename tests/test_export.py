@@ -10,9 +10,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO, demo_runs
 
 from ppo_top.cli import main
+from tests.growing import DEMO, demo_runs
 
 HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
 Points = dict[str, list[tuple[int, float]]]
@@ -26,7 +26,9 @@ def exported(capsys: pytest.CaptureFixture[str], path: Path, *more: str) -> list
 
 def by_source(rows: list[list[str]]) -> dict[str, dict[str, list[tuple[int, str, float]]]]:
     """source -> tag -> (step, time, value)."""
-    found: dict[str, dict[str, list[tuple[int, str, float]]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[str, list[tuple[int, str, float]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for _, source, tag, _, step, time, value in rows[1:]:
         found[source][tag].append((int(step), time, float(value)))
     return found

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 DEMO = Path(__file__).parent.parent / "demo_logs"
-HEAVY = {"textual", "rich", "plotext", "torch", "tensorboard", "gymnasium", "trl", "stable_baselines3"}
+HEAVY = {
+    "textual",
+    "rich",
+    "plotext",
+    "torch",
+    "tensorboard",
+    "gymnasium",
+    "trl",
+    "stable_baselines3",
+}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -22,7 +31,9 @@ def loaded_by(code: str) -> set[str]:
     return set(json.loads(done.stdout.rsplit("@", 1)[1]))
 
 
-@pytest.mark.parametrize("module", ["check", "export", "status", "explain", "session", "cli", "parsers"])
+@pytest.mark.parametrize(
+    "module", ["check", "export", "status", "explain", "session", "cli", "parsers"]
+)
 def test_the_core_loads_without_the_interface(module: str) -> None:
     """Neither the interface nor numpy is needed before something needs it."""
     assert not loaded_by(f"import ppo_top.{module}") & (HEAVY | {"numpy", "watchdog"})

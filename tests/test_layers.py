@@ -23,7 +23,9 @@ def tree(tmp_path: Path) -> Path:
     """The code of the project, without links and caches."""
     for folder in ("ppo_top", "ppo_top/parsers", "ppo_top/tui"):
         source = ROOT / Path(folder).name
-        hidden = ignore_patterns("__pycache__", "demo_logs", *(["tui", "parsers"] * (folder == "ppo_top")))
+        hidden = ignore_patterns(
+            "__pycache__", "demo_logs", *(["tui", "parsers"] * (folder == "ppo_top"))
+        )
         copytree(source, tmp_path / folder, ignore=hidden)
     (tmp_path / "tests").mkdir()
     copy(ROOT / "tests" / "contracts.py", tmp_path / "tests")

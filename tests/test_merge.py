@@ -22,7 +22,9 @@ def series(*points: tuple[int, float], tag: str = "t", times: Sequence[float] = 
     return made
 
 
-def extend(target: Series, points: Iterable[tuple[int, float]], times: Sequence[float] = ()) -> None:
+def extend(
+    target: Series, points: Iterable[tuple[int, float]], times: Sequence[float] = ()
+) -> None:
     """Let a series grow."""
     steps, values = zip(*points, strict=True) if points else ((), ())
     clock = array("d", times or [NAN] * len(steps))
@@ -45,7 +47,9 @@ def read_all(rows: Rows) -> list[Gathered]:
 
 def test_points_of_one_step_make_one_row() -> None:
     """Two concepts logged at the same step are one update."""
-    rows = read_all(Rows([lane("kl", series((1, 0.1), (2, 0.2))), lane("reward", series((2, 9.0)))]))
+    rows = read_all(
+        Rows([lane("kl", series((1, 0.1), (2, 0.2))), lane("reward", series((2, 9.0)))])
+    )
     assert [row.values for row in rows] == [{"kl": 0.1}, {"kl": 0.2, "reward": 9.0}]
 
 
@@ -77,7 +81,9 @@ def test_episodes_are_binned_to_updates_by_their_median() -> None:
     """CleanRL logs one return an episode: the update gets the median of those since the last."""
     episodes = series((10, 1.0), (20, 2.0), (30, 9.0), (70, 4.0))
     rows = read_all(
-        Rows([lane("kl", series((64, 0.1), (128, 0.2))), lane("reward", episodes, per_episode=True)])
+        Rows(
+            [lane("kl", series((64, 0.1), (128, 0.2))), lane("reward", episodes, per_episode=True)]
+        )
     )
     assert [row.values["reward"] for row in rows] == [2.0, 4.0]
 
@@ -99,7 +105,9 @@ def test_a_run_of_episodes_alone_is_read_episode_by_episode() -> None:
 
 def test_a_step_that_goes_back_begins_a_segment() -> None:
     """A resumed run logs steps again that it has logged before."""
-    rows = read_all(Rows([lane("kl", series((10, 1.0), (20, 2.0), (30, 3.0), (20, 4.0), (30, 5.0)))]))
+    rows = read_all(
+        Rows([lane("kl", series((10, 1.0), (20, 2.0), (30, 3.0), (20, 4.0), (30, 5.0)))])
+    )
     assert [row.key for row in rows] == [(0, 10), (0, 20), (0, 30), (1, 20), (1, 30)]
 
 
@@ -118,9 +126,7 @@ def test_the_files_of_a_resumed_run_follow_each_other() -> None:
 
 def test_a_lane_that_begins_after_a_resume_belongs_to_its_segment() -> None:
     """Times tell to which life of the run a late tag belongs."""
-    clock = series(
-        (10, 1.0), (20, 2.0), (10, 3.0), (20, 4.0), times=[100.0, 200.0, 300.0, 400.0]
-    )
+    clock = series((10, 1.0), (20, 2.0), (10, 3.0), (20, 4.0), times=[100.0, 200.0, 300.0, 400.0])
     late = series((20, 9.0), times=[400.0])
     rows = read_all(Rows([lane("kl", clock), lane("eval", late)], [clock]))
     assert [row.key for row in rows if "eval" in row.values] == [(1, 20)]

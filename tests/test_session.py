@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.growing import Json, Watched, demo_runs, growth, judged
 
 from ppo_top.model import Row, Severity
 from ppo_top.rules.judge import Judge
 from ppo_top.run import Run
+from tests.growing import Json, Watched, demo_runs, growth, judged
 
 RUNS = demo_runs()
 

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO, Watched
 
 from ppo_top.model import State
 from ppo_top.run import Run
 from ppo_top.state import QUIET_S, Standing, stall_limit, standing
+from tests.growing import DEMO, Watched
 
 HOUR, DAY = 3600.0, 86400.0
 WROTE = 1_700_000_000.0
@@ -38,7 +38,9 @@ def run_of(tmp_path: Path, text: str) -> Run:
     return only_run(tmp_path)
 
 
-GOING = "".join(f"Iteration {n}/20 | Mean Reward: {n}.5 | KL: 0.004 | clip%: 6.2%\n" for n in range(1, 9))
+GOING = "".join(
+    f"Iteration {n}/20 | Mean Reward: {n}.5 | KL: 0.004 | clip%: 6.2%\n" for n in range(1, 9)
+)
 TRACEBACK = (
     "Traceback (most recent call last):\n"
     '  File "train.py", line 3, in <module>\n'
@@ -127,7 +129,9 @@ def test_real_logs_tell_their_end(name: str, state: State, tmp_path: Path) -> No
 
 def test_a_writer_that_is_gone_has_not_stalled(tmp_path: Path) -> None:
     """Event files name host and process: of this machine's own it can be told that they ended."""
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
+    )
     source = next((DEMO / "sb3_cartpole").glob("*tfevents*"))
     for number, pid in enumerate((int(gone.stdout), os.getpid())):
         folder = tmp_path / str(number)

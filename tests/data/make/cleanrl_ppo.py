@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from oracle import fresh, tensorboard_points, write_expected
 
@@ -21,7 +20,9 @@ def main() -> None:
         subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=True)
     shutil.copytree("runs", target / "runs")
     write_expected(target, tensorboard_points(target))
-    print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
+    print(
+        *(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n"
+    )
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ def main() -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, place)
     write_expected(target, tensorboard_points(target))
-    print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
+    print(
+        *(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n"
+    )
 
 
 if __name__ == "__main__":

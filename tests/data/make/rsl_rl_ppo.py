@@ -20,7 +20,7 @@ def train() -> None:
         """Sixteen points on a line; reward is minus the distance, an episode lasts 40 steps."""
 
         num_envs, num_actions, max_episode_length, device = 16, 1, 40, "cpu"
-        cfg: dict[str, object] = {}  # noqa: RUF012
+        cfg: dict[str, object] = {}
 
         def __init__(self) -> None:
             self.episode_length_buf = torch.randint(0, 40, (16,))
@@ -69,7 +69,9 @@ def main() -> None:
             (target / "log").mkdir()
         (target / "log" / path.name).write_bytes(path.read_bytes())
     write_expected(target, tensorboard_points(target))
-    print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
+    print(
+        *(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n"
+    )
     return None
 
 

@@ -18,9 +18,7 @@ def train(name: str) -> None:
     from stable_baselines3.common.logger import configure
     from stable_baselines3.common.monitor import Monitor
 
-    env = Monitor(
-        gym.make("Pendulum-v1" if name == "SAC" else "CartPole-v1"), "logs/0.monitor.csv"
-    )
+    env = Monitor(gym.make("Pendulum-v1" if name == "SAC" else "CartPole-v1"), "logs/0.monitor.csv")
     options = {"learning_starts": 200} if name != "A2C" else {}
     model = getattr(sb3, name)("MlpPolicy", env, seed=1, verbose=1, device="cpu", **options)
     model.set_logger(configure("logs", ["stdout", "log", "csv", "json", "tensorboard"]))

@@ -53,7 +53,9 @@ def main() -> None:
         (target / path.parent).mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target / path)
     write_expected(target, tensorboard_points(target))
-    print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
+    print(
+        *(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n"
+    )
     return None
 
 

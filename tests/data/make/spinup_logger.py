@@ -30,7 +30,9 @@ def main() -> None:
     for epoch in range(10):
         for _ in range(5):
             logger.store(EpRet=20 + 10 * epoch + random.random(), EpLen=20 + epoch)
-        logger.store(LossPi=-0.01 / (epoch + 1), LossV=math.nan if epoch == 7 else 100 / (epoch + 1))
+        logger.store(
+            LossPi=-0.01 / (epoch + 1), LossV=math.nan if epoch == 7 else 100 / (epoch + 1)
+        )
         logger.store(KL=0.001 * epoch, Entropy=0.69 - 0.01 * epoch, ClipFrac=0.1, StopIter=79)
         logger.log_tabular("Epoch", epoch)
         logger.log_tabular("EpRet", with_min_and_max=True)

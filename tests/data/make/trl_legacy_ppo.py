@@ -30,7 +30,13 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 def model(path: Path) -> AutoModelForCausalLMWithValueHead:
     config = GPT2Config(
-        vocab_size=64, n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=61, eos_token_id=61
+        vocab_size=64,
+        n_positions=64,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=61,
+        eos_token_id=61,
     )
     GPT2LMHeadModel(config).save_pretrained(path)
     return AutoModelForCausalLMWithValueHead.from_pretrained(str(path))

@@ -42,9 +42,7 @@ def records(reader: str, path: Path) -> Iterator[wandb_internal_pb2.Record]:
 
 def numbers(prefix: str, value: object) -> Iterator[tuple[str, float]]:
     """The numbers in one decoded value; dictionaries are walked, lists are not."""
-    if isinstance(value, bool):
-        yield prefix, float(value)
-    elif isinstance(value, (int, float)):
+    if isinstance(value, bool) or isinstance(value, (int, float)):
         yield prefix, float(value)
     elif isinstance(value, dict) and "_type" not in value:
         for key, inner in value.items():

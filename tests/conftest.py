@@ -1,0 +1,54 @@
+"""The same surroundings for every test: nobody's own settings, terminal or luck."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine is no failure, so no example has a deadline. In continuous integration the examples
+# are the same at every run: what fails there fails at one's desk too.
+settings.register_profile("desk", deadline=None)
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+UNSET = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR_FORCE",
+    "COLORFGBG",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "TMUX",
+    "LC_ALL",
+    "TEXTUAL_ANIMATIONS",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Settings and memory of the tests' own, a common terminal, UTF-8."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in UNSET:
+            patch.delenv(name, raising=False)
+        patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+        patch.setenv("XDG_STATE_HOME", str(home / "state"))
+        patch.setenv("TERM", "xterm-256color")
+        patch.setenv("LANG", "C.UTF-8")
+        yield home
+
+
+@pytest.fixture(autouse=True)
+def untouched(surroundings: Path) -> Iterator[None]:
+    """What a test leaves among the user's own files does not reach the next one."""
+    yield
+    for name in ("config", "state"):
+        for path in sorted((surroundings / name).rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
