@@ -16,5 +16,5 @@ class Record(NamedTuple):
     values: list[tuple[str, float]]
     step: int | None = None
     axis: str = ""
-    config: dict[str, ConfigValue] = {}
+    config: dict[str, ConfigValue] = {}  # noqa: RUF012 - never changed, only replaced
     time: float = UNKNOWN_TIME

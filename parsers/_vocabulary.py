@@ -14,7 +14,7 @@ METRIC = frozenset(
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
     vpred temperature alpha noise eval timesteps throughput
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """A name with one of these is worth charting wherever it stands."""
 
@@ -24,7 +24,7 @@ _NEVER = frozenset(
     parameters params trainable weights bytes file files exit signal rank device devices workers
     envs env hidden layer layers dim shape limit max_steps args argv statement failed passed tests
     took downloading
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """A name with one of these says something of the machine or the set-up, not of the training."""
 
@@ -33,7 +33,7 @@ _PROSE = frozenset(
     in the a an of for at after before with took is was were are and or to from by on has have had
     than that this it be been will would should can only about into over under up down out not no
     if when while using got found loaded saved took least most more less every per
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """Words that stand in sentences: a number behind them without `:` or `=` is prose."""
 
@@ -94,7 +94,7 @@ _SETTINGS = frozenset(
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
-    """.split()
+    """.split()  # noqa: SIM905
 )
 
 

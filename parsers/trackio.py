@@ -75,7 +75,7 @@ class Trackio:
         if not {"timestamp", "run_name", "step", "metrics"} <= known:
             return
         run_id = "run_id" if "run_id" in known else "run_name"
-        query = f"SELECT {_ROW.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip
+        query = f"SELECT {_ROW.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
         while True:
             rows = self._snapshot.rows(query, self._last, limit)
             for run, group in groupby(rows, key=lambda row: _word(row[3])):
@@ -166,7 +166,7 @@ def add(found: Columns, row: Any, counter: Any, time: float) -> None:
     if not isinstance(row, dict):
         return
     steps = (as_float(value) for value in (*(row.get(name) for name in _GLOBAL_STEPS), counter))
-    step = next((at for number in steps if number is not None and (at := whole(number)) is not None), 0)  # fmt: skip
+    step = next((at for number in steps if number is not None and (at := whole(number)) is not None), 0)  # fmt: skip # noqa: E501
     for tag, value in numbers("", row):
         found.add(tag, step, time, value)
 

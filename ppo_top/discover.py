@@ -5,6 +5,7 @@ changed lately are asked every round, the others in turn, so that a tree of any 
 link to a directory is followed unless what it leads to is seen anyway (or contains the link).
 """
 
+# ruff: noqa: PTH110, PTH116, PTH118, PTH119, PTH120
 # Paths stay text here: an object for each would cost more than the system call.
 from __future__ import annotations
 

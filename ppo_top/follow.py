@@ -6,6 +6,7 @@ changed lately are swept each half second, old ones in turn, and never so often 
 two percent of a core.
 """
 
+# ruff: noqa: PTH112, PTH120
 # Paths stay text here: an object for each would cost more than the system call.
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ under another inode (rsync, a writer that saves to a new name) is thereby the sa
 was cut and has already grown past the old place is not.
 """
 
+# ruff: noqa: PTH116
 # Paths stay text here: an object for each would cost more than the system call.
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class GrowingFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = open(path, "wb", buffering=0)
+        self._file: BinaryIO = open(path, "wb", buffering=0)  # noqa: SIM115
 
     def write(self, text: str) -> None:
         """Append."""
@@ -101,7 +101,7 @@ class GrowingFile:
 
     def _reopen(self, mode: Literal["wb", "r+b"]) -> None:
         self._file.close()
-        self._file = open(self.path, mode, buffering=0)
+        self._file = open(self.path, mode, buffering=0)  # noqa: SIM115
 
     def close(self) -> None:
         """End the writer."""

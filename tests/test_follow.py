@@ -321,7 +321,7 @@ def test_a_wait_ends_by_a_call_from_any_thread(reader: Reader) -> None:
 def test_closing_leaves_nothing_behind(runs: Path) -> None:
     """No thread and no descriptor stays, and closing twice is fine."""
     (runs / "x.num").write_text("1\n")
-    threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
         reader = Reader(runs)
         reader.look()
@@ -331,7 +331,7 @@ def test_closing_leaves_nothing_behind(runs: Path) -> None:
         reader.follower.close()
         reader.follower.wake()
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) == handles
+    assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
 def test_reading_once_needs_no_watching(runs: Path, reader: Reader) -> None:

@@ -129,7 +129,7 @@ def test_only_the_first_are_watched(tmp_path: Path, bell: Bell, mounts: Path) ->
 
 def test_all_threads_end(tmp_path: Path, bell: Bell, mounts: Path) -> None:
     """Closing leaves no thread and no descriptor behind."""
-    threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
         watcher = Watcher(bell, mounts=mounts)
         watcher.keep([str(tmp_path)])
@@ -137,7 +137,7 @@ def test_all_threads_end(tmp_path: Path, bell: Bell, mounts: Path) -> None:
         watcher.close()
         watcher.close()
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) == handles
+    assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class Pump:
     def _run(self) -> None:
         try:
             self._read()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (told on the screen: it must not end the program)
             self.error = error
             self._take(Slice([], [], False, 0, 0))
 

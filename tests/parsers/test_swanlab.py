@@ -27,7 +27,7 @@ def recorded(folder: str) -> bytes:
 @pytest.mark.parametrize("folder", RUNS)
 def test_points_equal_swanlabs_own_reader(folder: str) -> None:
     """Every number, step and time, to the last bit, and nothing else."""
-    own = columns([row for row in expected(folder, "expected_store") if not row["tag"].startswith(SYSTEM)])  # fmt: skip
+    own = columns([row for row in expected(folder, "expected_store") if not row["tag"].startswith(SYSTEM)])  # fmt: skip # noqa: E501
     assert feed(Swanlab(), [recorded(folder)]).points == own
 
 
@@ -40,7 +40,7 @@ def test_points_are_those_that_were_logged(version: str) -> None:
         for (step, time, value), found in zip(points, read.points[tag], strict=True):
             assert found[0] == step
             assert 0 <= float(found[1]) - float(time) < 2
-            assert found[2] == (value.removeprefix("-") if version == OLD and "inf" in value else value)  # fmt: skip
+            assert found[2] == (value.removeprefix("-") if version == OLD and "inf" in value else value)  # fmt: skip # noqa: E501
 
 
 def test_zero_is_a_value() -> None:

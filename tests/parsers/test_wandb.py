@@ -18,7 +18,7 @@ from tests.parsers.harness import Read, assert_same, chunks, cuts, every_way, fe
 from tests.parsers.recorded import DATA, columns, expected, one, spoilt, truncated_everywhere
 
 VERSIONS = ("0.31.0", "0.16.6")
-RUNS = [f"wandb_{version}/{name}" for version in VERSIONS for name in ("finished", "raised", "killed", "hf_like")]  # fmt: skip
+RUNS = [f"wandb_{version}/{name}" for version in VERSIONS for name in ("finished", "raised", "killed", "hf_like")]  # fmt: skip # noqa: E501
 RUNS.append("trl_0.11.4/ppo_wandb")
 QUANTILES = ("/p1", "/p50", "/p99", "/max", "/min")
 
@@ -76,7 +76,7 @@ def test_histograms_become_quantiles(version: str) -> None:
     """A histogram of 200 numbers around 1 (spread 0.1) keeps its middle and its ends."""
     read = feed(Wandb(), [recorded(f"wandb_{version}/finished")])
     assert read.steps("ratio/p50") == [0, 10, 20]
-    for low, middle, high in zip(*(read.values(f"ratio/{part}") for part in ("min", "p50", "max")), strict=True):  # fmt: skip
+    for low, middle, high in zip(*(read.values(f"ratio/{part}") for part in ("min", "p50", "max")), strict=True):  # fmt: skip # noqa: E501
         assert 0.6 < low < 0.9 < middle < 1.1 < high < 1.4
 
 

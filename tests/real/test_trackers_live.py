@@ -182,7 +182,7 @@ def test_trackio_is_followed_row_by_row(start: Callable[..., Live], tmp_path: Pa
     live = start(TRACKIO, TRACKIO_DIR=str(store), HF_HUB_OFFLINE="1")
     for number in range(8):
         live.write(number)
-        assert live.until(lambda: len(live.seen.get("train/n", [])) == number + 1, 15)
+        assert live.until(lambda: len(live.seen.get("train/n", [])) == number + 1, 15)  # noqa: B023
         committed = max(each.stat().st_mtime for each in store.glob("p.db*"))
         assert time.time() - committed < SOON
     live.finish()

@@ -20,7 +20,7 @@ def train() -> None:
         """Sixteen points on a line; reward is minus the distance, an episode lasts 40 steps."""
 
         num_envs, num_actions, max_episode_length, device = 16, 1, 40, "cpu"
-        cfg: dict[str, object] = {}
+        cfg: dict[str, object] = {}  # noqa: RUF012
 
         def __init__(self) -> None:
             self.episode_length_buf = torch.randint(0, 40, (16,))
