@@ -92,6 +92,8 @@ def judge_run(path: Path) -> Verdict | None:
         return None
     run = max(session.runs.values(), key=lambda each: len(each.timeline))
     rows = _rows(run)
+    if not rows:
+        return None
     verdict = Verdict(
         meta=meta,
         findings=list(run.findings),
@@ -263,7 +265,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="a line for each run")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
-    verdicts = [v for path in sorted(options.runs.glob("*/")) if (v := judge_run(path))]
+    paths = sorted(meta.parent for meta in options.runs.glob("*/meta.json"))
+    verdicts = [v for path in paths if (v := judge_run(path))]
+    print(f"{len(verdicts)} runs judged, {len(paths) - len(verdicts)} left out: no numbers in them")
     splits = ("tune", "check") if options.split == "all" else (options.split,)
     figures = {}
     for split in splits:

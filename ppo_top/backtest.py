@@ -22,6 +22,9 @@ NAMED = 6
 """So many runs are named for a rule; the others are counted."""
 
 
+HEADING = "rule                       crit  warn  watch  info  runs  before reward fell"
+
+
 class Judged(NamedTuple):
     """A run that has been judged: what backtesting looks at."""
 
@@ -104,7 +107,7 @@ def backtest_lines(runs: Sequence[Judged]) -> Iterator[str]:
     fell = sum(reward_fell(run.timeline) is not None for run in runs)
     yield f"{plural(len(runs), 'run')} judged; reward fell in {fell} of them"
     yield ""
-    yield f"{'rule':<26}{'crit':>5}{'warn':>6}{'watch':>7}{'info':>6}{'runs':>6}  before reward fell"
+    yield HEADING
     for tally in tallies(runs):
         counts = (tally.opened.get(level, 0) for level in sorted(Severity, reverse=True))
         crit, warn, watch, info = counts

@@ -91,7 +91,9 @@ def _step_size_bad(run: Run) -> bool:
 
 def _rate(run: Run) -> str:
     """O3: a learning rate that is high for its kind is named."""
-    rate = run.setting("learning_rate", "lr")
+    rate = run.value("lr", 10)
+    if rate is None:
+        rate = run.number("learning_rate")
     high = 3e-3 if run.family == CTRL else 1e-4
     return f"; learning rate {num(rate)} is high" if rate is not None and rate >= high else ""
 

@@ -49,8 +49,9 @@ def entropy_collapsed(run: Run, limits: Limits) -> Reading | None:
     if value > limits["share"] * first:
         return between(value, limits["share"] * first)
     when = f"within {history.count} updates" if history.count <= 40 else "over the run"
-    message = f"entropy fell from {num(first)} to {num(value)} {when}: premature convergence"
     level = _collapse_level(run, limits, history.count, value < limits["crit"] * first)
+    why = "premature convergence" if level >= WARN else "what reward was gained has used it up"
+    message = f"entropy fell from {num(first)} to {num(value)} {when}: {why}"
     return Reading(level, value, limits["share"] * first, message)
 
 

@@ -184,7 +184,7 @@ RULES = (
             "reward ending: {missing_eos_penalty:name}",
         ),
         source="TRL's guide: num_eos_tokens indicates complete responses",
-        grade="D",
+        grade="C",
     ),
     Rule(
         id="prompts-changed",

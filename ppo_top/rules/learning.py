@@ -140,7 +140,7 @@ class Learning:
             return False
         if self.ceiling is not None:
             return median(recent) >= self._nearly(self.ceiling)
-        if self.history.low >= 0.0 and 0.97 <= self.best <= 1.0 and self.history.high <= 1.0:
+        if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
             return median(recent) >= 0.97
         spread = max(recent) - min(recent)
         saturated = spread <= 0.002 * self.scale and min(recent) >= self.best - 0.01 * self.scale
