@@ -29,7 +29,7 @@ LOOK_EVERY_S = 2.0
 
 
 def load(paths: Sequence[Path], settings: Settings, err: TextIO) -> Session | None:
-    """Read everything that the paths hold now; None (after a line on `err`) where there is nothing."""
+    """Read all that the paths hold now; None (after a line on `err`) where there is nothing."""
     for path in paths:
         if not path.exists():
             print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
@@ -118,7 +118,7 @@ def check(
 
 
 def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
-    """Print how often each rule spoke on old runs, in which, and how early before the reward fell."""
+    """Print how often each rule spoke on old runs, in which, how early before reward fell."""
     session = load(paths, settings, sys.stderr)
     if session is None:
         return COULD_NOT_LOOK
@@ -134,7 +134,7 @@ def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: boo
 
 
 class Reporter:
-    """Says what changed since it was last asked: one event a finding that opened, grew or cleared."""
+    """Says what changed since it was last asked: an event a finding that opened or cleared."""
 
     def __init__(self, session: Session, say: Callable[[dict[str, object]], None]) -> None:
         self._session = session
@@ -192,7 +192,7 @@ def follow(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Watch the paths and print a line when something changes; ends with an interrupt (code as check)."""
+    """Watch the paths, print a line a change; an interrupt ends it, with the code of `check`."""
     for path in paths:
         if not path.exists():
             print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err or sys.stderr)

@@ -16,7 +16,7 @@ GRACE_S = 5.0
 
 
 def logs() -> Path:
-    """The directory of the shipped logs: beside this package when installed, else in the checkout."""
+    """The directory of the shipped logs: in this package when installed, else in the checkout."""
     here = Path(__file__).resolve().parent
     shipped = here / "demo_logs"
     return shipped if shipped.is_dir() else here.parent / "demo_logs"

@@ -1,11 +1,11 @@
 """How the series of several sources become one order of rows: lanes, segments, and what is sealed.
 
 A *lane* feeds one concept from one source (or from a chain of files of one kind: a resumed run).
-Rows are the distinct steps of all lanes, segment by segment; a step that goes back by more than one
-record begins a new segment (the run was resumed). A row is *sealed* when every source has a later
-point: nothing can be added to it any more. Which rows there are depends on the series alone and never
-on the order in which the sources arrived; a point that turns up before the last sealed row makes the
-lanes `late`, and whoever reads them starts again.
+Rows are the distinct steps of all lanes, segment by segment; a step that goes back by more than
+one record begins a new segment (the run was resumed). A row is *sealed* when every source has a
+later point: nothing can be added to it any more. Which rows there are depends on the series alone
+and never on the order in which the sources arrived; a point that turns up before the last sealed
+row makes the lanes `late`, and whoever reads them starts again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Lane:
     _at: int = 0
     _segment: int = 0
     _steps: tuple[int, int] | None = None
-    """The highest step so far and the one before it: going back to or behind the latter restarts."""
+    """The highest step so far and the one before it: going back to the latter restarts."""
 
     def refresh(self, starts: Starts) -> None:
         """See whether there is a next point."""
@@ -164,8 +164,8 @@ class Starts:
 class Axis:
     """Translates the steps of a source that counts something else than the run does.
 
-    A console counts iterations, an event file environment steps: the k-th step at which the one logs
-    a concept is the k-th step at which the other logs it. Both may still grow.
+    A console counts iterations, an event file environment steps: the k-th step at which the one
+    logs a concept is the k-th step at which the other logs it. Both may still grow.
     """
 
     def __init__(self, theirs: Sequence[Series], ours: Sequence[Series]) -> None:

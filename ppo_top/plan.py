@@ -1,4 +1,4 @@
-"""Which sources of a run feed which concepts: one lane a concept, from the best source that has it."""
+"""Which sources of a run feed which concepts: one lane a concept, from the best source."""
 
 from __future__ import annotations
 
@@ -200,7 +200,12 @@ def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[L
     }
     taken: dict[str, Lane] = {}
     ordered = sorted(
-        lanes, key=lambda l: (place[l.source], preference.get((l.source, l.tag), 0), l.tag)
+        lanes,
+        key=lambda lane: (
+            place[lane.source],
+            preference.get((lane.source, lane.tag), 0),
+            lane.tag,
+        ),
     )
     for lane in ordered:
         taken.setdefault(lane.concept, lane)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ppo_top.run import Run
 
 RECENT_ROWS = 20
-"""Speed is that of the last rows: trainers log the mean since the start, which hides a slow-down."""
+"""Speed is that of the last rows: the mean since the start, which trainers log, hides a lot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Run:
     # --- judging -----------------------------------------------------------------------------
 
     def fold(self, deadline: float = float("inf")) -> bool:
-        """Judge what is new until the deadline (of `time.perf_counter`); True when all is judged."""
+        """Judge what is new until the deadline (`time.perf_counter`); True when all is judged."""
         if self.judged:
             return True
         self.version += 1

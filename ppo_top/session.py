@@ -19,8 +19,8 @@ _SLICE_S = 0.02
 class Session:
     """The runs below the watched paths.
 
-    `apply` takes what a poll brought and costs next to nothing; `judge` does the work, as much as the
-    time allows. Neither reads a file.
+    `apply` takes what a poll brought and costs next to nothing; `judge` does the work, as much as
+    the time allows. Neither reads a file.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -21,7 +21,7 @@ MOST_CHARACTERS = 100
 
 
 def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
-    """The worst run first, then how many there are; `fmt` is `plain` or `tmux` (with its colours)."""
+    """The worst run first, then how many there are; `fmt` is `plain` or `tmux` (coloured)."""
     if not pairs:
         return "no runs"
     worst = pairs[0][1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ _best: dict[int, tuple[Track, int, int]] = {}
 
 
 def best(track: Track, seen: int, direction: str) -> Best | None:
-    """The best of the first `seen` points; None where no direction is better (or nothing finite)."""
+    """The best of the first `seen` points; None where no direction is better."""
     if direction not in ("up", "down"):
         return None
     sign = 1.0 if direction == "up" else -1.0
@@ -65,7 +65,7 @@ def trend(track: Track, seen: int) -> str:
         return ""
     third = len(values) // 3
     change = median(values[-third:]) - median(values[:third])
-    usual = median(abs(b - a) for a, b in zip(values, values[1:], strict=False))
+    usual = median(abs(later - earlier) for earlier, later in pairwise(values))
     floor = 1e-3 * max(map(abs, values))
     if abs(change) <= max(MATERIAL * usual, floor):
         return "flat"

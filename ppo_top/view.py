@@ -28,7 +28,7 @@ SETTLED = 5
 """Updates after which a run without findings is called healthy rather than warming up."""
 
 AT_CEILING = "at-ceiling"
-"""While this finding is open, values that need a spread of returns (explained variance) mean little."""
+"""While this finding is open, values that need a spread of returns mean little."""
 
 _OUTSIDE = {Status.WATCH, Status.WARN, Status.CRIT}
 _STATUS = {
@@ -38,8 +38,14 @@ _STATUS = {
     Severity.CRIT: Status.CRIT,
 }
 _ORDER = [
-    Status.MISSING, Status.WARMING_UP, Status.OK, Status.INFO, Status.WATCH, Status.WARN, Status.CRIT
-]  # fmt: skip
+    Status.MISSING,
+    Status.WARMING_UP,
+    Status.OK,
+    Status.INFO,
+    Status.WATCH,
+    Status.WARN,
+    Status.CRIT,
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from ppo_top.check import drain
@@ -54,7 +55,7 @@ def cut(data: bytes, pieces: int, draw: random.Random) -> list[bytes]:
     """Bytes in about so many pieces, cut anywhere."""
     places = sorted(draw.randrange(len(data) + 1) for _ in range(pieces - 1))
     edges = [0, *places, len(data)]
-    return [data[start:stop] for start, stop in zip(edges, edges[1:], strict=False)] or [b""]
+    return [data[start:stop] for start, stop in pairwise(edges)] or [b""]
 
 
 def judged(session: Session) -> list[Json]:

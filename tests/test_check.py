@@ -86,8 +86,8 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
         }  # fmt: skip
     for finding in run["findings"]:  # type: ignore[attr-defined]
         assert {
-            "rule", "severity", "concepts", "tags", "since_step", "since_time", "cleared_step", "value",
-            "limit", "message", "evidence", "causes", "try", "source",
+            "rule", "severity", "concepts", "tags", "since_step", "since_time", "cleared_step",
+            "value", "limit", "message", "evidence", "causes", "try", "source",
         } <= set(finding)  # fmt: skip
         assert len(finding["try"]) >= 2 or finding["severity"] in ("info", "watch")
 
@@ -209,7 +209,7 @@ def test_wrong_usage_is_code_2() -> None:
 
 
 def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
-    """A process that follows prints a line for the run, then one for each finding, while it grows."""
+    """A process that follows prints a line for the run, then one for each finding."""
     source = (DEMO / "torch_cartpole_lr" / "stdout.log").read_bytes()
     log = tmp_path / "run" / "stdout.log"
     log.parent.mkdir()

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO
 
 from ppo_top import __version__
 from ppo_top.cli import COMMANDS, main
+from tests.growing import DEMO
 
 
 def stopped(*arguments: str) -> int:
@@ -95,7 +95,7 @@ def test_a_directory_called_like_a_command_can_be_named(
 def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line names the file, the key and the nearest right one; the verdict comes all the same."""
+    """The line names the file, the key and the nearest right one; the verdict comes anyway."""
     file = tmp_path / "mine.toml"
     file.write_text("[rules.kl-hihg]\nwarn = 0.5\n")
     assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 0
@@ -108,7 +108,9 @@ def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
 def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A rule of one's own speaks; a muted one does not."""
     file = tmp_path / "mine.toml"
-    file.write_text('[[rule]]\nid = "poor"\nmetric = "reward_mean"\nbelow = 600\nseverity = "crit"\n')
+    file.write_text(
+        '[[rule]]\nid = "poor"\nmetric = "reward_mean"\nbelow = 600\nseverity = "crit"\n'
+    )
     assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 1
     assert "[poor]" in capsys.readouterr().out
 

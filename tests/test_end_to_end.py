@@ -16,9 +16,9 @@ from ppo_top.follow import Follower
 from ppo_top.memory import Memory
 from ppo_top.session import Session
 from ppo_top.settings import Settings
-from ppo_top.tui.app import PpoTop
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.layers import picture
+from ppo_top.tui.program import PpoTop
 from ppo_top.view import RunView
 from tests.growing import DEMO
 
@@ -86,7 +86,7 @@ def is_red(view: RunView) -> bool:
 async def test_the_checklist_turns_red_while_a_process_writes(
     file: str, tmp_path: Path, write: Callable[[Path, Path], subprocess.Popen[bytes]]
 ) -> None:
-    """Bytes of a run with a far too high learning rate, a directory that does not exist at first."""
+    """A run with a far too high learning rate, in a directory that is not there at first."""
     source = next(SICK.glob("events*")) if file == "events" else SICK / file
     runs = tmp_path / "runs"
     app = app_on(Follower([runs]), tmp_path)

@@ -46,7 +46,7 @@ EVENT_FILES = sorted(DEMO.glob("*/*tfevents*"))
 def test_event_files_are_read_as_tensorboard_reads_them(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Steps, wall times and values of every scalar equal the EventAccumulator's without size limit."""
+    """Steps, wall times and values of every scalar equal those of an unlimited EventAccumulator."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     oracle = EventAccumulator(str(path), size_guidance={"scalars": 0, "tensors": 0})

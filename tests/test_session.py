@@ -26,7 +26,7 @@ def whole(run: Path, folder: Path) -> list[Json]:
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_live_says_what_check_says(run: Path, seed: int, tmp_path: Path) -> None:
-    """Files that grow side by side, cut anywhere, end in the same metrics, checklist and findings."""
+    """Files that grow side by side, cut anywhere, end in the same metrics and findings."""
     watched = Watched(tmp_path / "live")
     for _ in growth(run, tmp_path / "live" / run.name, pieces=12, seed=seed):
         watched.look()

@@ -60,7 +60,12 @@ def run(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
 
-    app = PpoTop(desk, Follower(paths, stdin=pipe), notifier, theme or settings.theme)
+    app = PpoTop(
+        desk,
+        Follower(paths, stdin=pipe, patterns=settings.patterns),
+        notifier,
+        theme or settings.theme,
+    )
     code = app.run()
     return app.return_code or code or 0
 
