@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Columns, Ended, Problem, State
-from ppo_top.parsers._flat import as_float, load, numbers, settings
+from ppo_top.parsers._flat import as_float, numbers, settings
+from ppo_top.parsers._items import Names, item_of, row_of
 from ppo_top.parsers._leveldb import Log, Record
 from ppo_top.parsers._numbers import whole
-from ppo_top.parsers._protobuf import BYTES, Field, Malformed, double, fields, signed, text
+from ppo_top.parsers._protobuf import BYTES, Field, Malformed, fields, signed, text
 from ppo_top.parsers._timestamp import timestamp
 from ppo_top.parsers._written import Written
 from ppo_top.parsers.base import Format
@@ -30,9 +31,6 @@ _GLOBAL_STEPS = ("train/global_step", "global_step")
 _MOST_AXES = 64
 _OWN = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
 
-Item = tuple[tuple[str, ...], Any]
-"""A value of a row or of the configuration, under its nested name."""
-
 
 class Wandb:
     """Reads one transaction log."""
@@ -42,6 +40,7 @@ class Wandb:
         self._columns = Columns()
         self._axes: list[str] = list(_GLOBAL_STEPS)
         self._streams: dict[int, Written] = {}
+        self._names: Names = {}
         self._batch = Batch()
 
     def feed(self, data: bytes) -> Batch:
@@ -89,17 +88,23 @@ class Wandb:
 
     def _history(self, data: bytes, message: Field) -> None:
         """One row: numbers under their names, at one step and time."""
-        row = list(_row(data, message))
+        row = row_of(data, message, self._names)
         flat = {path[0]: value for path, value in row if len(path) == 1}
         step = self._step(flat)
         if step is None:
             step = _counter(data, message)
         time = as_float(flat.get("_timestamp"))
         time = UNKNOWN_TIME if time is None or not math.isfinite(time) else time
+        add = self._columns.add
         for path, value in row:
-            if path[0] not in _OWN:
-                for tag, number in numbers(".".join(path), value):
-                    self._columns.add(tag, step, time, number)
+            if path[0] in _OWN:
+                continue
+            tag = path[0] if len(path) == 1 else ".".join(path)
+            if type(value) is float:
+                add(tag, step, time, value)
+                continue
+            for name, number in numbers(tag, value):
+                add(name, step, time, number)
 
     def _step(self, row: dict[str, Any]) -> int | None:
         for axis in (*self._axes, "_step"):
@@ -126,7 +131,7 @@ class Wandb:
     def _config(self, data: bytes, message: Field) -> None:
         for field in fields(data, message.start, message.stop):
             if field.number == 1 and field.wire == BYTES:
-                found = _item(data, field)
+                found = item_of(data, field)
                 if found is not None and found[0][0] != "_wandb":
                     self._batch.config.update(settings(".".join(found[0]), found[1]))
 
@@ -153,28 +158,6 @@ class Wandb:
         self._batch.ended = Ended(state, f"exit code {code}")
 
 
-def _row(data: bytes, message: Field) -> Iterator[Item]:
-    """The values of a row; the parts of a histogram, which come apart, as one value."""
-    items = []
-    for field in fields(data, message.start, message.stop):
-        if field.number == 1 and field.wire == BYTES:
-            found = _item(data, field)
-            if found is not None:
-                items.append(found)
-    typed = {path[:-1] for path, _ in items if path[-1] == "_type"}
-    if not typed:
-        yield from items
-        return
-    objects: dict[tuple[str, ...], dict[str, Any]] = {path: {} for path in typed}
-    for path, value in items:
-        inside = next((path[:end] for end in range(1, len(path)) if path[:end] in objects), None)
-        if inside is None:
-            yield path, value
-        elif len(path) == len(inside) + 1:
-            objects[inside][path[-1]] = value
-    yield from objects.items()
-
-
 def _counter(data: bytes, message: Field) -> int:
     """The row's number, where no value says its step."""
     for field in fields(data, message.start, message.stop):
@@ -183,44 +166,6 @@ def _counter(data: bytes, message: Field) -> int:
                 if inner.number == 1:
                     return signed(inner.integer)
     return 0
-
-
-def _item(data: bytes, item: Field) -> Item | None:
-    """One value with its name: as JSON, or in the typed fields of newer versions."""
-    key, nested, value = "", [], None
-    for field in fields(data, item.start, item.stop):
-        if field.number == 16:
-            value = _json(data, field)
-        elif field.number == 1:
-            key = text(data, field)
-        elif field.number == 2:
-            nested.append(text(data, field))
-        elif field.number in (4, 5, 6, 8):
-            value = _typed(data, field)
-    path = tuple(nested) or (key,)
-    return (path, value) if value is not None and path != ("",) else None
-
-
-def _json(data: bytes, field: Field) -> Any:
-    """A value; a number is read straight, whatever is no JSON counts as nothing."""
-    words = data[field.start : field.stop]
-    if len(words) < 40:
-        try:
-            return int(words) if words.isdigit() else float(words)
-        except ValueError:
-            pass
-    try:
-        return load(words)
-    except ValueError:
-        return None
-
-
-def _typed(data: bytes, field: Field) -> Any:
-    if field.number == 4:
-        return bool(field.integer)
-    if field.number == 5:
-        return signed(field.integer)
-    return double(data, field) if field.number == 6 else _json(data, field)
 
 
 def _step_of(value: Any, number: float) -> int | None:

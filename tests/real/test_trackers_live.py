@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -207,3 +209,32 @@ def test_trackios_inbox_is_followed(start: Callable[..., Live], tmp_path: Path) 
     live.finish()
     assert live.until(lambda: len(live.seen.get("train/n", [])) == 8, SOON)
     assert {tag: sorted(points) for tag, points in live.seen.items()} == logged(8)
+
+
+def test_typed_values_of_newer_wandb_messages_are_read() -> None:
+    """wandb's messages also have fields for plain types; written with its own classes."""
+    pytest.importorskip("wandb")
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    from ppo_top.parsers.wandb import IDENT, Wandb
+
+    record = Record()
+    if "number" not in record.history.item.add().DESCRIPTOR.fields_by_name:
+        pytest.skip("this wandb has no typed values")
+    del record.history.item[:]
+    for name, kind, value in (
+        ("a", "number", 0.5),
+        ("b", "integer", -3),
+        ("c", "boolean", True),
+        ("d", "text", "words"),
+        ("e", "json", '{"x": 2.5}'),
+        ("_step", "integer", 7),
+    ):
+        item = record.history.item.add()
+        item.nested_key.append(name)
+        setattr(item, kind, value)
+    data = record.SerializeToString()
+    head = struct.pack("<IHB", zlib.crc32(b"\x01" + data), len(data), 1)
+    batch = Wandb().feed(IDENT + b"\0" + head + data)
+    found = {points.tag: (points.steps[0], points.values[0]) for points in batch.points}
+    assert found == {"a": (7, 0.5), "b": (7, -3.0), "c": (7, 1.0), "e.x": (7, 2.5)}
