@@ -250,11 +250,12 @@ class Actions:
         if run is None or view is None or not view.open:
             desk.toast = "no finding is open"
             return
-        finding = view.open[0].finding
+        finding = view.open[0].finding  # what is acknowledged stands behind what is not
         path = run.path
         if desk.memory.note(path, finding.rule, finding.since.step) is not None:
-            desk.memory.forget(path, finding.rule)
-            desk.toast = f"{finding.title}: told again from now on"
+            for opened in view.open:
+                desk.memory.forget(path, opened.finding.rule)
+            desk.toast = "everything acknowledged or muted here is told again"
             return
 
         def keep(reason: str) -> None:

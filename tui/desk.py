@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ppo_top.memory import Memory
 from ppo_top.model import Finding, Severity
@@ -113,7 +113,22 @@ class Desk:
         run = self.run
         if run is None:
             return None
-        return look(run, self.player.row, self.clock())
+        view = look(run, self.player.row, self.clock())
+        return self._calmed(run, view) if view.open and self.memory.notes else view
+
+    def _calmed(self, run: Run, view: RunView) -> RunView:
+        """The view with what the user has acknowledged behind what he has not."""
+        noted = {
+            opened.finding.rule
+            for opened in view.open
+            if self.memory.note(run.path, opened.finding.rule, opened.finding.since.step)
+        }
+        if not noted:
+            return view
+        told = tuple(opened for opened in view.open if opened.finding.rule not in noted)
+        known = tuple(opened for opened in view.open if opened.finding.rule in noted)
+        word = max(opened.severity for opened in told).word if told else Severity.INFO.word
+        return replace(view, open=told + known, verdict=word)
 
     def settle_choice(self) -> None:
         """Choose a run where none is chosen, or the chosen one is gone."""

@@ -117,7 +117,7 @@ def find_place(timeline: Timeline, wanted: str) -> int | None:
     try:
         if text.endswith("%"):
             share = float(text[:-1]) / 100
-            return round(min(1.0, max(0.0, share)) * (len(timeline) - 1))
+            return int(min(1.0, max(0.0, share)) * (len(timeline) - 1) + 0.5)
         factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
         step = float(text.rstrip("km")) * factor
     except (ValueError, OverflowError):

@@ -92,7 +92,7 @@ def test_a_short_run_is_drawn_wide() -> None:
     """Three updates fill a good part of the width."""
     made, pyramid = track(1.0, 2.0, 3.0)
     assert len(spark.extents(made, pyramid, 2, 10)) == 10
-    assert len(spark.extents(made, pyramid, 2, 10, 2)) == 5
+    assert len(spark.extents(made, pyramid, 2, 10, 2)) == 6
 
 
 def test_a_plot_joins_its_points() -> None:

@@ -1,0 +1,155 @@
+"""The picture at every size: what matters stays, whole words, nothing hostile, no size refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from ppo_top.tui.desk import Desk
+from ppo_top.tui.glyphs import ASCII
+from ppo_top.tui.layers import picture
+from ppo_top.tui.spans import plain
+from tests.tui.conftest import MakeDesk
+from tests.tui.screens import DEMOS, HEADER, text, write_sick
+
+SIZES = [(200, 60), (140, 40), (100, 30), (80, 24), (60, 20), (40, 15), (30, 12), (80, 4), (20, 3)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_size_is_filled_exactly(sick: Desk, size: tuple[int, int]) -> None:
+    """The picture has as many lines and cells as the terminal."""
+    lines = text(sick, *size)
+    assert len(lines) == size[1]
+    assert {cell_len(row) for row in lines} == {size[0]}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_verdict_is_at_every_size(sick: Desk, size: tuple[int, int]) -> None:
+    """The sign and the beginning of the finding's title are on the first lines."""
+    view = sick.view()
+    assert view is not None and view.verdict == "crit"
+    first = view.open[0].finding.title.split()[0]
+    top = " ".join(text(sick, *size)[:3])
+    assert "✗" in top and first[: size[0] - 8] in top
+
+
+@pytest.mark.parametrize("size", [size for size in SIZES if size[0] >= 30])
+def test_state_and_step_are_at_every_size(sick: Desk, size: tuple[int, int]) -> None:
+    """Wherever there is room for a line, it tells the state and how far the run is."""
+    shown = "\n".join(text(sick, *size))
+    view = sick.view()
+    assert view is not None
+    assert view.state.value in shown
+    assert "81,920" in shown
+
+
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (40, 15)])
+def test_the_crucial_values_are_listed_with_their_numbers(
+    sick: Desk, size: tuple[int, int]
+) -> None:
+    """Each value of the log is on the checklist with its newest number."""
+    shown = "\n".join(text(sick, *size))
+    assert "approx KL" in shown and "0.2" in shown
+    assert "clip fraction" in shown and "60 %" in shown
+    assert "reward" in shown
+
+
+def test_advice_is_numbered_and_whole(sick: Desk) -> None:
+    """At the usual size evidence and numbered advice stand below the verdict, none cut off."""
+    view = sick.view()
+    assert view is not None
+    shown = " ".join(" ".join(text(sick, 140, 40)).split())
+    assert "try 1 " in shown
+    assert " ".join(view.open[0].finding.tries[0].split()) in shown
+
+
+def test_a_side_pane_drops_curves_before_values(sick: Desk) -> None:
+    """At 30 columns a value has its number and no curve; at 40 it has both."""
+    narrow = next(row for row in text(sick, 30, 12) if row[3:].startswith("approx KL"))
+    wider = next(row for row in text(sick, 40, 15) if row[3:].startswith("approx KL"))
+    assert not set(narrow) & set("▁▂▃▄▅▆▇█↑")
+    assert set(wider) & set("▁▂▃▄▅▆▇█↑")
+
+
+def test_values_that_are_not_logged_say_so(sick: Desk) -> None:
+    """A crucial value that the log does not hold is listed without a number."""
+    rows = [row for row in text(sick, 140, 40) if "explained var" in row]
+    assert rows and "–" in rows[0] and "not logged" in rows[0]
+
+
+def test_several_runs_have_a_list_beside_them(tmp_path: Path, make_desk: MakeDesk) -> None:
+    """At 140 columns the runs are listed, those in trouble first; at 80 they are one key away."""
+    write_sick(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
+    write_sick(tmp_path / "runs" / "omega" / "progress.csv")
+    desk = make_desk(tmp_path / "runs")
+    wide = text(desk, 140, 40)
+    assert "Runs" in wide[1]
+    assert "omega" in wide[2] and wide[2].strip().startswith("✗")
+    assert "alpha" in wide[3]
+    assert not any("alpha" in row and "omega" in row for row in text(desk, 80, 24))
+    desk.focus = "runs"
+    assert any("alpha" in row for row in text(desk, 80, 24))
+
+
+def test_ascii_means_ascii(sick: Desk) -> None:
+    """With the ASCII signs no picture holds any other character."""
+    sick.glyphs = ASCII
+    for size in SIZES:
+        assert all(row.isascii() for row in text(sick, *size))
+    for layer in ("help", "findings", "explain", "config", "log"):
+        sick.layer = layer
+        assert all(row.isascii() for row in text(sick, 100, 30))
+
+
+def test_hostile_names_and_values_stay_text(tmp_path: Path, make_desk: MakeDesk) -> None:
+    """Escape sequences, markup and bidirectional overrides in names and tags do nothing."""
+    run = tmp_path / "runs" / "[red]run\x1b[31m\u202egnp"
+    run.mkdir(parents=True)
+    header = HEADER + ",custom/\x1b]0;owned\x07[bold]"
+    rows = "".join(f"{n * 2048},{n},0.01,0.1,{n}\n" for n in range(1, 20))
+    (run / "progress.csv").write_text(f"{header}\n{rows}")
+    desk = make_desk(tmp_path / "runs")
+    for layer in ("", "config", "findings", "explain"):
+        desk.layer = layer
+        for row in picture(desk, 140, 40).lines:
+            assert plain(row).isprintable()
+    desk.layer = ""
+    assert "[red]run" in "\n".join(text(desk, 140, 40))
+
+
+def test_with_nothing_to_show_it_says_what_it_waits_for(
+    tmp_path: Path, make_desk: MakeDesk
+) -> None:
+    """An empty directory is no fault: the place and what would be read are named."""
+    desk = make_desk(tmp_path)
+    desk.waiting = "Looking for logs in ./runs\nTensorBoard and others"
+    shown = "\n".join(text(desk, 80, 24))
+    assert "Looking for logs in ./runs" in shown
+
+
+@pytest.mark.parametrize("demo", sorted(path.name for path in DEMOS.iterdir() if path.is_dir()))
+def test_every_demo_log_is_shown_with_its_verdict(demo: str, make_desk: MakeDesk) -> None:
+    """Each shipped log draws at the usual sizes, with the words of its verdict on top."""
+    desk = make_desk(DEMOS / demo)
+    view = desk.view()
+    assert view is not None
+    words = view.headline.split(",")[0].split(":")[0]
+    for size in ((140, 40), (80, 24), (40, 15)):
+        lines = text(desk, *size)
+        assert words.split()[0] in " ".join(lines[:4])
+        assert len(lines) == size[1]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cells=st.integers(1, 220), rows=st.integers(1, 70))
+def test_no_size_is_refused(sick: Desk, cells: int, rows: int) -> None:
+    """Whatever the size, the picture is exactly that large."""
+    for layer in ("", "help", "findings"):
+        sick.layer = layer
+        lines = text(sick, cells, rows)
+        assert len(lines) == rows
+        assert all(cell_len(row) == cells for row in lines)
