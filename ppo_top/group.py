@@ -52,7 +52,7 @@ ALIKE = 0.01
 
 
 FEW = 3
-"""Of two logs that have fewer telling tags than this so far, more may show that they are one run."""
+"""Of two logs with fewer telling tags than this so far, more may show that they are one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class Groups:
     def place(self, key: str, root: str, first: First, sure: bool = False) -> str | None:
         """The id of the run that a log belongs to; None: cannot be told before it has points.
 
-        `key` is its path below `root`; `first` holds the first point of each tag so far, and is kept:
-        it may grow. `sure` asks for an answer now, because no points will come.
+        `key` is its path below `root`; `first` holds the first point of each tag so far, and is
+        kept: it may grow. `sure` asks for an answer now, because no points will come.
         """
         known = self._placed.get((root, key))
         if known is not None:

@@ -1,4 +1,4 @@
-"""What is loaded when: a headless command never loads the interface, and nothing loads a trainer."""
+"""What is loaded when: no headless command loads the interface, and nothing loads a trainer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ HEAVY = {
 
 def loaded_by(code: str) -> set[str]:
     """The top-level names in `sys.modules` after some code ran in a fresh interpreter."""
-    report = "\nimport sys, json; print('@' + json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    names = "sorted({name.split('.')[0] for name in sys.modules})"
+    report = f"\nimport sys, json; print('@' + json.dumps({names}))"
     done = subprocess.run(
         [sys.executable, "-c", code + report], capture_output=True, text=True, check=True
     )

@@ -13,14 +13,15 @@ from ppo_top.parsers.sb3_monitor import Monitor
 from tests.parsers.harness import every_way
 
 HERE = Path(__file__).parents[2]
-FILES = sorted((HERE / "tests" / "data").glob("sb3*/*/*.monitor.csv")) + [
-    HERE / "demo_logs" / "sb3_cartpole" / "0.monitor.csv"
+FILES = [
+    *sorted((HERE / "tests" / "data").glob("sb3*/*/*.monitor.csv")),
+    HERE / "demo_logs" / "sb3_cartpole" / "0.monitor.csv",
 ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_agrees_with_the_csv_module(path: Path) -> None:
-    """Returns and lengths of every episode; the step is the sum of the lengths, the time absolute."""
+    """Returns and lengths of every episode; the step is the sum of the lengths."""
     first, _, table = path.read_text().partition("\n")
     start = json.loads(first[1:])["t_start"]
     rows = list(csv.DictReader(table.splitlines()))

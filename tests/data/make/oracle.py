@@ -1,4 +1,4 @@
-"""Writes `expected.points`: what a fixture's log holds, point by point, by another way than ours."""
+"""Writes `expected.points`: what a fixture's log holds, by another way than ours."""
 
 from __future__ import annotations
 

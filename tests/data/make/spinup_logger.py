@@ -1,7 +1,7 @@
 """Records a progress.txt with Spinning Up's own EpochLogger.
 
-Usage: run.sh VENV spinup_logger.py PATH/TO/spinningup (openai/spinningup, commit 038665d). The logger
-imports tensorflow for a function that is not used here; an empty module takes its place.
+Usage: run.sh VENV spinup_logger.py PATH/TO/spinningup (openai/spinningup, commit 038665d). The
+logger imports tensorflow for a function that is not used here; an empty module takes its place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records Trackio stores: one copied while the writer lives, one after it ended, and the inbox form.
+"""Records Trackio stores: one copied while the writer lives, one after its end, the inbox form.
 
 The database is read back with sqlite3 from a copy: `expected.points`.
 """
@@ -60,7 +60,7 @@ def flat(prefix: str, value: object) -> list[tuple[str, object]]:
     words = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
     if isinstance(value, dict):
         return [p for k, v in value.items() for p in flat(f"{prefix}.{k}" if prefix else k, v)]
-    if isinstance(value, bool) or isinstance(value, (int, float)):
+    if isinstance(value, (bool, int, float)):
         return [(prefix, spell(value))]
     if isinstance(value, str) and value in words:
         return [(prefix, words[value])]
@@ -71,7 +71,7 @@ def seconds(text: str) -> float:
     """Trackio writes UTC with or without an offset."""
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=datetime.timezone.utc)
+        moment = moment.replace(tzinfo=datetime.UTC)
     return moment.timestamp()
 
 

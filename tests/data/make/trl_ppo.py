@@ -1,4 +1,4 @@
-"""Records TRL's second PPO trainer on a tiny random GPT-2: console, TensorBoard, trainer_state.json.
+"""Records TRL's second PPO trainer on a tiny random GPT-2: console, events, trainer_state.json.
 
 With trl 0.11.4 it is PPOv2Trainer (transformers 4 prints numbers), with trl 1.12.0
 trl.experimental.ppo (transformers 5 prints strings).
@@ -18,7 +18,7 @@ BATCH = 8
 
 
 def build(folder: str) -> None:
-    """A policy and a reward model with a vocabulary of 64, saved where `from_pretrained` finds them."""
+    """A policy and a reward model with a vocabulary of 64, saved for `from_pretrained` to find."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import (
@@ -134,7 +134,8 @@ def main() -> None:
     with (target / "console.log").open("wb") as both:
         subprocess.run(command, stdout=both, stderr=subprocess.STDOUT, check=True)
     shutil.copy("expected.points", target)
-    kept = [p for p in Path("out").rglob("*") if "tfevents" in p.name or p.name == "trainer_state.json"]
+    wanted = ("tfevents", "trainer_state.json")
+    kept = [p for p in Path("out").rglob("*") if any(name in p.name for name in wanted)]
     for path in kept:
         place = target / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +145,9 @@ def main() -> None:
     with (target / "stdout.log").open("wb") as out, (target / "stderr.log").open("wb") as err:
         subprocess.run([*command, "single"], stdout=out, stderr=err, check=True)
     shutil.copy("expected.points", target / "expected_single.points")
-    print(*(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n")
+    print(
+        *(f"{p.stat().st_size:8} {p}" for p in sorted(target.rglob("*")) if p.is_file()), sep="\n"
+    )
     return None
 
 

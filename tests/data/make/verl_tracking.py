@@ -1,7 +1,8 @@
 """Records verl's console, file and TensorBoard backends with its own Tracking class.
 
-Usage: run.sh VENV verl_tracking.py FOLDER, where FOLDER holds verl/utils/ of verl 0.9.1's wheel. The
-numbers are made here (training with verl needs a GPU); their names and types are those of its trainer.
+Usage: run.sh VENV verl_tracking.py FOLDER, where FOLDER holds verl/utils/ of verl 0.9.1's wheel.
+The numbers are made here (training with verl needs a GPU); their names and types are those of its
+trainer.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def records(reader: str, path: Path) -> Iterator[wandb_internal_pb2.Record]:
 
 def numbers(prefix: str, value: object) -> Iterator[tuple[str, float]]:
     """The numbers in one decoded value; dictionaries are walked, lists are not."""
-    if isinstance(value, bool) or isinstance(value, (int, float)):
+    if isinstance(value, (bool, int, float)):
         yield prefix, float(value)
     elif isinstance(value, dict) and "_type" not in value:
         for key, inner in value.items():
@@ -50,7 +50,7 @@ def numbers(prefix: str, value: object) -> Iterator[tuple[str, float]]:
 
 
 def step_of(row: dict[str, object], axes: list[str], counter: int) -> int:
-    """The run's own step: an axis that the run declared or that trainers share, else the counter."""
+    """The run's own step: an axis the run declared or that trainers share, else the counter."""
     for name in ("train/global_step", "global_step", *axes):
         value = row.get(name)
         if isinstance(value, (int, float)) and float(value).is_integer():
