@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME, ConfigValue
@@ -16,5 +18,5 @@ class Record(NamedTuple):
     values: list[tuple[str, float]]
     step: int | None = None
     axis: str = ""
-    config: dict[str, ConfigValue] = {}  # noqa: RUF012 - never changed, only replaced
+    config: Mapping[str, ConfigValue] = MappingProxyType({})
     time: float = UNKNOWN_TIME

@@ -140,6 +140,8 @@ class Blocks:
             return None
         cells = piece[body : last + 1].split(b"|")
         values = cells[2::3]
+        if piece.count(b"\n", body, last + 1) != len(values):
+            return None
         del cells[2::3]
         keys = tuple(cells)
         layout = self._layouts.get(keys)

@@ -7,33 +7,38 @@ from functools import lru_cache
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-METRIC = frozenset(
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+METRIC = _set(
     """
     reward rewards rew rews return returns ret loss losses kl kld approxkl entropy ent clip clipped
     clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
     vpred temperature alpha noise eval timesteps throughput
-    """.split()  # noqa: SIM905
+    """
 )
 """A name with one of these is worth charting wherever it stands."""
 
-_NEVER = frozenset(
+_NEVER = _set(
     """
     code status error errors warning warnings pid port line version id gpu gpus memory seed size
     parameters params trainable weights bytes file files exit signal rank device devices workers
     envs env hidden layer layers dim shape limit max_steps args argv statement failed passed tests
     took downloading
-    """.split()  # noqa: SIM905
+    """
 )
 """A name with one of these says something of the machine or the set-up, not of the training."""
 
-_PROSE = frozenset(
+_PROSE = _set(
     """
     in the a an of for at after before with took is was were are and or to from by on has have had
     than that this it be been will would should can only about into over under up down out not no
     if when while using got found loaded saved took least most more less every per
-    """.split()  # noqa: SIM905
+    """
 )
 """Words that stand in sentences: a number behind them without `:` or `=` is prose."""
 
@@ -89,12 +94,12 @@ TOTALS = {
 }
 """The configuration's name for N of `k/N`, by what is counted."""
 
-_SETTINGS = frozenset(
+_SETTINGS = _set(
     """
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
-    """.split()  # noqa: SIM905
+    """
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers import _pairs, _phrases
@@ -63,6 +64,12 @@ class Voice:
             return self.step
         self.step, self.axis = found.step, found.axis
         return found.step
+
+    def count(self, records: int) -> array[int]:
+        """The steps of dictionaries that say none: the last one said, else one after the other."""
+        if self.axis and self.step is not None:
+            return array("q", [self.step]) * records
+        return array("q", (self.steps.by_count() for _ in range(records)))
 
     def _coarser(self, found: Record) -> bool:
         """Whether a step counts larger things than the one known (epochs where steps are known)."""

@@ -1,0 +1,92 @@
+"""Collects what a console's records say into the columns of a batch."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Line, Problem, State
+from ppo_top.parsers._record import Record
+from ppo_top.parsers._sheet import Sheet
+
+_MOST_OWNED_TAGS = 10_000
+
+
+class Ledger:
+    """Points, settings and the end of one stream; `step` is the last one that a record had.
+
+    Several speakers may log the same tag: the first rank's (or the first speaker's) keeps the
+    name, the others' are marked with theirs.
+    """
+
+    def __init__(self) -> None:
+        self.step: int | None = None
+        self._owners: dict[str, str] = {}
+        self._many = False
+        self._last: tuple[str, ...] = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sheet = Sheet()
+        self._config: dict[str, ConfigValue] = {}
+        self._ended: Ended | None = None
+
+    def take(self, lines: list[Line], problems: list[Problem]) -> Batch:
+        """All since the last call as a batch."""
+        batch = Batch(self._sheet.take(), self._config, lines, problems, self._ended)
+        self._begin()
+        return batch
+
+    def configure(self, config: Mapping[str, ConfigValue]) -> None:
+        """Settings of the run."""
+        self._config.update(config)
+
+    def end(self, ended: Ended) -> None:
+        """The stream's own word that the run is over."""
+        self._ended = ended
+
+    def record(self, voice: str, found: Record, step: int) -> None:
+        """The values of one record at its step."""
+        tags = tuple(tag for tag, _ in found.values)
+        values = [value for _, value in found.values]
+        if found.time != found.time and len(set(tags)) == len(tags):
+            self.row(voice, tags, step, values)
+            return
+        self._goes_on(step)
+        for tag, value in zip(self._named(voice, tags), values, strict=True):
+            self._sheet.add(tag, step, found.time, value)
+
+    def row(self, voice: str, tags: tuple[str, ...], step: int, values: Sequence[float]) -> None:
+        """One value for each of `tags` (all distinct), without a time."""
+        self._goes_on(step)
+        self._sheet.row(self._named(voice, tags), step, values)
+
+    def columns(
+        self, tags: tuple[str, ...], steps: array[int], columns: Sequence[array[float]]
+    ) -> None:
+        """Many rows of one layout at once, said by the first speaker."""
+        self._goes_on(steps[-1])
+        times = array("d", [UNKNOWN_TIME]) * len(steps)
+        for tag, values in zip(self._named("", tags), columns, strict=True):
+            self._sheet.column(tag, steps, times, values)
+
+    def _goes_on(self, step: int) -> None:
+        """Training goes on, so a traceback before it was survived."""
+        self.step = step
+        if self._ended is not None and self._ended.state is State.DIED:
+            self._ended = None
+
+    def _named(self, voice: str, tags: tuple[str, ...]) -> tuple[str, ...]:
+        if voice == "" and not self._many and tags == self._last:
+            return tags
+        self._last = tags
+        self._many = self._many or voice != ""
+        return tuple(self._owned(voice, tag) for tag in tags)
+
+    def _owned(self, voice: str, tag: str) -> str:
+        owner = self._owners.get(tag)
+        if owner is None or (voice == "" and owner != ""):
+            if len(self._owners) < _MOST_OWNED_TAGS:
+                self._owners[tag] = voice
+            owner = voice
+        return tag if voice == owner else f"{tag} [{voice}]"

@@ -1,0 +1,83 @@
+"""The quick way through a console: records that repeat a known layout, many lines at a time.
+
+Everything here gives exactly what the careful way gives for the same bytes, or nothing at all.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain, repeat
+
+from ppo_top.parsers import _dicts, _tables
+from ppo_top.parsers._ledger import Ledger
+from ppo_top.parsers._record import Record
+from ppo_top.parsers._screen import Screen
+from ppo_top.parsers._voice import Voice
+
+_DASH, _BRACE = b"-{"
+_RUN = 1 << 15
+"""Bytes of dictionaries that are taken at once."""
+
+
+class Regular:
+    """Reads whole tables and runs of dictionaries into a ledger and onto a screen."""
+
+    def __init__(self, ledger: Ledger, screen: Screen) -> None:
+        self._ledger = ledger
+        self._screen = screen
+        self._tables = _tables.Blocks()
+        self._layouts = _dicts.Layouts()
+
+    def read(self, voice: Voice, piece: bytes, place: int, position: int, bars: bool) -> int:
+        """Read what starts at `position`; where it ends, or 0 when it has to go the careful way.
+
+        `bars`: a progress bar is drawn on the stream and gives the dictionaries their steps.
+        """
+        first = piece[position]
+        if first == _DASH:
+            return self._table(voice, piece, place, position)
+        if first == _BRACE and not bars:
+            return self._run(voice, piece, place, position) or self._line(
+                voice, piece, place, position
+            )
+        return 0
+
+    def _table(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
+        block = self._tables.read(piece, position)
+        if block is None:
+            return 0
+        texts = piece[position : block.end - 1].decode("ascii", "replace").split("\n")
+        before = self._ledger.step  # the opening rule comes before the table's step is known
+        voice.table.open = False
+        step = voice.step_of(Record([], block.step, "table"))
+        self._screen.many(texts, place + position, chain((before,), repeat(step)))
+        self._ledger.row("", block.tags, step, block.values)
+        return block.end
+
+    def _run(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
+        end = piece.rfind(b"\n", position, position + _RUN) + 1
+        block = piece[position:end]
+        if not end or not block.isascii():
+            return 0
+        found = self._layouts.run(block)
+        if found is None:
+            return 0
+        tags, columns = found
+        steps = voice.count(len(columns[0]))
+        self._screen.many(block[:-1].decode("ascii").split("\n"), place + position, steps)
+        self._ledger.columns(tags, steps, columns)
+        return end
+
+    def _line(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
+        end = piece.find(b"\n", position)
+        line = piece[position:end]
+        if end < 0 or line[-1:] != b"}" or b"\r" in line or not line.isascii():
+            return 0
+        found = self._layouts.read(line)
+        if found is None:
+            return 0
+        tags, values = found
+        steps: array[int] = voice.count(1)
+        self._screen.many([line.decode("ascii")], place + position, steps)
+        self._ledger.row("", tags, steps[0], values)
+        return end + 1

@@ -1,0 +1,78 @@
+"""The lines of a console as they stay on the screen, for the log pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from itertools import accumulate, repeat
+
+from ppo_top.model import UNKNOWN_TIME, Line
+from ppo_top.parsers._segments import Segment
+
+LONGEST = 4096
+"""Characters of a line that are shown."""
+
+_new_line = partial(tuple.__new__, Line)
+
+
+class Screen:
+    """Puts lines together from segments; a line may wait for the step of the record it is part of.
+
+    What was drawn over is gone. `fresh`: nothing stands yet on the line that is being written.
+    """
+
+    def __init__(self) -> None:
+        self.fresh = True
+        self.waiting: list[Line] = []
+        self._lines: list[Line] = []
+        self._overdrawn: tuple[int, str] | None = None
+
+    def words(self, segment: Segment, text: str) -> None:
+        """A segment with something on it."""
+        if segment.newline:
+            self.show(segment.offset, text)
+        else:
+            self.fresh, self._overdrawn = False, (segment.offset, text)
+
+    def blank(self, segment: Segment) -> None:
+        """Nothing but blanks: an empty line, the second half of a line end, a bar wiped out."""
+        if not segment.newline:
+            self.fresh, self._overdrawn = False, None
+        elif self._overdrawn is not None and not segment.data:
+            self.show(*self._overdrawn)
+        elif self.fresh:
+            self.show(segment.offset, "")
+        else:
+            self.fresh = True
+
+    def lost(self, newline: bool) -> None:
+        """A segment that was too long to be kept."""
+        self.fresh, self._overdrawn = newline, None
+
+    def show(self, offset: int, text: str) -> None:
+        """A line that is complete."""
+        self.waiting.append(Line(offset, text[:LONGEST]))
+        self.fresh, self._overdrawn = True, None
+
+    def many(self, texts: list[str], offset: int, steps: Iterable[int | None]) -> None:
+        """Complete lines of ASCII text that stand one behind the other, and their steps."""
+        widths = list(map(len, texts))
+        widest = max(widths)
+        if min(widths) == widest:
+            starts: Iterable[int] = range(offset, offset + len(texts) * (widest + 1), widest + 1)
+        else:
+            starts = accumulate((width + 1 for width in widths[:-1]), initial=offset)
+        if widest > LONGEST:
+            texts = [text[:LONGEST] for text in texts]
+        columns = zip(starts, texts, repeat(UNKNOWN_TIME), steps)
+        self._lines.extend(map(_new_line, columns))
+
+    def settle(self, step: int | None) -> None:
+        """Nothing is waited for any more: the lines belong to `step`."""
+        self._lines.extend(line._replace(step=step) for line in self.waiting)
+        self.waiting.clear()
+
+    def take(self) -> list[Line]:
+        """All lines that are settled since the last call."""
+        taken, self._lines = self._lines, []
+        return taken
