@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
 from ppo_top.rules import book
@@ -17,35 +16,22 @@ from ppo_top.rules.advice import fill
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
 from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import CRIT, Limits, Reading, Rule
+from ppo_top.rules.rule import CRIT, Limits, Reading, Rule, Skipped, Warming
 from ppo_top.rules.run import Run
+from ppo_top.rules.text import LAST_ERROR
 from ppo_top.settings import OwnRule
 
 NOTE_FADES = 20
 """A finding that rests on console text alone clears after so many rows without more of it."""
+
+SURVIVED = {"crashed": 2, "out-of-memory": 2}
+"""A run that logs on for so many rows has survived what the console said."""
 
 MOST_NOTES = 5
 """Lines of console text that a finding keeps as evidence."""
 
 PLANS = 64
 """How many sets of concepts a run's rows are expected to come in."""
-
-
-class Skipped(NamedTuple):
-    """A rule that does not look at this run, and why."""
-
-    rule: str
-    title: str
-    why: str
-
-
-class Warming(NamedTuple):
-    """A rule that has not seen enough points yet: `have` of `need`."""
-
-    rule: str
-    concepts: tuple[str, ...]
-    have: int
-    need: int
 
 
 class Judge:
@@ -114,6 +100,9 @@ class Judge:
 
     def note(self, kind: str, text: str, mark: Mark) -> None:
         """Take in a line of console text that is evidence; `kind` is `TextEvidence.kind`."""
+        if kind == LAST_ERROR:
+            self._name_error(text)
+            return
         rule_id, _, word = kind.partition(":")
         place = self._places.get(rule_id)
         if place is None:
@@ -129,6 +118,15 @@ class Judge:
             finding = self.findings[index]
             lines = [line for line in finding.evidence if line != text]
             finding.evidence = (*lines, text)[-2 * MOST_NOTES :]
+
+    def _name_error(self, text: str) -> None:
+        """The line that ends a traceback says more than its beginning."""
+        place = self._places.get("crashed")
+        index = self._latches[place].index if place is not None else None
+        if index is not None:
+            finding = self.findings[index]
+            finding.message = text
+            finding.evidence = (*finding.evidence, text)[-2 * MOST_NOTES :]
 
     def skipped(self) -> list[Skipped]:
         """Rules that do not look at this run so far, and why."""
@@ -251,9 +249,7 @@ class Judge:
         for rule_id, rows in list(self._noted.items()):
             place = self._places[rule_id]
             index = self._latches[place].index
-            if index is not None and self.findings[index].severity >= CRIT:
-                continue
-            if mark.row - rows[-1] > NOTE_FADES:
+            if mark.row - rows[-1] > SURVIVED.get(rule_id, NOTE_FADES):
                 del self._noted[rule_id]
                 if index is not None and not self._points(self._rules[place][0]):
                     self._clear(place, mark)

@@ -9,6 +9,10 @@ LONGEST = 300
 """Characters of a line that are looked at and kept: a line of a log may be of any length."""
 
 
+LAST_ERROR = "last-error"
+"""The kind of a line such as `ValueError: ...`: it names the error of a traceback before it."""
+
+
 class TextEvidence(NamedTuple):
     """`kind` is what `Judge.note` takes: a rule's id and a severity, `ref-kl-negative:crit`.
 
@@ -53,6 +57,7 @@ _SENTENCES = (
         r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",
         "",
     ),
+    (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)", ""),
     ("finished", r"Training complete!|[\"']train_runtime[\"']", "finished"),
 )
 
@@ -77,6 +82,9 @@ _HINTS = (
     " are NaN",
     " became nan",
     " became NaN",
+    "Error",
+    "Exception",
+    "KeyboardInterrupt",
 )
 
 _HINT = re.compile("|".join(map(re.escape, _HINTS)))

@@ -186,6 +186,19 @@ def test_a_warning_in_the_text_fades() -> None:
     assert cleared is not None and cleared.row == 30
 
 
+def test_a_traceback_is_named_by_its_last_line_and_forgiven_when_the_run_goes_on() -> None:
+    """An exception that was caught did not end the run."""
+    judge = judged(profile(), rows(CTRL, 10))
+    mark = Mark(9, 10_000, 0.0)
+    judge.note("crashed:crit", "Traceback (most recent call last):", mark)
+    judge.note("last-error", "ValueError: bad action", mark)
+    finding = of(judge.findings, "crashed")
+    assert (finding.message, finding.severity) == ("ValueError: bad action", Severity.CRIT)
+    for row in rows(CTRL, 13)[10:]:
+        judge.feed(row)
+    assert finding.cleared is not None and finding.cleared.row == 12
+
+
 @pytest.mark.parametrize(("seconds", "rule"), [(2.0, None), (30.0, "slow")])
 def test_speed_is_judged_by_the_rows_own_clock(seconds: float, rule: str | None) -> None:
     """Fifteen times slower than at the start is worth a line; the same speed is not."""

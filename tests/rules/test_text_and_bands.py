@@ -23,6 +23,7 @@ LINES = {
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate": "out-of-memory:crit",
     "Traceback (most recent call last):": "crashed:crit",
     "env.py:12: RuntimeWarning: invalid value encountered in divide": "numpy-warning:watch",
+    "NameError: name 'wandb' is not defined": "last-error",
     "Training complete! 20-episode evaluation: 500.0 +/- 0.0": "finished",
 }
 
@@ -35,7 +36,8 @@ def test_known_lines_are_evidence(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "loss: 0.3 nan_count: 0", "| train/ | |", "KL: 0.0047", "x" * 100_000]
+    "line",
+    ["", "loss: 0.3 nan_count: 0", "| train/ | |", "KL: 0.0047", "ERROR: retrying", "x" * 100_000],
 )
 def test_other_lines_are_not(line: str) -> None:
     """Ordinary lines, however long, are no evidence."""
