@@ -59,8 +59,8 @@ class Actions:
             desk.focus = "values"
         elif desk.player.row is not None and not desk.player.replay:
             self.do_live()
-        elif desk.list.filter:
-            desk.list.filter = ""
+        elif desk.roster.filter:
+            desk.roster.filter = ""
 
     # --- moving ----------------------------------------------------------------------------------
 
@@ -102,8 +102,8 @@ class Actions:
         self.desk.step_run(1)
 
     def do_fold(self) -> None:
-        self.desk.list.fold = not self.desk.list.fold
-        self.desk.toast = "groups of seeds " + ("folded" if self.desk.list.fold else "unfolded")
+        self.desk.roster.fold = not self.desk.roster.fold
+        self.desk.toast = "groups of seeds " + ("folded" if self.desk.roster.fold else "unfolded")
 
     def _toggle(self, section: str) -> None:
         self.desk.hidden = self.desk.hidden ^ {section}
@@ -122,7 +122,7 @@ class Actions:
 
     def do_filter(self) -> None:
         """Type a filter; it holds while it is typed, Esc brings the old one back."""
-        runs = self.desk.list
+        runs = self.desk.roster
 
         def hold(text: str) -> None:
             runs.filter = text
@@ -263,8 +263,8 @@ class Actions:
                 desk.memory.mute(path, finding.rule, reason)
             else:
                 desk.memory.acknowledge(path, finding.rule, finding.since.step, reason)
-            desk.list = type(desk.list)(desk.list.filter, desk.list.fold, desk.list.opened)
-            desk.list.verdict_of = desk.verdict_of
+            desk.roster = type(desk.roster)(desk.roster.filter, desk.roster.fold, desk.roster.opened)
+            desk.roster.verdict_of = desk.verdict_of
             word = "muted" if mute else "acknowledged"
             desk.toast = desk.memory.problem or f"{finding.title}: {word}"
 

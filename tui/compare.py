@@ -39,7 +39,7 @@ def grouped(runs: list[Run], chosen: str) -> dict[str, list[Run]]:
 def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]:
     """The body of the layer: what is compared, the chart, a line for each curve."""
     name = frame.concept
-    shown = {known.id for known in desk.list.shown(desk.known())}
+    shown = {known.id for known in desk.roster.shown(desk.known())}
     runs = [
         run
         for run in desk.session.runs.values()

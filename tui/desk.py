@@ -54,7 +54,7 @@ class Desk:
     replay: Replay | None = None
     glyphs: Glyphs = UNICODE
     clock: Callable[[], float] = time.time
-    list: RunList = field(default_factory=RunList)
+    roster: RunList = field(default_factory=RunList)
     chosen: str = ""
     picked: bool = False
     concept: str = ""
@@ -71,7 +71,7 @@ class Desk:
     players: dict[str, Player] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.list.verdict_of = self.verdict_of
+        self.roster.verdict_of = self.verdict_of
 
     # --- what there is -------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class Desk:
 
     def known(self) -> list[Known]:
         """All runs as the list has them."""
-        return self.list.known(self.session, self.clock())
+        return self.roster.known(self.session, self.clock())
 
     def verdict_of(self, run: Run) -> str:
         """The verdict of a run, not counting what the user has acknowledged or muted."""
@@ -100,12 +100,12 @@ class Desk:
         last = len(run.timeline) - 1
         if word not in ("watch", "warn", "crit"):
             return word
-        told = [
-            severity
-            for finding in run.findings
-            if (severity := finding.severity_at(last)) is not None
-            and self.memory.note(run.path, finding.rule, finding.since.step) is None
-        ]
+        if not self.memory.notes:
+            return word
+        now = [(f, severity) for f in run.findings if (severity := f.severity_at(last)) is not None]
+        noted = {f.rule for f, _ in now if self.memory.note(run.path, f.rule, f.since.step)}
+        noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
+        told = [severity for f, severity in now if f.rule not in noted]
         return max(told).word if told else Severity.INFO.word
 
     def view(self) -> RunView | None:
@@ -162,7 +162,7 @@ class Desk:
     def frame(self) -> Frame:
         """All that a picture depends on."""
         every = self.known()
-        shown = self.list.shown(every)
+        shown = self.roster.shown(every)
         view = self.view()
         run = self.run
         self._settle_concept(view)
@@ -170,7 +170,7 @@ class Desk:
             place=self.place,
             view=view,
             findings=tuple(run.findings) if run is not None else (),
-            entries=self.list.entries(every, self.chosen),
+            entries=self.roster.entries(every, self.chosen),
             chosen=self.chosen,
             counts=counts(every, len(shown)),
             updated=self._updated(run),
@@ -180,7 +180,7 @@ class Desk:
             scroll=self.scroll,
             hidden=self.hidden,
             prompt=self._prompt(every, shown),
-            filter=self.list.filter,
+            filter=self.roster.filter,
             loading=self.loading,
             toast=self.toast,
             waiting=self.waiting,
@@ -242,7 +242,7 @@ class Desk:
 
     def step_run(self, by: int) -> None:
         """The run above or below in the list."""
-        ids = [entry.id for entry in self.list.entries(self.known(), self.chosen)]
+        ids = [entry.id for entry in self.roster.entries(self.known(), self.chosen)]
         if not ids:
             return
         at = ids.index(self.chosen) if self.chosen in ids else 0

@@ -212,7 +212,7 @@ class PpoTop(App[int]):
             self.desk.toast = ""
             self.draw()
         view = self.desk.view()
-        now = [
+        now: list[object] = [
             (view.state, view.state_text) if view is not None else None,
             *((known.id, known.state, known.verdict) for known in self.desk.known()),
         ]

@@ -74,7 +74,7 @@ CASES: dict[str, Case] = {
     "out": Case(("question_mark",), lambda app: app.desk.layer == ""),
     "run_before": Case(("full_stop",), lambda app: chosen(app) == "omega"),
     "run_after": Case((), lambda app: chosen(app) == "alpha"),
-    "fold": Case((), lambda app: not app.desk.list.fold),
+    "fold": Case((), lambda app: not app.desk.roster.fold),
     "toggle_runs": hides("runs"),
     "toggle_finding": hides("finding"),
     "toggle_values": hides("values"),
@@ -170,10 +170,10 @@ async def test_the_filter_narrows_while_it_is_typed(app: Watched) -> None:
         await press(pilot, "g")
         assert "no run matches" in screen(app)
         await press(pilot, "backspace", "enter")
-        assert app.desk.list.filter == "om"
+        assert app.desk.roster.filter == "om"
         assert "1 of 2 shown" in screen(app)
         await press(pilot, "escape")
-        assert app.desk.list.filter == ""
+        assert app.desk.roster.filter == ""
 
 
 async def test_jumping_to_a_share(app: Watched) -> None:
@@ -195,6 +195,8 @@ async def test_acknowledging_a_finding_calms_the_list(app: Watched) -> None:
             if app.desk.verdict_of(app.desk.run) != "crit":  # type: ignore[arg-type]
                 break
         assert "ok" in app.desk.frame().acknowledged.values()
+        assert app.desk.verdict_of(app.desk.run) != "crit"  # type: ignore[arg-type]
+        assert "✗" not in screen(app).splitlines()[0]
 
 
 async def test_a_held_key_accelerates(app: Watched) -> None:
