@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ppo_top.parsers._flat import load
-from ppo_top.parsers._protobuf import BYTES, Field, double, fields, signed, text
+from ppo_top.parsers._protobuf import BYTES, Field, double, fields, text
 
 Path = tuple[str, ...]
 Item = tuple[Path, Any]
@@ -106,5 +106,5 @@ def _typed(data: bytes, field: Field) -> Any:
     if field.number == 4:
         return bool(field.integer)
     if field.number == 5:
-        return signed(field.integer)
+        return field.integer >> 1 ^ -(field.integer & 1)  # zigzag: the sign is the last bit
     return double(data, field) if field.number == 6 else _json(data[field.start : field.stop])
