@@ -34,6 +34,9 @@ def _peak(run: Run, concept: str) -> float:
     return max(history.recent[-8:]) if history is not None else 0.0
 
 
+LOUD = ("ref-kl-token-high", "policy-loss-positive", "value-loss-spike")
+
+
 def diverged(run: Run, limits: Limits) -> Reading | None:
     """C0: NaN, and what stood before it."""
     if run.level("non-finite") < CRIT:
@@ -68,7 +71,14 @@ def too_large(run: Run, limits: Limits) -> Reading | None:
     if run.level("ratio-off") >= WARN:
         signs.append(f"ratio {shown(run, 'ratio_mean')}")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
-    return Reading(CRIT, kl, limits["kl"], message)
+    return Reading(CRIT if _certain(run) else WARN, kl, limits["kl"], message)
+
+
+def _certain(run: Run) -> bool:
+    """A dip of the reward while steps are a little large may be chance; more than that is not."""
+    return run.level("reward-crash") >= WARN or any(
+        run.level(rule) >= CRIT for rule in ("kl-high", "clip-high", "ratio-off", *LOUD)
+    )
 
 
 def _leapt(run: Run) -> bool:

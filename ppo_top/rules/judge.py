@@ -118,6 +118,7 @@ class Judge:
             finding = self.findings[index]
             lines = [line for line in finding.evidence if line != text]
             finding.evidence = (*lines, text)[-2 * MOST_NOTES :]
+            finding.tell(mark.row)
 
     def _name_error(self, text: str) -> None:
         """The line that ends a traceback says more than its beginning."""
@@ -127,6 +128,7 @@ class Judge:
             finding = self.findings[index]
             finding.message = text
             finding.evidence = (*finding.evidence, text)[-2 * MOST_NOTES :]
+            finding.tell(self._run.mark.row)
 
     def skipped(self) -> list[Skipped]:
         """Rules that do not look at this run so far, and why."""
@@ -202,6 +204,7 @@ class Judge:
             latch.open(len(self.findings))
             since = latch.since(mark)
             self.findings.append(self._finding(rule, reading, severity, since, mark))
+            self.findings[-1].tell(mark.row)
         elif severity > self.findings[latch.index].severity:
             finding = self.findings[latch.index]
             finding.changes.append(Change(mark, severity))
@@ -209,6 +212,7 @@ class Judge:
             finding.message = reading.message
             finding.evidence = own_evidence(rule, reading, self._run)
             finding.members = ()
+            finding.tell(mark.row)
             self._gather_members()
 
     def _finding(
@@ -243,6 +247,7 @@ class Judge:
             index = self._latches[place].index
             if index is not None:
                 gather(self.findings, self.findings[index], self._rules[place][0].members)
+                self.findings[index].tell(self._run.mark.row)
 
     def _fade_notes(self) -> None:
         mark = self._run.mark
@@ -273,4 +278,4 @@ def _copied(finding: Finding) -> Finding:
     """A finding that may be changed without changing the original; one that is over never is."""
     if finding.cleared is not None:
         return finding
-    return replace(finding, changes=finding.changes.copy())
+    return replace(finding, changes=finding.changes.copy(), told=finding.told.copy())

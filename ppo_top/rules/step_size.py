@@ -68,10 +68,10 @@ def kl_high(run: Run, limits: Limits) -> Reading | None:
     )
     if value > limits["once"]:
         return Reading(CRIT, value, amber, message, now=True)
-    if value > crit:
-        return Reading(CRIT, value, amber, message)
     clip = run.value("clip_fraction", 1)
     harm = _harm(run) or (clip is not None and clip > 0.4)
+    if value > crit:
+        return Reading(CRIT if harm or value > 3 * crit else WARN, value, amber, message)
     return Reading(WARN if harm else WATCH, value, amber, message)
 
 

@@ -66,7 +66,7 @@ STEPS = (
     ),
     Case(
         "kl-high",
-        {"approx_kl": after(30, 0.15, 0.01)},
+        {"approx_kl": after(30, 0.45, 0.01)},
         {"approx_kl": lambda i: 0.035 if i % 10 == 0 else 0.015},
         CRIT,
     ),
