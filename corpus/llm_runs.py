@@ -259,8 +259,8 @@ def ppo(task: Task, fault: Fault, seed: int, score: Score) -> None:
     data = prompts(seed).map(lambda row: tokenizer(row["prompt"]), remove_columns="prompt")
     trainer = PPOTrainer(
         args=PPOConfig(
-            output_dir="logs", total_episodes=64 * STEPS, per_device_train_batch_size=16,
-            gradient_accumulation_steps=4, num_mini_batches=1, num_ppo_epochs=4,
+            output_dir="logs", total_episodes=64 * STEPS, per_device_train_batch_size=64,
+            gradient_accumulation_steps=1, num_mini_batches=1, num_ppo_epochs=4,
             stop_token="eos", logging_steps=1, save_steps=STEPS // 3, save_total_limit=1,
             num_sample_generations=0, report_to="none", seed=seed, use_cpu=True, bf16=False,
             local_rollout_forward_batch_size=64, **hyperparameters("ppo", task, fault),
