@@ -7,6 +7,8 @@ three spaces; Spinning Up and the old baselines have plain keys.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from operator import itemgetter
 from typing import NamedTuple
 
 from ppo_top.parsers._numbers import number, whole
@@ -107,7 +109,8 @@ class Layout(NamedTuple):
     """Where the values of a table stand, known from an earlier one with the same keys."""
 
     tags: tuple[str, ...]
-    picks: tuple[int, ...]
+    picks: Callable[[list[bytes]], tuple[bytes, ...]]
+    """Takes the cells of numbers out of all cells."""
     groups: tuple[int, ...]
     step: int
 
@@ -147,7 +150,7 @@ class Blocks:
         layout = self._layouts.get(keys)
         if layout is None:
             layout = self._learn(keys, values)
-        if layout is None or any(values[group].strip() for group in layout.groups):
+        if layout is None or b"".join([values[group] for group in layout.groups]).strip():
             return None
         return _block(layout, values, last + 1 + len(rule))
 
@@ -162,7 +165,7 @@ class Blocks:
 
 def _block(layout: Layout, cells: list[bytes], end: int) -> Block | None:
     try:
-        values = [float(cells[pick]) for pick in layout.picks]
+        values = list(map(float, layout.picks(cells)))
     except ValueError:
         return None
     step = whole(values[layout.step])
@@ -200,4 +203,5 @@ def _layout(keys: tuple[bytes, ...], values: list[bytes]) -> Layout | None:
     step = next((tag for tag in STEPS if tag in tags), None)
     if step is None or len(set(tags)) != len(tags):
         return None
-    return Layout(tuple(tags), tuple(picks), tuple(groups), tags.index(step))
+    picker = itemgetter(*picks) if len(picks) > 1 else lambda cells: (cells[picks[0]],)
+    return Layout(tuple(tags), picker, tuple(groups), tags.index(step))
