@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -212,6 +212,18 @@ class Change(NamedTuple):
     severity: Severity
 
 
+class Told(NamedTuple):
+    """What a finding said from a row on: it gains evidence and members while it is open."""
+
+    row: int
+    since: Mark
+    value: float
+    limit: float | None
+    message: str
+    evidence: tuple[str, ...]
+    members: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Finding:
     """A rule that spoke: an interval on the run's timeline, with its reasons.
@@ -235,6 +247,8 @@ class Finding:
     members: tuple[str, ...] = ()
     """For a diagnosis across metrics: the rules whose findings it gathers."""
     cleared: Mark | None = None
+    told: list[Told] = field(default_factory=list)
+    """What it said when, so that the past can be shown as it was."""
 
     @property
     def severity(self) -> Severity:
@@ -245,6 +259,34 @@ class Finding:
     def opened(self) -> Mark:
         """Where the rule spoke first."""
         return self.changes[0].mark
+
+    def tell(self, row: int) -> None:
+        """Remember what the finding says at a row, if that is news."""
+        now = Told(
+            row, self.since, self.value, self.limit, self.message, self.evidence, self.members
+        )
+        if self.told and self.told[-1].row == row:
+            self.told[-1] = now
+        elif not self.told or self.told[-1][1:] != now[1:]:
+            self.told.append(now)
+
+    def as_of(self, row: int) -> Finding:
+        """The finding as it was known when `row` was the newest row (at or after its opening)."""
+        said = next((each for each in reversed(self.told) if each.row <= row), None)
+        later = self.cleared is not None and self.cleared.row > row
+        if said is None or (said is self.told[-1] and not later):
+            return self
+        return replace(
+            self,
+            since=said.since,
+            changes=[change for change in self.changes if change.mark.row <= row],
+            value=said.value,
+            limit=said.limit,
+            message=said.message,
+            evidence=said.evidence,
+            members=said.members,
+            cleared=None if later else self.cleared,
+        )
 
     def severity_at(self, row: int) -> Severity | None:
         """The severity as it stood when `row` was the newest, or None when it was not open."""

@@ -190,7 +190,7 @@ def _judged_concepts(run: Run) -> Iterator[str]:
 
 def _open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
     standing_now = [
-        (finding, severity)
+        (finding.as_of(row), severity)
         for finding in run.findings
         if (severity := finding.severity_at(row)) is not None
     ]

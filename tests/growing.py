@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ppo_top.check import drain
 from ppo_top.follow import Follower
+from ppo_top.model import Row
 from ppo_top.report import run_object
+from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.view import look
@@ -67,6 +69,15 @@ def judged(session: Session) -> list[Json]:
             del found[word]
         objects.append(found)
     return objects
+
+
+def rows_of(run: Run) -> list[Row]:
+    """The rows of a timeline, as they were judged."""
+    values: list[dict[str, float]] = [{} for _ in run.timeline.steps]
+    for name, track in run.timeline.tracks.items():
+        for row, value in zip(track.rows, track.values, strict=True):
+            values[row][name] = value
+    return [Row(run.timeline.mark(number), each) for number, each in enumerate(values)]
 
 
 class Watched:

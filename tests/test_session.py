@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.model import Row, Severity
+from ppo_top.model import Severity
 from ppo_top.rules.judge import Judge
 from ppo_top.run import Run
-from tests.growing import Json, Watched, demo_runs, growth, judged
+from tests.growing import Json, Watched, demo_runs, growth, judged, rows_of
 
 RUNS = demo_runs()
 
@@ -66,15 +66,6 @@ def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
         for finding in run.findings
         if (severity := finding.severity_at(row)) is not None
     }
-
-
-def rows_of(run: Run) -> list[Row]:
-    """The rows of a timeline, as they were judged."""
-    values: list[dict[str, float]] = [{} for _ in run.timeline.steps]
-    for name, track in run.timeline.tracks.items():
-        for row, value in zip(track.rows, track.values, strict=True):
-            values[row][name] = value
-    return [Row(run.timeline.mark(number), each) for number, each in enumerate(values)]
 
 
 @pytest.mark.parametrize("run", [r for r in RUNS if "nan" not in r.name], ids=lambda run: run.name)

@@ -7,12 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.growing import DEMO, Watched, demo_runs
 
 from ppo_top.catalogue import GROUPS
 from ppo_top.model import Severity, Status
+from ppo_top.rules.judge import Judge
 from ppo_top.run import Run
 from ppo_top.view import CheckRow, RunView, look
+from tests.growing import DEMO, Watched, demo_runs, rows_of
 
 
 @cache
@@ -47,6 +48,28 @@ def test_the_past_shows_what_was_there_then() -> None:
     for panel in early.panels:
         for drawn in panel.tracks:
             assert drawn.latest in list(drawn.track.values[: drawn.track.until(3)])
+
+
+@pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
+def test_the_past_says_what_was_said_then(path: Path) -> None:
+    """At each row the open findings read as a judge that knows no more than that row has them."""
+    run = demo(path.name)
+    live = Judge(run.profile)
+    if any(source.evidence for source in run.sources.values()):
+        return  # lines of the console are told between rows
+    for row in rows_of(run):
+        if row.mark.row in run.timeline.restarts:
+            live.restart()
+        live.feed(row)
+        then = {
+            (each.rule, each.since.row): (each.message, each.evidence, each.members)
+            for each in live.findings
+            if each.cleared is None
+        }
+        for opened in look(run, row.mark.row).open:
+            now = opened.finding
+            key = (now.rule, now.since.row)
+            assert (now.message, now.evidence, now.members) == then[key]
 
 
 @pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
