@@ -63,10 +63,8 @@ def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() ->
 
 def test_a_finding_is_an_interval() -> None:
     """It opens, may grow more severe, and clears when the value has come back for long enough."""
-    columns = {
-        **CTRL,
-        "approx_kl": lambda i: 0.05 if 10 <= i < 20 else 0.3 if 20 <= i < 30 else 0.01,
-    }
+    high = {1: 0.05, 2: 0.4}
+    columns = {**CTRL, "approx_kl": lambda i: high.get(i // 10, 0.01)}
     finding = of(findings(profile(), rows(columns)), "kl-high")
     assert [change.severity for change in finding.changes] == [Severity.WATCH, Severity.CRIT]
     assert (finding.since.row, finding.opened.row) == (10, 13)
