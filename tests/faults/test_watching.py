@@ -1,0 +1,145 @@
+"""Watching where it is hard: no watches left, layers without events, thousands of folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ppo_top.follow import Follower
+from tests.faults.tool import Tool, copy_of
+from tests.following import NUMBERS, claim
+
+UNSHARE = shutil.which("unshare")
+
+
+def can_unshare(script: str) -> bool:
+    """Whether this machine gives us a namespace in which the script succeeds."""
+    if UNSHARE is None:
+        return False
+    tried = subprocess.run([UNSHARE, "-Urm", "sh", "-c", script], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+LIMITED = "echo 3 > /proc/sys/user/max_inotify_watches"
+NONE = "echo 0 > /proc/sys/user/max_inotify_instances"
+
+
+@pytest.mark.parametrize("limit", [LIMITED, NONE])
+def test_out_of_watches_the_sweep_takes_over(tmp_path: Path, limit: str) -> None:
+    """With three watches, and with no inotify at all, nothing is missed, new runs included."""
+    if not can_unshare(limit):
+        pytest.skip("needs a user namespace with limits of its own")
+    runs = tmp_path / "runs"
+    for name in ("a", "b", "c", "d", "e"):
+        copy_of("torch_cartpole", runs / name)
+        for events in (runs / name).glob("events*"):
+            events.unlink()
+    before = (str(UNSHARE), "-Urm", "sh", "-c", f'{limit} && exec "$@"', "sh")
+    tool = Tool(tmp_path / "home", "check", "--follow", runs, before=before)
+    assert tool.says("e: "), tool.errors
+    with open(runs / "e/stdout.log", "a") as log:
+        log.write("Iteration 21/21 | Episodes: 98 | Mean Reward: 1.0 | KL: nan | clip%: 6.2%\n")
+    assert tool.says("e: opened crit"), tool.lines
+    copy_of("torch_cartpole_lr", runs / "late")
+    assert tool.says("late: opened crit"), tool.lines
+    tool.stop(signal.SIGINT)
+    assert not any("Traceback" in line for line in tool.errors)
+
+
+OVERLAY = (
+    "mount -t overlay overlay -o lowerdir={0}/lower,upperdir={0}/upper,workdir={0}/work {0}/runs"
+)
+
+
+def test_a_layered_file_system_is_swept(tmp_path: Path) -> None:
+    """Writes into the upper directory of an overlay send no event to who watches the overlay."""
+    for name in ("lower", "upper", "work", "runs"):
+        (tmp_path / name).mkdir()
+    mount = OVERLAY.format(tmp_path)
+    if not can_unshare(mount):
+        pytest.skip("needs to mount an overlay in a namespace of its own")
+    before = (str(UNSHARE), "-Urm", "sh", "-c", f'{mount} && exec "$@"', "sh")
+    tool = Tool(tmp_path / "home", "check", "--follow", tmp_path / "runs", before=before)
+    copy_of("torch_cartpole_lr", tmp_path / "upper/far")
+    assert tool.says("far: opened crit"), (tool.lines, tool.errors)
+    tool.stop(signal.SIGINT)
+
+
+@pytest.fixture(scope="module")
+def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """6,000 directories, a log in every twentieth."""
+    root = tmp_path_factory.mktemp("thousands")
+    for group in range(60):
+        for number in range(100):
+            folder = root / f"{group}/{number}"
+            folder.mkdir(parents=True)
+            if number % 20 == 0:
+                (folder / "x.num").write_text("1\n")
+    return root
+
+
+def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> None:
+    """No storm of events of one's own making, few threads, and every new point is seen."""
+    follower = Follower([thousands], claim=claim, names=NUMBERS)
+    while follower.poll().more:
+        pass
+    follower.wait(1.0)
+    follower.poll()
+    assert threading.active_count() < 80
+    end, start = time.monotonic() + 4.0, time.process_time()
+    wakes = 0
+    while time.monotonic() < end:
+        wakes += follower.wait(1.0)
+        follower.poll()
+    assert (time.process_time() - start) / 4.0 < 0.10  # 0.02 on a quiet machine
+    assert wakes < 5
+    keys = set()
+    with open(thousands / "7/20/x.num", "a") as log:
+        log.write("2\n")
+    (thousands / "8/33/new.num").write_text("1\n")
+    end = time.monotonic() + 20
+    while len(keys) < 2 and time.monotonic() < end:
+        follower.wait(0.5)
+        keys |= {gain.source.key for gain in follower.poll().gains}
+    assert keys == {"7/20/x.num", "8/33/new.num"}
+    follower.close()
+
+
+def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
+    """A writer with thousands of writes a second does not keep us busy."""
+    log = tmp_path / "x.num"
+    log.touch()
+    follower = Follower([tmp_path], claim=claim, names=NUMBERS)
+    stop = threading.Event()
+
+    def write() -> None:
+        handle = os.open(log, os.O_WRONLY | os.O_APPEND)
+        while not stop.is_set():
+            os.write(handle, b"1\n")
+        os.close(handle)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    points = polls = 0
+    end = time.monotonic() + 3.0
+    while time.monotonic() < end:
+        for gain in follower.poll().gains:
+            points += sum(len(each) for each in gain.batch.points)
+        polls += 1
+        follower.wait(1.0)
+    stop.set()
+    writer.join()
+    follower.wait(1.0)
+    time.sleep(0.6)
+    while (slice_ := follower.poll()).more or slice_.gains:
+        points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
+    assert points == log.stat().st_size // 2
+    assert polls < 3000
+    follower.close()
