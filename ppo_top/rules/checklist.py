@@ -17,6 +17,25 @@ _CTRL: Lines = (
     ("lr", "learning rate"),
 )
 
+_A2C: Lines = tuple(line for line in _CTRL if line[0] not in ("approx_kl", "clip_fraction"))
+
+_OFF_POLICY: Lines = (
+    ("reward_mean", "reward"),
+    ("critic_loss", "critic loss"),
+    ("actor_loss", "actor loss"),
+    ("ep_len", "episode length"),
+    ("lr", "learning rate"),
+)
+
+_DQN: Lines = tuple(
+    ("total_loss", "TD loss") if name == "critic_loss" else (name, label)
+    for name, label in _OFF_POLICY
+    if name != "actor_loss"
+)
+
+_BY_ALGO = {"A2C": _A2C, "DQN": _DQN, "SAC": _OFF_POLICY, "TD3": _OFF_POLICY, "DDPG": _OFF_POLICY}
+"""Algorithms without a clipped update have other crucial values."""
+
 _TRL_LEGACY: Lines = (
     ("reward_mean", "reward"),
     ("ref_kl", "KL to reference"),
@@ -65,7 +84,7 @@ def crucial(profile: Profile) -> Lines:
     """(concept, label) of each line of a run's checklist, most telling first."""
     producer = profile.producer.replace("_", "-")
     if profile.family == "ctrl":
-        return _CTRL
+        return _BY_ALGO.get(profile.algo, _CTRL)
     if profile.family == "rlhf":
         return _TRL_LEGACY if producer == "trl-legacy" else _TRL_PPO
     if profile.family == "grpo":

@@ -53,8 +53,12 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
         return None
     if value > limits["low"] or (history.count <= limits["early"] and not climbs(run, loss)):
         return between(value, limits["low"])
-    never = history.count >= limits["never_points"] and history.high < limits["never"]
     falls = _loss_falls(loss)
+    never = (
+        history.count >= limits["never_points"]
+        and history.high < limits["never"]
+        and (loss is None or loss.level(5) > 0.2 * loss.base(5))
+    )
     if falls and not never:
         message = f"critic is still warming up: explained variance {num(value)}, its loss falls"
         return Reading(INFO, value, limits["low"], message)

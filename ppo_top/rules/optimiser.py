@@ -43,6 +43,8 @@ def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
 
 def _usually_small(run: Run) -> bool:
     """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
+    if run.profile.algo not in ("", "PPO"):
+        return False
     if run.producer == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
