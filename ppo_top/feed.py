@@ -20,6 +20,9 @@ Claim = Callable[[str, bytes], Format | bool | None]
 LONG_HEAD = 16 * HEAD_BYTES
 """A log may begin with pages of warnings: so much is kept of a file that no format claims yet."""
 
+FIRST_PIECE = 1 << 18
+"""So many bytes are read at once until it is known how fast the reader of a log is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -46,7 +49,8 @@ class Feed(Protocol):
     """Something that grows and is read piece by piece.
 
     `source` is None until its format is known; `more` says that the last piece was not the end;
-    `moved` is when (monotonic seconds) it was last seen to change.
+    `moved` is when (monotonic seconds) it was last seen to change, `turn` its place in the line,
+    `piece` how many bytes are read at once.
     """
 
     key: str
@@ -54,6 +58,7 @@ class Feed(Protocol):
     more: bool
     moved: float
     turn: int
+    piece: int
 
     @property
     def size(self) -> int:
@@ -97,6 +102,7 @@ class FileFeed:
         self.more = False
         self.moved = 0.0
         self.turn = 0
+        self.piece = FIRST_PIECE
         self.tail = Tail(path)
         self._root = root
         self._claim = claim
@@ -290,6 +296,7 @@ class PipeFeed:
         self.more = False
         self.moved = 0.0
         self.turn = 0
+        self.piece = FIRST_PIECE
         self.pipe = Pipe(stream)
         self.mtime = 0.0
         self._claim = claim

@@ -88,7 +88,6 @@ class Follower:
         self._due = self._due_watch = 0.0
         self._unseen = True
         self._refused: dict[str, str] = {}
-        self._piece = 1 << 20
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
         self._watches = False
@@ -123,8 +122,8 @@ class Follower:
         self._turn = max(turn, self._turn)
         start = self._clock()
         before = feed.offset
-        gain = feed.take(self._piece, limit)
-        self._fit_piece(feed.offset - before, self._clock() - start)
+        gain = feed.take(feed.piece, limit)
+        self._fit_piece(feed, feed.offset - before, self._clock() - start)
         if isinstance(feed, FileFeed) and feed.refused:
             self._refuse(feed)
         elif feed.more:
@@ -138,14 +137,12 @@ class Follower:
         if feed.named:
             self._refused[feed.tail.path] = "is not a log that is known here"
 
-    def _fit_piece(self, size: int, seconds: float) -> None:
+    def _fit_piece(self, feed: Feed, size: int, seconds: float) -> None:
         """Keep one piece near twenty milliseconds, whatever the reader's speed."""
-        if size < self._piece:
-            return
-        if seconds > 0.03:
-            self._piece = max(SMALL, self._piece // 2)
-        elif seconds < 0.01:
-            self._piece = min(LARGE, self._piece * 2)
+        if size >= feed.piece and seconds < 0.01:
+            feed.piece = min(LARGE, feed.piece * 2)
+        elif seconds > 0.03:
+            feed.piece = max(SMALL, feed.piece // 2)
 
     def _push(self, feed: Feed) -> None:
         """Line up: first what is in focus, then by turns, within a turn the newest first."""
