@@ -24,6 +24,7 @@ from ppo_top.rules import (
     step_form,
     step_size,
     value_loss,
+    variability,
 )
 from ppo_top.rules.rule import ENGINE_LIMITS, Rule
 
@@ -36,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     *reference.RULES,
     *penalty.RULES,
     *exploration.RULES,
+    *variability.RULES,
     *critic.RULES,
     *value_loss.RULES,
     *reward.RULES,

@@ -1,4 +1,4 @@
-"""Entropy and action spread: too little too early, too much for too long, or frozen."""
+"""Entropy: gone too early, there for too long, or frozen with everything else."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import (
     CRIT,
     CTRL,
-    GRPO,
     INFO,
-    LLM,
     WARN,
     WATCH,
     Limits,
@@ -19,7 +17,6 @@ from ppo_top.rules.rule import (
 )
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
-from ppo_top.rules.stats import swings
 
 
 def start(history: History) -> float:
@@ -50,9 +47,15 @@ def entropy_collapsed(run: Run, limits: Limits) -> Reading | None:
         return between(value, limits["share"] * first)
     when = f"within {history.count} updates" if history.count <= 40 else "over the run"
     level = _collapse_level(run, limits, history.count, value < limits["crit"] * first)
-    why = "premature convergence" if level >= WARN else "what reward was gained has used it up"
+    why = _COLLAPSE_WORDS.get(level, "premature convergence")
     message = f"entropy fell from {num(first)} to {num(value)} {when}: {why}"
     return Reading(level, value, limits["share"] * first, message)
+
+
+_COLLAPSE_WORDS = {
+    int(INFO): "the price of the reward that was gained",
+    int(WATCH): "converged, or stuck: reward no longer rises",
+}
 
 
 def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
@@ -107,56 +110,6 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
     return between(value)
 
 
-def entropy_explodes(run: Run, limits: Limits) -> Reading | None:
-    """E3: a language model's entropy rises while something else gets worse."""
-    history = run.histories["entropy"]
-    first, value = start(history), history.last
-    if first <= 0.0 or value <= 1.25 * first:
-        return None
-    climbed = history.rising() and value - history.before(25)[0] > 0.5 * first
-    if not (value > limits["times"] * first or climbed):
-        return between(value)
-    cut = run.histories.get("truncated_frac")
-    grad = run.histories.get("grad_norm")
-    worse = (
-        run.falling
-        or (cut is not None and cut.rising())
-        or (grad is not None and grad.last > 3 * grad.level(30))
-    )
-    message = f"entropy rose from {num(first)} to {num(value)}"
-    return Reading(WARN if worse else WATCH, value, limits["times"] * first, message)
-
-
-def action_spread(run: Run, limits: Limits) -> Reading | None:
-    """E4: the spread of a Gaussian policy's actions explodes or vanishes."""
-    history = run.histories["policy_std"]
-    first, value = start(history), history.last
-    if first <= 0.0 or run.learned or run.at_max:
-        return None
-    if value > limits["times"] * first:
-        message = f"action std grew from {num(first)} to {num(value)} while reward does not rise"
-        level = CRIT if value > limits["crit_times"] * first else WARN
-        return Reading(level, value, limits["times"] * first, message)
-    if value < limits["share"] * first and run.flat:
-        message = f"action std fell from {num(first)} to {num(value)} and reward is flat"
-        return Reading(WARN, value, limits["share"] * first, message)
-    return None
-
-
-def entropy_swings(run: Run, limits: Limits) -> Reading | None:
-    """E5: entropy goes up and down by a large share of its start."""
-    history = run.histories["entropy"]
-    leg = limits["leg"] * start(history)
-    recent = history.recent[-20:]
-    if leg <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
-        return None
-    turns = swings(recent, leg)
-    if turns < limits["turns"]:
-        return between(history.last) if turns >= 2 else None
-    message = f"entropy oscillates ({turns} turns in 20 updates): learning rate too high?"
-    return Reading(WARN, history.last, None, message)
-
-
 MORE_EXPLORATION = (
     "raise the entropy bonus: {ent_coef}, to 0.001-0.05",
     "lower {learning_rate}",
@@ -165,6 +118,7 @@ MORE_EXPLORATION = (
     "restart from a checkpoint before the fall",
     "clip higher: {clip_range_high:name} 0.28, prompts with mixed outcomes, {temperature:name} 1.0",
 )
+
 
 RULES = (
     Rule(
@@ -232,67 +186,6 @@ RULES = (
             "check that reward can be reached by chance, and that observations carry information",
         ),
         source="SB3 practice: entropy that 'never decreases' is a warning sign; SB3#2240",
-        grade="C",
-    ),
-    Rule(
-        id="entropy-explodes",
-        title="Entropy explodes",
-        codes=("E3",),
-        sees="a language model's entropy rises while reward, length or gradients get worse",
-        concepts=("entropy",),
-        beside=(
-            "truncated_frac",
-            "grad_norm",
-        ),
-        read=entropy_explodes,
-        on=("entropy",),
-        families=LLM,
-        limits={"times": 3.0, "warmup": 25},
-        persist=persist(3, 4),
-        causes=("learning rate too high", "entropy bonus too high", "sampler and trainer disagree"),
-        tries=(
-            "lower {learning_rate}",
-            "remove or decay the entropy bonus: {ent_coef}",
-            "raise the KL penalty: {kl_penalty}",
-            "compare the sampler's log-probabilities with the trainer's",
-        ),
-        source="verl#1051, verl#2738, rllm#116",
-        grade="D",
-    ),
-    Rule(
-        id="action-spread",
-        title="Action spread out of bounds",
-        codes=("E4",),
-        sees="the std of a Gaussian policy explodes or vanishes without reward",
-        concepts=("policy_std",),
-        read=action_spread,
-        on=("policy_std",),
-        families=frozenset({CTRL}),
-        limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
-        persist=persist(3, 4),
-        causes=("entropy bonus too high", "unbounded log-std"),
-        tries=(
-            "lower the entropy bonus: {ent_coef}",
-            "bound the log-std, normalise actions",
-            "normalise rewards",
-        ),
-        source="IsaacLab#1999, IsaacLab#4570: a growing std ends in NaN",
-        grade="C",
-    ),
-    Rule(
-        id="entropy-swings",
-        title="Entropy oscillates",
-        codes=("E5",),
-        sees="entropy goes up and down by a large share of its start",
-        concepts=("entropy",),
-        read=entropy_swings,
-        on=("entropy",),
-        families=frozenset({CTRL, GRPO}),
-        limits={"leg": 0.3, "turns": 4, "warmup": 15},
-        persist=persist(2, 3),
-        causes=("learning rate too high",),
-        tries=("lower {learning_rate}", "larger batches: {batches}"),
-        source="Andy Jones, Debugging RL: oscillation points at the learning rate",
         grade="C",
     ),
 )
