@@ -203,6 +203,8 @@ class Profile:
     goal: float | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     """concept -> the tag under which this run logs it, for messages."""
+    algo: str = ""
+    """`PPO`, `A2C`, `SAC`, `GRPO`, ... where the tags tell."""
 
 
 class Change(NamedTuple):

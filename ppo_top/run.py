@@ -125,6 +125,7 @@ class Run:
         self.profile = Profile(
             producer=plan.producer.id,
             family=plan.producer.family,
+            algo=plan.producer.algo,
             config=self.config,
             overrides=self.settings.thresholds,
             muted=self.settings.muted,

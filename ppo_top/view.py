@@ -30,7 +30,6 @@ SETTLED = 5
 AT_CEILING = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
-_OUTSIDE = {Status.WATCH, Status.WARN, Status.CRIT}
 _STATUS = {
     Severity.INFO: Status.INFO,
     Severity.WATCH: Status.WATCH,
@@ -194,11 +193,14 @@ def _open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
         for finding in run.findings
         if (severity := finding.severity_at(row)) is not None
     ]
-    absorbed = {rule for finding, _ in standing_now for rule in finding.members}
+    absorbed: dict[str, Severity] = {}
+    for finding, severity in standing_now:
+        for rule in finding.members:
+            absorbed[rule] = max(severity, absorbed.get(rule, severity))
     shown = [
         OpenFinding(finding, severity, row - finding.since.row + 1, _age(run, finding, row))
         for finding, severity in standing_now
-        if finding.rule not in absorbed
+        if severity > absorbed.get(finding.rule, 0)
     ]
     return tuple(sorted(shown, key=_trouble))
 
@@ -272,10 +274,9 @@ def _check_row(
         )  # fmt: skip
     value = track.values[seen - 1]
     speaks = _speaks_of(run, row, name)
-    status = colour(name, value, run.profile)
-    note = ""
-    if status in _OUTSIDE and any(each.finding.rule == AT_CEILING for each in opened):
-        status, note = Status.INFO, "says little at the ceiling"
+    settled = any(each.finding.rule == AT_CEILING for each in opened)
+    status = colour(name, value, run.profile, settled)
+    note = "" if status is colour(name, value, run.profile) else "says little at the ceiling"
     if speaks is not None:
         finding, severity = speaks
         status = max(status, _STATUS[severity], key=_ORDER.index)
