@@ -98,7 +98,7 @@ def producer_of(run: Run) -> Producer:
     """The run's trainer as the catalogue knows it."""
     table = trainers().get(run.profile.producer)
     label = table.label if table is not None else run.profile.producer
-    return Producer(run.profile.producer, label, run.family, "")
+    return Producer(run.profile.producer, label, run.family, run.profile.algo)
 
 
 def current(run: Run, canonical: str) -> str:
