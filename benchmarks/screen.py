@@ -223,8 +223,8 @@ def loading(folder: Path) -> list[Measure]:
     terminal = Terminal(command(folder))
     terminal.read(10, lambda seen: b"reading" in seen)
     taken = []
-    for number in range(40):
-        taken.append(terminal.press(b"?" if number % 2 == 0 else b"\x1b[B"))
+    for _ in range(40):
+        taken.append(terminal.press(b"?"))
         terminal.read(0.05)
     begin = terminal.started
     terminal.read(60, lambda seen: b"68,268,032" in seen)

@@ -109,7 +109,7 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
 def parse(text: str, styles: dict[int, str]) -> list[Line]:
     """Text with colour codes as lines of spans; a code that is not ours is the frame's."""
     rows: list[Line] = []
-    for raw in text.split("\n"):
+    for raw in text.rstrip("\n").split("\n"):
         spans = []
         style = "frame"
         for at, piece in enumerate(_CODES.split(raw)):
