@@ -26,7 +26,7 @@ from ppo_top.rules import (
     value_loss,
     variability,
 )
-from ppo_top.rules.rule import ENGINE_LIMITS, Rule
+from ppo_top.rules.rule import Rule
 
 RULES: tuple[Rule, ...] = (
     *numeric.RULES,
@@ -54,11 +54,6 @@ RULES: tuple[Rule, ...] = (
 )
 
 BY_ID: dict[str, Rule] = {rule.id: rule for rule in RULES}
-
-
-def thresholds() -> dict[str, tuple[str, ...]]:
-    """Rule -> the names that a settings file may set for it."""
-    return {rule.id: (*rule.limits, *ENGINE_LIMITS) for rule in RULES}
 
 
 def by_code(code: str) -> list[Rule]:

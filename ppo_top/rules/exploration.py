@@ -161,7 +161,15 @@ RULES = (
         ),
         source="labelled runs: after a collapse all step-size values return to green",
         grade="C",
-        members=("entropy-collapsed", "policy-still", "premature-convergence"),
+        members=(
+            "updates-too-large",
+            "learning-rate-too-high",
+            "kl-high",
+            "entropy-collapsed",
+            "premature-convergence",
+            "policy-still",
+            "reward-crash",
+        ),
     ),
     Rule(
         id="entropy-stays",
