@@ -11,13 +11,13 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 MAGIC = b"SQLite format 3\x00"
 
+_COPY = "copy.db"
 _BESIDE = ("-wal", "-journal")
 _ATTEMPTS = 4
 _LONGEST = 16 << 20
@@ -35,45 +35,36 @@ class Busy(Exception):
 
 
 class Snapshot:
-    """A private copy of a database, made anew whenever it is asked for and the original changed."""
+    """A private copy of a database, made anew when the original changed.
+
+    Its files are deleted as soon as they are open, so that nothing is left behind whatever happens.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._base: sqlite3.Connection | None = None
         self._stamp: tuple[object, ...] = ()
 
-    @property
-    def copy(self) -> Path:
-        """Where the copy lies."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="ppo-top-")
-        return Path(self._folder.name) / "copy.db"
-
     def refresh(self) -> None:
-        """Bring the copy up to date; raises `Busy` or `OSError`."""
+        """Bring the copy up to date; raises `Busy`, `OSError` or `sqlite3.Error`."""
         for _ in range(_ATTEMPTS):
             stamp = self._stamps()
-            if stamp == self._stamp:
+            if self._base is not None and stamp == self._stamp:
                 return
-            self._take()
-            if self._same(stamp, self._stamps()):
-                self._stamp = stamp
-                return
-        self._stamp = ()
+            self.close()
+            with tempfile.TemporaryDirectory(prefix="ppo-top-") as folder:
+                self._take(Path(folder))
+                if self._same(stamp, self._stamps()):
+                    self._base = _open(Path(folder) / _COPY)
+                    self._stamp = stamp
+                    return
         raise Busy
 
     def rows(self, query: str, *values: object) -> list[Row]:
         """The rows of a query on the copy, text as bytes; raises `sqlite3.Error`."""
-        with closing(sqlite3.connect(self.copy, isolation_level=None)) as base:
-            base.text_factory = bytes
-            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-            calls = iter(range(_MOST_CALLS))
-            base.set_progress_handler(lambda: next(calls, None) is None, _STEPS)
-            base.execute("PRAGMA trusted_schema = OFF")
-            try:
-                return base.execute(query, values).fetchall()
-            except (ValueError, OverflowError, MemoryError) as error:  # of a damaged file only
-                raise sqlite3.DatabaseError(f"database is damaged: {error}") from error
+        if self._base is None:
+            raise sqlite3.OperationalError("there is no copy")
+        return _ask(self._base, query, *values)
 
     def mentions(self, word: bytes) -> bool:
         """Whether a word stands in the first bytes of the original, where the schema is.
@@ -87,21 +78,17 @@ class Snapshot:
         return False
 
     def close(self) -> None:
-        """Delete the copy."""
-        folder, self._folder, self._stamp = self._folder, None, ()
-        if folder is not None:
-            folder.cleanup()
-
-    def _parts(self) -> Iterator[tuple[str, str]]:
-        for suffix in ("", *_BESIDE):
-            yield f"{self._path}{suffix}", f"{self.copy}{suffix}"
+        """Let go of the copy."""
+        base, self._base, self._stamp = self._base, None, ()
+        if base is not None:
+            base.close()
 
     def _stamps(self) -> tuple[object, ...]:
         """Of each part: its file, size, time and first bytes (the log's hold its generation)."""
         stamps: list[object] = []
-        for source, _ in self._parts():
+        for suffix in ("", *_BESIDE):
             try:
-                with open(source, "rb") as file:
+                with open(f"{self._path}{suffix}", "rb") as file:
                     found = os.fstat(file.fileno())
                     head = file.read(32)
             except FileNotFoundError:
@@ -117,14 +104,35 @@ class Snapshot:
         grown = log is not None and later is not None and log[3] == later[3]
         return bool(before[0] == after[0] and before[2] == after[2] and (grown or log == later))
 
-    def _take(self) -> None:
-        for stale in Path(self.copy).parent.iterdir():
-            stale.unlink()
-        for source, target in self._parts():
+    def _take(self, folder: Path) -> None:
+        shutil.copyfile(self._path, folder / _COPY)
+        for suffix in _BESIDE:
             with suppress(FileNotFoundError):
-                shutil.copyfile(source, target)
-        if not self.copy.exists():
-            raise FileNotFoundError(str(self._path))
+                shutil.copyfile(f"{self._path}{suffix}", folder / f"{_COPY}{suffix}")
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open a copy, and whatever belongs to it, for good."""
+    base = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        base.text_factory = bytes
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        _ask(base, "PRAGMA trusted_schema = OFF")
+        _ask(base, "PRAGMA synchronous = OFF")  # nobody needs the copy after a crash
+        _ask(base, "SELECT count(*) FROM sqlite_master")
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
+
+
+def _ask(base: sqlite3.Connection, query: str, *values: object) -> list[Row]:
+    calls = iter(range(_MOST_CALLS))
+    base.set_progress_handler(lambda: next(calls, None) is None, _STEPS)
+    try:
+        return base.execute(query, values).fetchall()
+    except (ValueError, OverflowError, MemoryError) as error:  # of a damaged file only
+        raise sqlite3.DatabaseError(f"database is damaged: {error}") from error
 
 
 def columns(snapshot: Snapshot, table: str) -> set[str]:

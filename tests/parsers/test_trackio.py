@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,14 @@ from ppo_top.model import Batch
 from ppo_top.parsers import claim
 from ppo_top.parsers.trackio import FORMATS, Inbox, Trackio
 from tests.parsers.harness import Read, assert_same, chunks, cuts, every_way, feed
-from tests.parsers.recorded import DATA, columns, expected, spoilt, truncated_everywhere
+from tests.parsers.recorded import (
+    DATA,
+    columns,
+    expected,
+    in_memory,
+    spoilt,
+    truncated_everywhere,
+)
 
 BASE = "trackio_0.43.0"
 INSERT = "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)"
@@ -83,21 +91,18 @@ def test_non_finite_values_are_kept() -> None:
     assert values[6:9] == [math.inf, -math.inf, 0.0]
 
 
-def test_nothing_is_left_where_the_database_lives(tmp_path: Path) -> None:
-    """No file appears beside it, none changes, and the private copy is gone in the end."""
+def test_nothing_is_left_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file appears beside the database, none changes, and no copy stays, open or closed."""
     path = copied("live", tmp_path)
-    before = {
-        each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()
-    }
+    private = tmp_path / "private"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    before = {each: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()}
     store = Trackio(path)
-    read_all(store)
-    copy = store._snapshot.copy.parent
-    assert copy.exists()
+    assert len(read_all(store)["first"].values("late")) == 1
+    assert list(private.iterdir()) == []
     store.close()
-    assert not copy.exists()
-    after = {
-        each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()
-    }
+    after = {each: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()}
     assert after == before
 
 
@@ -163,7 +168,7 @@ def test_another_programs_database_is_let_alone(tmp_path: Path) -> None:
     writer.close()
     store = Trackio(path)
     assert store.poll(10) == Batch()
-    assert store._snapshot._folder is None
+    assert store._snapshot._base is None
     store.close()
 
 
@@ -182,22 +187,18 @@ def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
     assert [problem.offset for problem in read.problems] == [28, 30]
 
 
-def test_a_thousand_kinds_of_damage(tmp_path: Path) -> None:
+def test_a_thousand_kinds_of_damage() -> None:
     """A damaged database or log never raises and never hangs; what it gives are numbers."""
-    bodies = {
-        part: (database("live").parent / part).read_bytes() for part in ("ppo.db", "ppo.db-wal")
-    }
-    for seed in range(1000):
-        for part, body in bodies.items():
-            hit = seed % 2 == (part == "ppo.db")
-            (tmp_path / part).write_bytes(spoilt(body, seed) if hit else body)
-        store = Trackio(tmp_path / "ppo.db")
-        for _ in range(60):
-            batch = store.poll(1000)
-            if not batch:
-                break
-            assert all(problem.offset >= 0 for problem in batch.problems)
-        store.close()
+    names = ("ppo.db", "ppo.db-wal")
+    bodies = {name: (database("live").parent / name).read_bytes() for name in names}
+    with in_memory() as folder:
+        for seed in range(1000):
+            for place, (name, body) in enumerate(bodies.items()):
+                (folder / name).write_bytes(spoilt(body, seed) if seed % 2 == place else body)
+            store = Trackio(folder / "ppo.db")
+            for read in read_all(store).values():
+                assert all(problem.offset >= 0 for problem in read.problems)
+            store.close()
 
 
 def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> None:
@@ -222,17 +223,18 @@ def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> Non
     store.close()
 
 
-def test_a_database_cut_anywhere_never_raises(tmp_path: Path) -> None:
+def test_a_database_cut_anywhere_never_raises() -> None:
     """Whatever part of the database or of its log has arrived: points or one complaint."""
     names = ("ppo.db", "ppo.db-wal")
     bodies = {name: (database("live").parent / name).read_bytes() for name in names}
-    for name in names:
-        for size in range(0, len(bodies[name]), 1531):
-            for each, body in bodies.items():
-                (tmp_path / each).write_bytes(body[:size] if each == name else body)
-            store = Trackio(tmp_path / "ppo.db")
-            assert sum(len(read.problems) for read in read_all(store).values()) <= 1
-            store.close()
+    with in_memory() as folder:
+        for name in names:
+            for size in range(0, len(bodies[name]), 499):
+                for each, body in bodies.items():
+                    (folder / each).write_bytes(body[:size] if each == name else body)
+                store = Trackio(folder / "ppo.db")
+                assert sum(len(read.problems) for read in read_all(store).values()) <= 1
+                store.close()
 
 
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
