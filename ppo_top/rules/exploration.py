@@ -100,8 +100,8 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
-    slow = history.trend(20).effect() > -0.03 * first if history.count >= 45 else False
-    if slow and reward.history.trend(25).tau <= 0.2 and reward.count >= 40:
+    slow = history.trend(20).effect() > -0.03 * first if history.count >= 30 else False
+    if slow and reward.history.trend(25).tau <= 0.2 and reward.count >= 30:
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start) "
             "although reward has stopped rising"

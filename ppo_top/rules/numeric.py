@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.bands import may_be_nan
-from ppo_top.rules.rule import AT_ONCE, CRIT, EVERY, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import (
+    AT_ONCE,
+    CRIT,
+    EVERY,
+    LLM,
+    WARN,
+    WATCH,
+    Limits,
+    Reading,
+    Rule,
+    between,
+)
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, times
 from ppo_top.rules.stats import log_surprise, median
@@ -65,7 +76,7 @@ LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
 def hidden_nan(run: Run, limits: Limits) -> Reading | None:
     """N2: a series stops while its siblings go on, as trackers that drop NaN make it look."""
     number = run.mark.row
-    for concept in LOSSES:
+    for concept in (*LOSSES, "reward_mean") if run.family in LLM else LOSSES:
         history = run.histories.get(concept)
         if history is None or history.count < limits["points"] or concept in run.bad:
             continue
@@ -73,6 +84,7 @@ def hidden_nan(run: Run, limits: Limits) -> Reading | None:
         dense = history.count >= 0.9 * (run.updates - gone - 2)
         if limits["rows"] <= gone <= 50 and dense and _siblings(run, concept):
             level = CRIT if run.producer == "rllib" else WATCH
+            level = WARN if concept == "reward_mean" else level
             words = f"{label(concept)} is no longer logged, for {gone} updates, while others are"
             return Reading(level, history.last, None, words)
     return None

@@ -161,3 +161,11 @@ def test_settled_runs_have_no_colour_for_explained_variance() -> None:
     """At the ceiling returns hardly vary, so that explained variance says nothing."""
     assert colour("explained_variance", -4.6, profile()) is Status.WARN
     assert colour("explained_variance", -4.6, profile(), settled=True) is Status.OK
+
+
+def test_a_reward_that_disappears_is_warned_of() -> None:
+    """TRL leaves a NaN reward out of its log: what stops while the rest goes on is a sign."""
+    columns = {**GRPO, "reward_mean": lambda i: None if i >= 30 else 0.2, "total_loss": 0.1}
+    found = findings(profile("grpo"), rows(columns))
+    hidden = [finding for finding in found if finding.rule == "hidden-nan"]
+    assert [(f.severity, f.opened.row) for f in hidden] == [(WARN, 32)]
