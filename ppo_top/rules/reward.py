@@ -90,8 +90,8 @@ def wrong_way(run: Run, limits: Limits) -> Reading | None:
     trend = reward.history.trend(25)
     steep = trend.tau < -0.5 and trend.full and trend.z < -3.9
     steep = steep and below > max(limits["share"] * abs(reward.base), 4 * reward.noise)
-    far = limits["far"] if reward.base > 0.0 else limits["far_below_0"]
-    if not steep and below <= max(far * abs(reward.base), 8 * reward.noise):
+    far = reward.base > 0.0 and below > max(limits["far"] * reward.base, 8 * reward.noise)
+    if not (steep or far):
         return between(reward.history.last)
     message = (
         f"reward is below where it started and falling: {num(reward.base)} -> {num(reward.smooth)}"
@@ -175,7 +175,7 @@ RULES = (
         concepts=("reward_mean",),
         read=wrong_way,
         on=REWARDS,
-        limits={"share": 0.2, "far": 0.35, "far_below_0": 0.7, "warmup": 10},
+        limits={"share": 0.2, "far": 0.35, "warmup": 10},
         persist=persist(5, 5),
         causes=("the sign of the reward or of the advantage is wrong", "learning rate too high"),
         tries=("check the sign of the reward", "lower {learning_rate}"),
