@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -26,6 +23,7 @@ from ppo_top.tui.keys import BY_KEY, KEYS
 from ppo_top.tui.layers import picture
 from ppo_top.tui.notify import Notifier
 from ppo_top.tui.pump import Pump
+from ppo_top.tui.signals import attend
 from ppo_top.tui.theme import ORDER, THEMES, choose
 from ppo_top.words import clean
 
@@ -130,10 +128,7 @@ class PpoTop(App[int]):
         if self.pump is not None:
             self.pump.start()
         self.set_interval(LOOK_AGAIN_S, self._look_again)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.exit, 128 + number)
+        attend(self)
         self.canvas.focus()
 
     def on_unmount(self) -> None:

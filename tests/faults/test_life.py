@@ -1,0 +1,208 @@
+"""The end of a session, however it comes: the terminal is as it was, and nothing runs on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.tool import PROGRAM, Tool, copy_of, environment, until
+
+LEADER = (
+    "import fcntl, os, sys, termios\n"
+    "os.setsid()\n"
+    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+    "os.execv(sys.argv[1], sys.argv[1:])\n"
+)
+ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
+
+
+class Screen:
+    """The program in a terminal of its own, and what it has drawn."""
+
+    def __init__(self, home: Path, *arguments: str | Path) -> None:
+        self.terminal, inner = os.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        self.before = termios.tcgetattr(inner)
+        self.inner = inner
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", LEADER, *PROGRAM, *map(str, arguments)],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**environment(home), "TERM": "xterm-256color", "COLUMNS": "140", "LINES": "40"},
+        )
+        self.drawn = b""
+
+    def draw(self, seconds: float = 0.1) -> bytes:
+        """Everything drawn so far."""
+        while select.select([self.terminal], [], [], seconds)[0]:
+            try:
+                data = os.read(self.terminal, 1 << 16)
+            except OSError:  # the last one has left the terminal
+                break
+            if not data:
+                break
+            self.drawn += data
+        return self.drawn
+
+    def shows(self, words: str, seconds: float = 30.0) -> bool:
+        """Wait until these characters were drawn in one piece."""
+        return until(lambda: words.encode() in self.draw(), seconds)
+
+    def ends(self, seconds: float = 10.0) -> int:
+        """Wait for the end while drawing goes on, and give the exit code."""
+        assert until(lambda: self.draw() is not None and self.process.poll() is not None, seconds)
+        self.draw()
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Leave the terminal."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for handle in (self.inner, self.terminal):
+            if handle >= 0:
+                os.close(handle)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A directory with a sick run."""
+    copy_of("torch_cartpole_lr", tmp_path / "runs/sick")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def screen(tmp_path: Path, runs: Path) -> Iterator[Screen]:
+    """The live monitor on that directory, drawn for the first time."""
+    screen = Screen(tmp_path / "home", runs)
+    assert screen.shows("sick"), screen.drawn[-2000:]
+    yield screen
+    screen.close()
+
+
+def assert_restored(screen: Screen) -> None:
+    """The screen was left, the cursor shows, and the terminal's settings are the old ones."""
+    assert screen.drawn.rindex(LEFT) > screen.drawn.rindex(ENTERED)
+    assert screen.drawn.rindex(SHOWN) > screen.drawn.rindex(HIDDEN)
+    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
+    assert b"Traceback" not in screen.drawn
+
+
+def test_quit(screen: Screen) -> None:
+    """`q` ends it with success."""
+    os.write(screen.terminal, b"q")
+    assert screen.ends() == 0
+    assert_restored(screen)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_the_terminal_as_it_was(screen: Screen, number: signal.Signals) -> None:
+    """Killed by a job system, a closed session, an interrupt."""
+    screen.process.send_signal(number)
+    assert screen.ends() in (0, 128 + number, -number)
+    assert_restored(screen)
+
+
+def test_a_terminal_that_is_gone_ends_it(screen: Screen) -> None:
+    """A dropped connection: the process does not stay behind, least of all busy."""
+    os.close(screen.inner)
+    os.close(screen.terminal)
+    screen.inner = screen.terminal = -1
+    assert until(lambda: screen.process.poll() is not None, 10)
+
+
+def test_suspended_and_resumed(screen: Screen, runs: Path) -> None:
+    """Stopped and continued from outside: it draws on, new runs included."""
+    screen.process.send_signal(signal.SIGSTOP)
+    copy_of("torch_cartpole_clip", runs / "meanwhile")
+    time.sleep(0.3)
+    screen.process.send_signal(signal.SIGCONT)
+    assert screen.shows("meanwhile"), screen.drawn[-2000:]
+    os.write(screen.terminal, b"q")
+    assert screen.ends() == 0
+    assert_restored(screen)
+
+
+def test_put_into_the_background_and_back(screen: Screen) -> None:
+    """Ctrl+Z gives the terminal back, `fg` draws the screen anew, and keys work as before."""
+    screen.process.send_signal(signal.SIGTSTP)
+    stat = Path(f"/proc/{screen.process.pid}/stat")
+    assert until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
+    assert until(lambda: LEFT in screen.draw())
+    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
+    drawn = len(screen.drawn)
+    screen.process.send_signal(signal.SIGCONT)
+    assert until(lambda: b"sick" in screen.draw()[drawn:]), screen.drawn[drawn:]
+    os.write(screen.terminal, b"q")
+    assert screen.ends() == 0
+    assert_restored(screen)
+
+
+def test_an_idle_screen_costs_nothing(screen: Screen) -> None:
+    """Nothing new: next to no bytes and next to no processor time."""
+    screen.draw(1.0)
+    stat = Path(f"/proc/{screen.process.pid}/stat")
+
+    def ticks() -> int:
+        fields = stat.read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    drawn, used = len(screen.drawn), ticks()
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        screen.draw(0.5)
+    share = (ticks() - used) / os.sysconf("SC_CLK_TCK") / 4
+    assert share < 0.05
+    assert len(screen.drawn) - drawn < 4000
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_check_follow_ends_at_once(tmp_path: Path, runs: Path, number: signal.Signals) -> None:
+    """The headless watcher ends by any of these signals without a traceback; interrupted it tells
+    its verdict.
+    """
+    tool = Tool(tmp_path / "home", "check", "--follow", runs)
+    assert tool.says("sick: opened crit"), tool.errors
+    code = tool.stop(number, 5)
+    assert code == 1 if number == signal.SIGINT else code in (-number, 128 + number)
+    assert not any("Traceback" in line for line in tool.errors)
+
+
+def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
+    """`python train.py | ppo-top -`: the trainer dies, what it said stays on the screen."""
+    console = runs / "sick/stdout.log"
+    reading, writing = os.pipe()
+    screen = Screen.__new__(Screen)
+    screen.drawn = b""
+    screen.terminal, screen.inner = os.openpty()
+    fcntl.ioctl(screen.inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+    screen.before = termios.tcgetattr(screen.inner)
+    leader = LEADER.replace("fcntl.ioctl(0", "fcntl.ioctl(1")
+    screen.process = subprocess.Popen(
+        [sys.executable, "-c", leader, *PROGRAM, "-"],
+        stdin=reading,
+        stdout=screen.inner,
+        stderr=screen.inner,
+        env={**environment(tmp_path / "home"), "TERM": "xterm-256color"},
+    )
+    os.close(reading)
+    os.write(writing, console.read_bytes()[:3000])
+    assert screen.shows("KL"), screen.drawn[-2000:]
+    os.close(writing)
+    os.write(screen.terminal, b"q")
+    assert screen.ends() == 0, screen.drawn[-1000:]
+    assert_restored(screen)
+    screen.close()
