@@ -25,7 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.literal import first_alarm
+from benchmarks.literal import Alarm, alarms
 from ppo_top.backtest import reward_fell
 from ppo_top.check import load
 from ppo_top.model import Finding, Row, Severity
@@ -55,7 +55,7 @@ class Verdict:
     points: int
     micros: float
     fell: int | None
-    literal: str | None
+    literal: list[Alarm]
     console: bool
     delay: float = math.inf
     lead: int | None = None
@@ -101,7 +101,7 @@ def judge_run(path: Path) -> Verdict | None:
         points=sum(len(row.values) for row in rows),
         micros=_cost(run, rows),
         fell=reward_fell(run.timeline),
-        literal=first_alarm(rows, run.profile.family),
+        literal=list(alarms(rows, run.profile.family)),
         console=(path / "console.txt").exists(),
     )
     _name(verdict)
@@ -240,12 +240,24 @@ def _rest(runs: Sequence[Verdict], harmless: Sequence[Verdict]) -> dict[str, Any
 
 
 def _literal(healthy: Sequence[Verdict], harmful: Sequence[Verdict]) -> None:
-    false = sum(v.literal is not None for v in healthy)
-    hits = sum(v.literal is not None for v in harmful)
-    names = Counter(v.literal for v in healthy if v.literal)
+    """The same figures for the guides' thresholds, each point by itself."""
+    since = [(v, [alarm for alarm in v.literal if alarm.row >= v.onset]) for v in harmful]
+    named = [(v, found) for v, found in since if found]
+    right = [(v, found) for v, found in named if found[0].code in v.meta["expected"]]
+    firsts = (
+        next((a.row - v.onset for a in found if a.code in v.meta["expected"]), math.inf)
+        for v, found in since
+    )
+    false = [v for v in healthy if v.literal]
+    points = sum(len(v.literal) for v in healthy)
+    by_concept = Counter(concept for v in healthy for concept in {a.concept for a in v.literal})
     print("the guides' thresholds taken literally, each point by itself:")
-    print(f"  alarms in healthy runs        {share(false, len(healthy))} {dict(names)}")
-    print(f"  alarms in harmful runs        {share(hits, len(harmful))}")
+    print(f"  harmful runs warned of        {share(len(named), len(harmful))}")
+    print(f"  first-named diagnosis right   {share(len(right), len(harmful))}")
+    print(f"  delay                         {quantiles(list(firsts))}")
+    print(f"  false alarms                  {share(len(false), len(healthy))} of the healthy runs,")
+    print(f"                                {points / max(1, len(healthy)):.1f} points a run")
+    print(f"  runs with false alarms, by    {dict(by_concept.most_common()) or 'none'}")
 
 
 def show(verdicts: Sequence[Verdict]) -> None:

@@ -3,43 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ppo_top.model import Row
 
 FORGIVEN = 3
 """The first rows in which explained variance may be at or below 0."""
 
+CODES = {
+    "approx_kl": "P1",
+    "approx_kl_k1": "P1",
+    "clip_fraction": "P2",
+    "ratio_mean": "P3",
+    "policy_loss": "P9",
+    "explained_variance": "V1",
+    "value_loss": "V2",
+    "entropy": "E1",
+    "ref_kl": "K1",
+    "ref_kl_token": "K1",
+    "truncated_frac": "G2",
+}
+"""The short codes of what an alarm about a concept would name."""
 
-def first_alarm(rows: Sequence[Row], family: str) -> str | None:
-    """The concept of the first point that a guide calls bad, or None."""
+
+class Alarm(NamedTuple):
+    """A point that a guide calls bad: its row, its concept, and the code of what that means."""
+
+    row: int
+    concept: str
+    code: str
+
+
+def alarms(rows: Sequence[Row], family: str) -> Iterator[Alarm]:
+    """Every point outside its range, in order."""
     losses: list[float] = []
     for number, row in enumerate(rows):
-        found = next((name for name, value in row.values.items() if math.isnan(value)), None)
-        found = found or _outside(row, family, number) or _spike(row, losses)
-        if found:
-            return found
-    return None
+        bad = [name for name, value in row.values.items() if math.isnan(value)]
+        yield from (Alarm(number, name, "N1") for name in bad)
+        outside = [*_outside(row, family, number), *_spike(row, losses)]
+        yield from (Alarm(number, name, CODES.get(name, "")) for name in outside)
 
 
-def _outside(row: Row, family: str, number: int) -> str | None:
+def _outside(row: Row, family: str, number: int) -> Iterator[str]:
     limits = _LIMITS.get(family, {})
     for name, value in row.values.items():
         low, high = limits.get(name, (-math.inf, math.inf))
         forgiven = name == "explained_variance" and number < FORGIVEN
-        if not low <= value <= high and not forgiven:
-            return name
-    return None
+        if (value < low or value > high) and not forgiven:
+            yield name
 
 
-def _spike(row: Row, losses: list[float]) -> str | None:
+def _spike(row: Row, losses: list[float]) -> Iterator[str]:
     """A value loss three times as high as the median of those before."""
     value = row.values.get("value_loss")
     if value is None:
-        return None
+        return
     usual = sorted(losses)[len(losses) // 2] if len(losses) >= 5 else math.inf
     losses.append(value)
-    return "value_loss" if value > 3 * usual else None
+    if value > 3 * usual:
+        yield "value_loss"
 
 
 _LIMITS: dict[str, dict[str, tuple[float, float]]] = {
