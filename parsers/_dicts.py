@@ -7,7 +7,6 @@ print `None`. Python's own readers take neither, so the items are read by a smal
 from __future__ import annotations
 
 import re
-from array import array
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
@@ -23,8 +22,6 @@ _LOGS_FIRST = "objective/kl"
 _STEP_KEYS = ("step", "global_step", "train/global_step")
 _EVIDENCE = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
 _MOST_LAYOUTS = 256
-_QUOTED = 4
-_TO_BLANKS = bytes.maketrans(b"{}:,", b"    ")
 _TO_SPACES = bytes.maketrans(b"{}':,", b"     ")
 
 _STRING = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
@@ -125,11 +122,7 @@ def is_last(found: Record) -> bool:
 
 
 class Layouts:
-    """Reads dictionaries whose keys were met before without taking their names apart again.
-
-    Such lines are cut at the quotes: numbers (transformers 4) stand behind every second one,
-    numbers as strings (transformers 5) inside every second pair of them.
-    """
+    """Reads dictionaries whose keys were met before without taking their names apart again."""
 
     def __init__(self) -> None:
         self._tags: dict[tuple[bytes, ...], tuple[str, ...] | None] = {}
@@ -147,29 +140,9 @@ class Layouts:
             return None
         return (tags, values) if len(values) == len(tags) else None
 
-    def run(self, block: bytes) -> tuple[tuple[str, ...], list[array[float]]] | None:
-        """Tags and columns of lines that all have the first one's keys; None: not such a run."""
-        count = block.count(b"\n")
-        if block.count(b"\n{") != count - 1 or block.count(b"}\n") != count or b"\r" in block:
-            return None
-        cut = _cut(block)
-        if cut is None:
-            return None
-        keys, numbers, ends = cut
-        if len(keys) % count or len(numbers) != len(keys):
-            return None
-        width = len(keys) // count
-        first = keys[:width]
-        tags = self._tags.get(tuple(first))
-        if tags is None or keys != first * count:
-            return None
-        if not all(b"\n" in end for end in ends[width - 1 :: width]):
-            return None
-        try:
-            values = list(map(float, numbers))
-        except ValueError:
-            return None
-        return tags, [array("d", values[place::width]) for place in range(width)]
+    def known(self, keys: tuple[bytes, ...]) -> tuple[str, ...] | None:
+        """The tags of a layout that was read before."""
+        return self._tags.get(keys)
 
     def _learn(self, keys: tuple[bytes, ...], line: bytes) -> tuple[str, ...] | None:
         """Remember a layout if the careful way reads the same keys in the same order."""
@@ -184,17 +157,3 @@ class Layouts:
             self._tags.clear()
         self._tags[keys] = tags
         return tags
-
-
-def _cut(block: bytes) -> tuple[list[bytes], list[bytes], list[bytes]] | None:
-    """Keys, numbers and what stands behind each; the first value tells which kind they are."""
-    parts = block.split(b"'")
-    if len(parts) > _QUOTED and parts[2] == b": ":
-        between = parts[4:-1:4]
-        if parts[2::4].count(b": ") != len(parts) // 4 or parts[-1] != b"}\n":
-            return None
-        if between.count(b", ") + between.count(b"}\n{") != len(between):
-            return None
-        return parts[1::4], parts[3::4], parts[4::4]
-    bare = block.translate(_TO_BLANKS).split(b"'")
-    return bare[1::2], bare[2::2], bare[2::2]

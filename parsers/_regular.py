@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from itertools import chain, repeat
 
-from ppo_top.parsers import _dicts, _tables
+from ppo_top.parsers import _dicts, _runs, _tables
 from ppo_top.parsers._ledger import Ledger
 from ppo_top.parsers._record import Record
 from ppo_top.parsers._screen import Screen
@@ -27,6 +27,7 @@ class Regular:
         self._screen = screen
         self._tables = _tables.Blocks()
         self._layouts = _dicts.Layouts()
+        self._not_before = 0  # a run that failed is not tried again line by line
 
     def read(self, voice: Voice, piece: bytes, place: int, position: int, bars: bool) -> int:
         """Read what starts at `position`; where it ends, or 0 when it has to go the careful way.
@@ -55,14 +56,18 @@ class Regular:
         return block.end
 
     def _run(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
+        if place + position < self._not_before:
+            return 0
         end = piece.rfind(b"\n", position, position + _RUN) + 1
         block = piece[position:end]
         if not end or not block.isascii():
             return 0
-        found = self._layouts.run(block)
-        if found is None:
+        shape = _runs.shape_of(block[: block.find(b"\n")])
+        tags = self._layouts.known(shape.keys)
+        columns = _runs.columns(block, shape) if tags else None
+        if tags is None or columns is None:
+            self._not_before = place + (end if tags else position + 1)
             return 0
-        tags, columns = found
         steps = voice.count(len(columns[0]))
         self._screen.many(block[:-1].decode("ascii").split("\n"), place + position, steps)
         self._ledger.columns(tags, steps, columns)
