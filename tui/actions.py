@@ -44,8 +44,10 @@ class Actions:
     def do_zoom(self) -> None:
         """Into the chart; from the runs (where they fill the screen) to the chosen one."""
         desk = self.desk
-        if desk.focus == "runs":
-            desk.focus, desk.picked = "values", True
+        if desk.focus == "runs" and not desk.layer:
+            desk.picked = True
+            if not desk.roster.unfold(desk.session, desk.clock(), desk.chosen):
+                desk.focus = "values"
             return
         if desk.layer in ("", "explain", "compare"):
             desk.layer, desk.chart.cursor = "zoom", None
@@ -91,6 +93,8 @@ class Actions:
             desk.step_run(by * PAGE)
         else:
             desk.scroll = max(0, desk.scroll + (by * PAGE if desk.layer else by))
+            if not desk.layer:
+                desk.scroll = min(desk.scroll, len(desk.concepts()) // 4)
 
     def do_next_pane(self) -> None:
         self.desk.focus = "values" if self.desk.focus == "runs" else "runs"
@@ -255,6 +259,7 @@ class Actions:
         if desk.memory.note(path, finding.rule, finding.since.step) is not None:
             for opened in view.open:
                 desk.memory.forget(path, opened.finding.rule)
+            desk.roster.look_anew()
             desk.toast = "everything acknowledged or muted here is told again"
             return
 
@@ -263,8 +268,7 @@ class Actions:
                 desk.memory.mute(path, finding.rule, reason)
             else:
                 desk.memory.acknowledge(path, finding.rule, finding.since.step, reason)
-            desk.roster = type(desk.roster)(desk.roster.filter, desk.roster.fold, desk.roster.opened)
-            desk.roster.verdict_of = desk.verdict_of
+            desk.roster.look_anew()
             word = "muted" if mute else "acknowledged"
             desk.toast = desk.memory.problem or f"{finding.title}: {word}"
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from ppo_top.model import Status
 from ppo_top.tui import spark
 from ppo_top.tui.frame import Block, Frame, Hit
-from ppo_top.tui.spans import Line, Span, fill, line, shorten, width
+from ppo_top.tui.spans import Line, Span, fill, line, shorten, told, width
 from ppo_top.view import CheckRow, RunView
 from ppo_top.words import clean
 
 LABEL_MOST = 20
-CURVE_LEAST, CURVE_MOST = 8, 48
+CURVE_LEAST, CURVE_MOST = 8, 60
 _TROUBLE = (Status.WATCH, Status.WARN, Status.CRIT)
 
 
@@ -114,7 +114,7 @@ def _note(row: CheckRow) -> str:
 
 
 def _range(row: CheckRow) -> str:
-    return clean(row.healthy).replace("<= ", "≤ ").replace(">= ", "≥ ")
+    return told(row.healthy)
 
 
 def _curve(frame: Frame, view: RunView, row: CheckRow, cells: int) -> Line:

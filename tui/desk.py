@@ -18,7 +18,6 @@ from ppo_top.tui import Replay
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
 from ppo_top.tui.glyphs import UNICODE, Glyphs
-from ppo_top.tui.page import has_sidebar
 from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.view import RunView, look, verdict
@@ -235,10 +234,6 @@ class Desk:
         return notes
 
     # --- moving --------------------------------------------------------------------------------
-
-    def has_sidebar(self) -> bool:
-        """Whether runs and values are both on the screen."""
-        return has_sidebar(self.frame(), *self.size)
 
     def step_run(self, by: int) -> None:
         """The run above or below in the list."""

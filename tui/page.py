@@ -7,7 +7,7 @@ from ppo_top.tui.checklist import checklist, ordered
 from ppo_top.tui.footer import footer
 from ppo_top.tui.frame import Block, Frame
 from ppo_top.tui.header import mini, progress_bar, run_title, top
-from ppo_top.tui.panels import panels
+from ppo_top.tui.panels import panels, panels_title
 from ppo_top.tui.runlist import runlist
 from ppo_top.tui.spans import Line, fill, line, pack, wrap
 from ppo_top.tui.timebar import timebar
@@ -191,8 +191,8 @@ def _run(frame: Frame, cells: int, rows: int) -> Block:
         left = rows - 1 - len(block.lines)
     if "panels" not in frame.hidden and left > 1:
         if airy or left > 4:
-            block.lines.append(_rule(frame, "Curves", cells))
             left -= 1
+            block.lines.append(_rule(frame, panels_title(frame, cells, left), cells))
         block.add(panels(frame, cells, left))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.add(timebar(frame, cells))

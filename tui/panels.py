@@ -79,6 +79,17 @@ def drawn_tracks(frame: Frame, view: RunView, most: int) -> list[Cell]:
     return [Cell(*every[at]) for at in kept]
 
 
+def panels_title(frame: Frame, cells: int, rows: int) -> str:
+    """How many of the curves are seen, and how to see the others."""
+    amount = len(worth_drawing(frame.view)) if frame.view is not None else 0
+    room = max(1, grid(cells, rows, amount).room(rows))
+    if amount <= room:
+        return "Curves"
+    pages = -(-amount // room)
+    here = min(frame.scroll, pages - 1) + 1
+    return f"Curves, page {here} of {pages} (PgUp PgDn)"
+
+
 def panels(frame: Frame, cells: int, rows: int) -> Block:
     """The panels in exactly the lines there are."""
     view = frame.view

@@ -68,6 +68,10 @@ class RunList:
         self._known[run.id] = (run.version, now, made)
         return made
 
+    def look_anew(self) -> None:
+        """Believe nothing that is known: what counts as trouble has changed."""
+        self._known.clear()
+
     def shown(self, every: list[Known]) -> list[Known]:
         """Those that the filter lets through."""
         words = self.filter.lower().split()
@@ -88,6 +92,14 @@ class RunList:
             if not folded:
                 entries += [_entry(each)._replace(member=True) for each in members[1:]]
         return entries
+
+    def unfold(self, session: Session, now: float, chosen: str) -> bool:
+        """Open the folded group that a run stands for; False where there is none."""
+        for entry in self.entries(self.known(session, now), chosen):
+            if entry.id == chosen and entry.size > 1:
+                self.opened.add(entry.name)
+                return True
+        return False
 
 
 def group_of(name: str) -> str:

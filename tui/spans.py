@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
+from ppo_top.words import clean
+
 Span = tuple[str, str]
 """Plain text and the name of its style (see `ppo_top.tui.theme`)."""
 
@@ -22,6 +24,11 @@ def line(*parts: Span | str) -> Line:
 def plain(spans: Iterable[Span]) -> str:
     """The characters of a line without their styles."""
     return "".join(text for text, _ in spans)
+
+
+def told(text: str) -> str:
+    """Words of a rule or a log as they are shown: harmless, with signs for comparisons."""
+    return clean(text).replace("<= ", "≤ ").replace(">= ", "≥ ").replace(" -> ", " → ")
 
 
 def width(spans: Iterable[Span]) -> int:

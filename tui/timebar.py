@@ -83,4 +83,4 @@ def _visible(frame: Frame, view: RunView, opened: int) -> bool:
 
 
 def _cell(row: int, rows: int, cells: int) -> int:
-    return min(cells - 1, max(0, row * cells // max(rows, 1)))
+    return min(cells - 1, max(0, row * (cells - 1) // max(rows - 1, 1)))

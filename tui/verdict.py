@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.model import Finding
 from ppo_top.tui.frame import Block, Frame, Hit
-from ppo_top.tui.spans import Line, line, pack, plain, shorten, width, wrap
+from ppo_top.tui.spans import Line, line, pack, plain, shorten, told, width, wrap
 from ppo_top.view import OpenFinding, RunView
 from ppo_top.words import clean, count, duration, plural
 
@@ -81,9 +81,9 @@ def _whole(rows: Rows, most: int) -> list[Line]:
 
 def _details(finding: Finding, cells: int, most: int) -> list[Line]:
     """Evidence, then numbered advice; advice keeps its place where there is little room."""
-    evidence = [line(clean(text)) for text in finding.evidence] or [line(clean(finding.message))]
+    evidence = [line(told(text)) for text in finding.evidence] or [line(told(finding.message))]
     tries = [
-        line((f"{number} ", "key"), clean(text)) for number, text in enumerate(finding.tries, 1)
+        line((f"{number} ", "key"), told(text)) for number, text in enumerate(finding.tries, 1)
     ]
     advice = _flow("   try  ", tries, cells, "  ")
     why = _whole(_flow("   ", evidence, cells), most - min(len(advice), ADVICE, most // 2))
