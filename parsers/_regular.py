@@ -15,7 +15,7 @@ from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._voice import Voice
 
 _DASH, _BRACE = b"-{"
-_RUN = 1 << 15
+_RUN = 1 << 17
 """Bytes of dictionaries that are taken at once."""
 
 
