@@ -1,9 +1,9 @@
 """Scalars of an event file as columns, by numpy: for files of hundred thousands of events.
 
-Records of equal length are gathered as one two-dimensional array of bytes. Their stored checksum
-without the share of the changing bytes is the checksum of the fixed bytes: equal for one tag and
-different for others. So sorting by it brings the records of a tag together, and once the fixed
-bytes are compared it has been verified as well.
+A writer logs the same tags in the same order at every step, so most records have a twin one period
+later: as long, of the same tag, with another time, step and value. Such records are gathered as one
+array of bytes, a row each. One comparison of the rows with the template shows that they hold what
+it says, and their checksums need only the bytes that change.
 
 This module alone imports numpy; import it when there is enough to read.
 """
@@ -11,7 +11,7 @@ This module alone imports numpy; import it when there is enough to read.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,48 +19,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppo_top.parsers._crc32c import MASK_DELTA, shares
-from ppo_top.parsers._layout import LONGEST, Layout, Templates
+from ppo_top.parsers._layout import LONGEST, Field, Template, Templates, gaps
 from ppo_top.parsers._pieces import Piece
 from ppo_top.parsers._tfrecord import HEADER, OVERHEAD, Stride
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint32]
-Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _FEW = 32
 """Fewer records than this are not worth a column."""
-_TRIES = 6
-"""So many layouts are tried among records of equal length."""
-
-
-def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[Piece], list[int]]:
-    """The records that can be read as columns, and the numbers of all others in file order.
-
-    Record i stands in `data[bounds[i]:bounds[i + 1]]`.
-    """
-    edges = np.frombuffer(bounds, np.int64)
-    sizes = np.minimum(np.diff(edges), LONGEST + OVERHEAD + 1).astype(np.uint16)
-    order = np.argsort(sizes, kind="stable")
-    pieces: list[Piece] = []
-    rest: list[Ints] = []
-    for members in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-        length = int(sizes[members[0]]) - OVERHEAD
-        tries = _TRIES if length <= LONGEST else 0
-        while tries and len(members) >= _FEW:
-            tries -= 1
-            start = bounds[members[len(members) // 2]] + HEADER
-            sample = templates.learn(data[start : start + length])
-            if sample is not None:
-                found, members = _tags(data, edges, members, sample.layout, templates)
-                pieces += found
-        rest.append(members)
-    return pieces, np.sort(np.concatenate(rest)).tolist()
+_TRIES = 8
+"""So many templates are tried among records of equal length that follow no order."""
+_RECENT = 512
 
 
 def stride(data: bytes, bounds: array[int], limit: int) -> Stride:
     """Bounds of records up to a limit, if their lengths go on repeating as they did.
 
-    A writer that logs the same tags in the same order at every step leaves lengths with a period.
     Each foretold header is compared with the one a period before, which has been verified.
     """
     recent = np.array(bounds)
@@ -72,8 +48,11 @@ def stride(data: bytes, bounds: array[int], limit: int) -> Stride:
     if count < 1:
         return Stride(array("q"), unbroken=False)
     ends = place + np.arange(count)[:, None] * total + np.cumsum(cycle)
-    headers: Any = np.ndarray(len(data) - HEADER + 1, f"V{HEADER}", data, strides=(1,))
-    same = (headers[ends - cycle] == headers[recent[-1 - period : -1]]).ravel()
+    headers = _windows(data, HEADER)
+    found, known = headers[(ends - cycle).ravel()], headers[recent[-1 - period : -1]]
+    lengths = _column(found, 0, "<u8").reshape(count, period) == _column(known, 0, "<u8")
+    checks = _column(found, 8, "<u4").reshape(count, period) == _column(known, 8, "<u4")
+    same = (lengths & checks).ravel()
     good = len(same) if same.all() else int(same.argmin())
     return Stride(array("q", ends.ravel()[:good].tobytes()), good == len(same))
 
@@ -88,89 +67,151 @@ def _period(sizes: Ints) -> int:
     return 0
 
 
-def _tags(
-    data: bytes, edges: Ints, members: Ints, layout: Layout, templates: Templates
-) -> tuple[list[Piece], Ints]:
-    """A piece for each tag among records of one length, and the records that are in none."""
-    starts = edges[members] + HEADER
-    rows = _Rows(data, starts, layout)
-    left = np.ones(len(members), np.bool_)
+def _windows(data: bytes, width: int) -> NDArray[Any]:
+    """Every run of `width` bytes, as one element each, without copying."""
+    return np.ndarray(max(0, len(data) - width + 1), f"V{width}", data, strides=(1,))
+
+
+def _column(rows: NDArray[Any], place: int, kind: str) -> NDArray[Any]:
+    """The numbers that stand at one place of all rows of bytes, not copied."""
+    return np.ndarray(len(rows), kind, rows, place, rows.strides)
+
+
+def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[Piece], list[int]]:
+    """The records that can be read as columns, and the numbers of all others in file order.
+
+    Record i stands in `data[bounds[i]:bounds[i + 1]]`.
+    """
+    edges = np.frombuffer(bounds, np.int64)
+    sizes = np.diff(edges)
+    left = np.ones(len(sizes), np.bool_)
     pieces = []
-    for checksum, places in rows.alike():
-        start = int(starts[places[0]])
-        payload = data[start : start + layout.length]
-        found = templates.find(layout, layout.blank(payload)) or templates.learn(payload)
-        if found and found.layout == layout and found.checksum == checksum:
-            left[places] = False
-            columns = rows.steps[places], rows.times[places], rows.values[places]
-            pieces.append(Piece(found.tag, members[places], *columns))
-    return pieces, members[left]
+    for sample, members, alike in _candidates(sizes, left):
+        start, stop = bounds[sample] + HEADER, bounds[sample + 1] - 4
+        payload = data[start:stop]
+        template = templates.known(payload) or templates.learn(payload)
+        if template is None:
+            continue
+        rows = _Rows(data, edges[members] + HEADER, template)
+        good = rows.alike() if alike else rows.good()
+        if alike and not good.all():
+            good = rows.good()
+        columns = members, rows.steps, rows.times, rows.values
+        if good.all():
+            left[members] = False
+            pieces.append(Piece(template.tag, *columns))
+        elif good.any():
+            left[members] = ~good
+            pieces.append(Piece(template.tag, *(column[good] for column in columns)))
+    return pieces, np.flatnonzero(left).tolist()
+
+
+def _candidates(sizes: Ints, left: Bools) -> Iterator[tuple[int, Ints, bool]]:
+    """Records of one length that may have one template: a sample, all of them, are they alike?
+
+    `left` tells which records are not read yet; it changes meanwhile.
+    """
+    for members in _phases(sizes):
+        yield int(members[0]), members, True
+    rest = np.flatnonzero(left)
+    lengths = np.minimum(sizes[rest], LONGEST + OVERHEAD + 1).astype(np.uint16)
+    order = np.argsort(lengths, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        members = rest[places]
+        tries = _TRIES if len(members) and sizes[members[0]] <= LONGEST + OVERHEAD else 0
+        while tries and len(members) >= _FEW:
+            tries -= 1
+            sample = int(members[len(members) // 2])  # the least likely to be an exception
+            yield sample, members, False
+            members = members[left[members] & (members != sample)]
+
+
+def _phases(sizes: Ints) -> Iterator[Ints]:
+    """Records that follow each other a period apart, as long as all lengths repeat."""
+    count = len(sizes)
+    starts = (count // 2, count - _RECENT, 0)
+    periods = (_period(sizes[max(0, start) : start + _RECENT]) for start in starts)
+    period = next((each for each in periods if each), 0)
+    if not period:
+        return
+    breaks = np.flatnonzero(sizes[period:] != sizes[:-period]) + period
+    edges = np.concatenate(([0], breaks, [count]))
+    for number in np.flatnonzero(np.diff(edges) >= _FEW * period).tolist():
+        start, stop = int(edges[number]), int(edges[number + 1])
+        for phase in range(start, start + period):
+            if sizes[phase] <= LONGEST + OVERHEAD:
+                yield np.arange(phase, stop, period)
 
 
 class _Rows:
-    """Payloads of one length with their checksums, taken apart by a layout that they may have."""
+    """Payloads with their checksums, as long as the template, and the columns it finds in them."""
 
-    def __init__(self, data: bytes, starts: Ints, layout: Layout) -> None:
-        width = layout.length + 4
-        windows: Any = np.ndarray(len(data) - width + 1, f"V{width}", data, strides=(1,))
-        self._layout = layout
-        self._whole = windows[starts]
-        self._bytes = self._whole.view(np.uint8).reshape(len(starts), width)
-        self.times: Floats = self._column(layout.time, "<f8")
-        self.values: Floats = self._column(layout.value, f"<f{layout.value_size}").astype(
+    def __init__(self, data: bytes, starts: Ints, template: Template) -> None:
+        layout = template.layout
+        self._template = template
+        self._width = layout.length + 4
+        self._whole = _windows(data, self._width)[starts]
+        self._bytes = self._whole.view(np.uint8).reshape(len(starts), self._width)
+        self.times = _column(self._whole, layout.time, "<f8").copy()
+        self.values = _column(self._whole, layout.value, f"<f{layout.value_size}").astype(
             np.float64
         )
-        self.steps: Ints = self._numbers()
-        self._checksums = self._fixed_checksums()
-        self._sound = self._steps_end()
+        self.steps = np.zeros(len(starts), np.int64)
+        for place in reversed(range(layout.step, layout.step + layout.step_size)):
+            self.steps <<= 7
+            self.steps |= self._bytes[:, place] & 127
 
-    def _column(self, place: int, kind: str) -> NDArray[Any]:
-        """A copy of the numbers that stand at one place of all rows."""
-        size = np.dtype(kind).itemsize
-        return np.ascontiguousarray(self._bytes[:, place : place + size]).view(kind).ravel()
+    def alike(self) -> Bools:
+        """Which rows are good, if all have the same upper bytes in their numbers.
 
-    def _numbers(self) -> Ints:
-        """The steps: seven bits a byte, the lowest first."""
-        steps = np.zeros(len(self._bytes), np.int64)
-        for place in reversed(range(self._layout.step, self._layout.step + self._layout.step_size)):
-            steps <<= 7
-            steps |= self._bytes[:, place] & 127
-        return steps
-
-    def _steps_end(self) -> NDArray[np.bool_]:
-        """Whether the step of each row ends where the layout says."""
-        places = self._bytes[:, self._layout.step : self._layout.step + self._layout.step_size]
-        goes_on = places >= 128
-        if not self._layout.step_size:
-            return np.ones(len(places), np.bool_)
-        ends: NDArray[np.bool_] = goes_on[:, :-1].all(axis=1) & ~goes_on[:, -1]
-        return ends
-
-    def _fixed_checksums(self) -> Words:
-        """The checksums that the payloads would have with zeros for the changing bytes."""
-        stored: Words = self._column(self._layout.length, "<u4")
-        turned = stored - np.uint32(MASK_DELTA)
-        sums = turned << np.uint32(15) | turned >> np.uint32(17)
-        for place in self._layout.changing:
-            sums ^= _shares(self._layout.length - 1 - place)[self._bytes[:, place]]
-        return sums
-
-    def alike(self) -> Iterator[tuple[int, Ints]]:
-        """Groups of rows with equal fixed bytes: their checksum, and the rows in file order.
-
-        Consumes the rows' bytes.
+        The upper bytes of times and steps change rarely, and some values never: equal bytes cost a
+        comparison that is made anyhow. All false when they are not equal.
         """
-        keys = self._checksums.astype(np.uint64) << np.uint64(32)
-        keys |= np.arange(len(keys), dtype=np.uint64)
-        keys.sort()
-        order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        self._bytes[:, (*self._layout.changing, *range(-4, 0))] = 0
-        equal = self._whole[order[1:]] == self._whole[order[:-1]]
-        equal &= self._sound[order[1:]] & self._sound[order[:-1]]
-        edges = np.flatnonzero(np.diff(keys >> np.uint64(32))) + 1
-        for start, stop in zip([0, *edges.tolist()], [*edges.tolist(), len(keys)], strict=True):
-            if stop - start > 1 and equal[start : stop - 1].all():
-                yield int(keys[start]) >> 32, order[start:stop]
+        first, middle, last = (self._bytes[at].tobytes() for at in (0, len(self._bytes) // 2, -1))
+        if self._template.point(first) is None:
+            return np.zeros(len(self._bytes), np.bool_)
+        fields = []
+        for start, stop in self._template.layout.fields:
+            while stop > start and first[stop - 1] == middle[stop - 1] == last[stop - 1]:
+                stop -= 1
+            fields.append(Field(start, stop))
+        return self._verify(first, fields)
+
+    def good(self) -> Bools:
+        """Which rows are what the template says, with the right checksum."""
+        return self._verify(self._template.fixed, self._template.layout.fields)
+
+    def _verify(self, like: bytes, fields: Sequence[Field]) -> Bools:
+        """Compare all rows with `like` but for some fields, and the checksums with their shares."""
+        layout = self._template.layout
+        checksum = self._template.checksum
+        stored = _column(self._whole, layout.length, "<u4") - np.uint32(MASK_DELTA)
+        sums = stored << np.uint32(15) | stored >> np.uint32(17)
+        for (start, stop), (_, end) in zip(fields, layout.fields, strict=True):
+            for place in range(start, stop):
+                sums ^= _shares(layout.length - 1 - place).take(self._bytes[:, place])
+            for place in range(stop, end):
+                checksum ^= shares(layout.length - 1 - place)[like[place]]
+        good: Bools = sums == np.uint32(checksum)
+        for gap in gaps(fields, layout.length):
+            for place, size in _words(gap):
+                word = int.from_bytes(like[place : place + size], "little")
+                good &= _column(self._whole, place, f"<u{size}") == word
+        step = fields[1]
+        for place in range(step.start, step.stop):
+            goes_on = place < layout.step + layout.step_size - 1
+            good &= (self._bytes[:, place] > 127) == goes_on
+        return good
+
+
+def _words(gap: Field) -> Iterator[tuple[int, int]]:
+    """Places and sizes of words that cover a gap; the last may overlap the one before."""
+    place, stop = gap
+    while place < stop:
+        size = next(each for each in (8, 4, 2, 1) if each <= stop - gap.start)
+        place = min(place, stop - size)
+        yield place, size
+        place += size
 
 
 @cache

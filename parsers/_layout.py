@@ -8,9 +8,9 @@ with the bytes around them, which hold the tag and everything else.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 from ppo_top.parsers._crc32c import crc32c, masked, shares
@@ -26,6 +26,20 @@ LONGEST = 1000
 _MOST = 8192
 _STEP_BYTES = 9
 """Ten bytes are a negative step."""
+
+
+class Field(NamedTuple):
+    """A range of bytes in a payload."""
+
+    start: int
+    stop: int
+
+
+def gaps(fields: Iterable[Field], length: int) -> list[Field]:
+    """The ranges between some fields, up to a length."""
+    edges = [0, *(edge for field in sorted(fields) if field.stop for edge in field), length]
+    pairs = zip(edges[::2], edges[1::2], strict=True)
+    return [Field(start, stop) for start, stop in pairs if start < stop]
 
 
 @dataclass(frozen=True)
@@ -48,13 +62,16 @@ class Layout:
         return struct.calcsize(f"<{self.code}")
 
     @cached_property
+    def fields(self) -> tuple[Field, Field, Field]:
+        """The ranges of changing bytes: time, step, value."""
+        sizes = (self.time, 8), (self.step, self.step_size), (self.value, self.value_size)
+        time, step, value = (Field(start, start + size) for start, size in sizes)
+        return time, step, value
+
+    @cached_property
     def changing(self) -> tuple[int, ...]:
         """The places of all changing bytes."""
-        return (
-            *range(self.time, self.time + 8),
-            *range(self.step, self.step + self.step_size),
-            *range(self.value, self.value + self.value_size),
-        )
+        return tuple(place for field in self.fields for place in range(*field))
 
     @cached_property
     def fixed(self) -> tuple[int, ...]:
@@ -63,11 +80,10 @@ class Layout:
         return tuple(place for place in range(self.length) if place not in changing)
 
     @cached_property
-    def gaps(self) -> tuple[tuple[int, int], ...]:
+    def gaps(self) -> tuple[Field, ...]:
         """The ranges of fixed bytes, the longest first: it holds the tag."""
-        edges = pairwise((-1, *sorted(self.changing), self.length))
-        gaps = ((left + 1, right) for left, right in edges if right > left + 1)
-        return tuple(sorted(gaps, key=lambda gap: gap[0] - gap[1]))
+        found = gaps(self.fields, self.length)
+        return tuple(sorted(found, key=lambda gap: gap.start - gap.stop))
 
     @cached_property
     def tables(self) -> tuple[tuple[int, tuple[int, ...]], ...]:

@@ -26,8 +26,9 @@ TAIL_BYTES = 8192
 
 NOT_LISTED = "more damage here and behind, not listed any more"
 _MOST_PROBLEMS = 1000
-_NUMPY_PAYS = 8 << 20
-"""Bytes of events (some 140,000) below which numpy would still be importing when we are done."""
+_NUMPY_PAYS = 4 << 20
+"""Bytes of events below which numpy would still be importing when we are done. A file that fills a
+first piece of this size has more to come."""
 _BIG_PIECE = 1 << 17
 """Fewer bytes at once are not worth numpy's calls."""
 _GZIP = b"\x1f\x8b"
