@@ -128,7 +128,7 @@ class PpoTop(App[int]):
         if self.pump is not None:
             self.pump.start()
         self.set_interval(LOOK_AGAIN_S, self._look_again)
-        attend(self)
+        attend(self, self.canvas.refresh)
         self.canvas.focus()
 
     def on_unmount(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -16,12 +17,16 @@ FAREWELL_S = 3.0
 """A terminal that is gone may take the last words never: then the end comes without them."""
 
 
-def attend(app: App[int]) -> None:
-    """Take the signals over; to be called once the app runs."""
+def attend(app: App[int], repaint: Callable[[], object]) -> None:
+    """Take the signals over; to be called once the app runs.
+
+    `repaint` draws everything anew: after a pause the terminal shows what others left there.
+    """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, _leave, app, 128 + number)
+    app.app_resume_signal.subscribe(app, lambda _: repaint())
     _attend_to_continue(app)
 
 
