@@ -1,0 +1,138 @@
+"""Makes every picture of this folder from the shipped logs: `python screenshots/make.py`.
+
+Needs `rsvg-convert` for the PNG files and Pillow for the animation; else only SVGs are made.
+The clock of each picture is that of its log, so that the same logs give the same pictures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ppo_top.follow import Follower
+from ppo_top.memory import Memory
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+from ppo_top.tui import Replay
+from ppo_top.tui.actions import Actions
+from ppo_top.tui.desk import Desk
+from ppo_top.tui.layers import picture
+from ppo_top.tui.theme import THEMES
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from svg import svg  # noqa: E402 (a script's own neighbour)
+
+LOGS = HERE.parent / "demo_logs"
+
+PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...], str]] = {
+    "sick": ("sb3_cartpole_lr3e-2", (140, 40), ("toggle_runs",), "dark-paper"),
+    "healthy": ("sb3_cartpole", (140, 40), ("toggle_runs",), "dark-paper"),
+    "runs": ("", (140, 40), (), "dark-paper"),
+    "grpo": ("trl_grpo_lr1e-1", (120, 36), (), "dark-paper"),
+    "findings": ("sb3_cartpole_lr3e-2", (120, 40), ("findings",), "dark-paper"),
+    "zoom": ("sb3_cartpole_lr3e-2", (120, 34), ("down", "down", "down", "zoom"), "dark-paper"),
+    "compare": ("", (120, 36), ("compare",), "dark-paper"),
+    "replay": ("sb3_cartpole_lr3e-2", (120, 34), ("start", "next_red"), "dark-paper"),
+    "side-pane": ("sb3_cartpole_lr3e-2", (40, 15), (), "dark-paper"),
+    "light": ("torch_cartpole_lr", (120, 36), (), "light-paper"),
+}
+"""name -> log, size, what is done before, theme."""
+
+
+def desk_of(log: str) -> Desk:
+    """A desk over a shipped log, at the moment of its last value."""
+    session = Session(Settings())
+    follower = Follower([LOGS / log])
+    while True:
+        piece = follower.poll()
+        session.apply(piece.gains)
+        if not piece.more:
+            break
+    session.apply(follower.finish().gains)
+    follower.close()
+    session.settle()
+    session.judge()
+    newest = 0.0
+    for run in session.runs.values():
+        times = [when for when in run.timeline.times if when > 1e9]
+        for source in run.sources.values():
+            source.mtime = max(times, default=0.0)
+        newest = max(newest, *times, 0.0)
+    place = f"demo_logs/{log}" if log else "demo_logs"
+    desk = Desk(session=session, memory=Memory(), place=place, clock=lambda: newest + 1)
+    desk.settle_choice()
+    return desk
+
+
+def make(name: str) -> None:
+    """One picture."""
+    log, size, actions, theme = PICTURES[name]
+    desk = desk_of(log)
+    act = Actions(desk)
+    if not log:
+        desk.choose(next(run.id for run in desk.session.runs.values() if "lr3e-2" in run.name))
+    picture(desk, *size)
+    for action in actions:
+        getattr(act, f"do_{action}")()
+    block = picture(desk, *size)
+    path = HERE / f"{name}.svg"
+    path.write_text(svg(block.lines, THEMES[theme], f"ppo-top: {name}"), encoding="utf-8")
+    if shutil.which("rsvg-convert"):
+        _png(path, path.with_suffix(".png"))
+    print(path.name)
+
+
+def _png(source: Path, target: Path) -> None:
+    subprocess.run(["rsvg-convert", str(source), "-o", str(target)], check=True)
+
+
+def animate(name: str = "replay") -> None:
+    """A replay as an animated GIF: the sick run from its start until well after it turned red."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return
+    if not shutil.which("rsvg-convert"):
+        return
+    desk = desk_of("sb3_cartpole_lr3e-2")
+    desk.replay = Replay()
+    desk.begin_replay()
+    desk.player.speed = 10
+    run = desk.run
+    frames = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in range(len(run.timeline) if run is not None else 0):
+            desk.player.row = row
+            lines = picture(desk, 100, 30).lines
+            file = Path(folder) / f"{row:03}.svg"
+            file.write_text(svg(lines, THEMES["dark-paper"], name), encoding="utf-8")
+            _png(file, file.with_suffix(".png"))
+            with Image.open(file.with_suffix(".png")) as image:
+                frames.append(image.convert("P", palette=Image.Palette.ADAPTIVE, colors=32))
+    times = [350] * (len(frames) - 1) + [3000]
+    rest = {"save_all": True, "append_images": frames[1:], "duration": times, "loop": 0}
+    frames[0].save(HERE / f"{name}.gif", optimize=True, **rest)
+    print(f"{name}.gif")
+
+
+def main() -> None:
+    """All pictures, or those that are named."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()
+    wanted = sys.argv[1:] or [*PICTURES, "animation"]
+    for name in wanted:
+        if name == "animation":
+            animate()
+        else:
+            make(name)
+
+
+if __name__ == "__main__":
+    main()
