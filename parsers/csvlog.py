@@ -51,13 +51,15 @@ class CsvLog:
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the file and give the complete rows."""
         piece, place = self._segments.add(data)
-        position = 0
+        position = plain_from = 0
         while position < len(piece):
             end = piece.find(b"\n", min(position + _BLOCK, len(piece) - 1)) + 1
             block = piece[position:end] if end else piece[position:]
-            if self._tags and not self._row and self._columns(block):
-                position += len(block)
-                continue
+            if self._tags and not self._row and position >= plain_from:
+                if self._columns(block):
+                    position += len(block)
+                    continue
+                plain_from = position + len(block)  # row by row: to try again would cost a square
             segment, position = self._segments.cut(piece, place, position)
             if segment is not None and (segment.data.strip() or self._row):
                 self._line(segment)
@@ -152,7 +154,7 @@ class CsvLog:
             return False
         columns = list(zip(*rows, strict=True))
         try:
-            steps = array("q", map(int, columns[self._step_at]))
+            steps = array("q", map(_whole, columns[self._step_at]))
             times = _times(columns[self._time_at] if self._time_at is not None else (), len(rows))
         except (ValueError, OverflowError):
             return False
@@ -187,6 +189,16 @@ def _first(names: Sequence[str], tags: Sequence[str]) -> int | None:
 
 def _at(numbers: Sequence[float | None], place: int | None) -> float | None:
     return numbers[place] if place is not None and place < len(numbers) else None
+
+
+def _whole(cell: bytes) -> int:
+    """A step of a plain row, `2048` or `2.048e+06`; a ValueError where it is none."""
+    if cell.isdigit():
+        return int(cell)
+    step = whole(float(cell))
+    if step is None:
+        raise ValueError("no step")
+    return step
 
 
 def _times(cells: Sequence[bytes], rows: int) -> array[float]:
