@@ -34,6 +34,14 @@ def _loss_falls(loss: History | None) -> bool:
     return loss is not None and (loss.falling() or loss.level(5) < 0.7 * loss.base(5))
 
 
+def _waited_long_enough(count: int, loss: History | None, limits: Limits) -> bool:
+    """A critic that learns shows it in a few updates; on long tasks its loss falls before."""
+    left = loss.level(5) / loss.base(5) if loss is not None and loss.base(5) > 0.0 else 1.0
+    if count >= 1.5 * limits["never_points"]:
+        return left > 0.2
+    return count >= limits["never_points"] and left > 0.4
+
+
 def climbs(run: Run, loss: History | None) -> bool:
     """The loss rises for long, and not because the returns that it measures grow."""
     if loss is None or loss.count < 8 or run.learned:
@@ -51,14 +59,13 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
     loss = critic_loss(run)
     if run.at_max or _tiny(run, loss):
         return None
+    kl = run.value("approx_kl", 1)
+    if kl is not None and abs(kl) < limits["still"]:
+        return between(value, limits["low"])  # nothing is trained: not the critic's own fault
     if value > limits["low"] or (history.count <= limits["early"] and not climbs(run, loss)):
         return between(value, limits["low"])
     falls = _loss_falls(loss)
-    never = (
-        history.count >= limits["never_points"]
-        and history.high < limits["never"]
-        and (loss is None or loss.level(5) > 0.2 * loss.base(5))
-    )
+    never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
     if falls and not never:
         message = f"critic is still warming up: explained variance {num(value)}, its loss falls"
         return Reading(INFO, value, limits["low"], message)
@@ -137,8 +144,9 @@ RULES = (
             "clear": 0.2,
             "crit": -1.0,
             "never": 0.1,
-            "never_points": 18,
+            "never_points": 12,
             "early": 10,
+            "still": 1e-5,
             "warmup": 5,
         },
         persist=persist(8, 10),

@@ -63,7 +63,9 @@ def drifted_token(run: Run, limits: Limits) -> Reading | None:
     if value > limits["once"]:
         return Reading(CRIT, value, limit, message, now=True)
     before = history.before(20)
-    if len(before) >= 3 and value > max(limits["warn"], 10 * sorted(before)[len(before) // 2]):
+    if value > limits["warn"] and (
+        value - min(before[-5:]) > limits["leap"] or value > 10 * sorted(before)[len(before) // 2]
+    ):
         return Reading(WARN, value, limit, message, now=True)
     if value > limits["crit"] and run.stuck:
         return Reading(CRIT, value, limit, message)
@@ -162,7 +164,7 @@ RULES = (
         read=drifted_token,
         on=("ref_kl_token",),
         families=LLM,
-        limits={"clear": 0.1, "warn": 0.3, "crit": 1.0, "once": 5.0, "warmup": 3},
+        limits={"clear": 0.1, "warn": 0.3, "leap": 0.5, "crit": 1.0, "once": 5.0, "warmup": 2},
         causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
         tries=HOLD,
         source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",

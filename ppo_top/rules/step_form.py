@@ -6,6 +6,7 @@ from ppo_top.rules.rule import (
     CRIT,
     CTRL,
     GRPO,
+    RLHF,
     WARN,
     Limits,
     Reading,
@@ -129,7 +130,8 @@ RULES = (
         beside=("clip_fraction",),
         read=policy_still,
         on=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "warmup": 10},
+        limits={"kl": 1e-5, "clear_kl": 1e-4, "warmup": 4},
+        by={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persist=persist(8, 10),
         causes=(
             "learning rate far too small",

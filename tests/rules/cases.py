@@ -190,7 +190,7 @@ CRITIC = (
     Case(
         "critic-not-learning",
         {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
-        {"explained_variance": lambda i: 0.0 if i < 12 else 0.4, "value_loss": lambda i: 90.0},
+        {"explained_variance": lambda i: 0.0 if i < 9 else 0.4, "value_loss": lambda i: 90.0},
     ),
     Case(
         "critic-lost",

@@ -129,7 +129,7 @@ def test_rules_that_cannot_look_say_why() -> None:
     assert reasons["entropy-collapsed"] == "entropy not logged"
     assert reasons["groups-tie"] == "does not apply to ctrl runs"
     warming = {each.rule: (each.have, each.need) for each in judge.warming()}
-    assert warming["policy-still"] == (3, 11)
+    assert warming["policy-still"] == (3, 5)
 
 
 def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
