@@ -81,7 +81,7 @@ class Format:
     claims: Callable[[str, bytes], bool | None]
     order: int = 50
     rank: int = 0
-    parser: Callable[[], Parser] | None = None
+    parser: Callable[..., Parser] | None = None
     store: Callable[[Path], Store] | None = None
     console: bool = False
     rewritten: bool = False
