@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ settings.register_profile(
     "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+PATIENCE_S = {"light": 180.0, "real": 600.0}
+"""How long a test may take: a wait for what never comes must not hold up the rest."""
 
 UNSET = (
     "NO_COLOR",
@@ -52,3 +56,21 @@ def untouched(surroundings: Path) -> Iterator[None]:
     for name in ("config", "state"):
         for path in sorted((surroundings / name).rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that hangs, with the place where it does."""
+    limit = PATIENCE_S["real" if item.get_closest_marker("real") else "light"]
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"not done after {limit:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    # It rings again: leaving a `with` block may wait for the same child that hangs.
+    signal.setitimer(signal.ITIMER_REAL, limit, 5.0)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

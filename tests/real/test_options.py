@@ -36,6 +36,10 @@ def test_defaults_of_sb3(algorithm):
         assert same(line.default, parameters[line.name].default), line
 
 
+# TRL warns of its experimental folder, and of defaults of its own that transformers has renamed.
+@pytest.mark.filterwarnings(
+    "ignore:You are importing from 'trl.experimental'", "ignore::FutureWarning"
+)
 @pytest.mark.parametrize(
     ("trainer", "module", "name"),
     [("trl-grpo", "trl", "GRPOConfig"), ("trl-ppo", "trl.experimental.ppo", "PPOConfig")],
