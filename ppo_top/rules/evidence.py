@@ -48,11 +48,16 @@ def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[st
     if names == diagnosis.members:
         return
     first = found[0].since.row
-    kept = tuple(line for line in diagnosis.evidence if not line.startswith(("first: ", "then ")))
-    diagnosis.evidence = (*(_placed(finding, first) for finding in found), *kept)
+    kept = tuple(line for line in diagnosis.evidence if not line.startswith(_PLACES))
+    placed = [_placed(finding, first) for finding in found]
+    placed[0] = placed[0].replace("with it", "first", 1)
+    diagnosis.evidence = (*placed, *kept)
     diagnosis.members = names
     if found[0].since.row < diagnosis.since.row:
         diagnosis.since = found[0].since
+
+
+_PLACES = ("first: ", "with it: ", "then ")
 
 
 def _together(finding: Finding, diagnosis: Finding) -> bool:
@@ -63,5 +68,5 @@ def _together(finding: Finding, diagnosis: Finding) -> bool:
 
 def _placed(finding: Finding, first: int) -> str:
     later = finding.since.row - first
-    after = "first" if not later else f"then {later} update{'s' if later > 1 else ''} later"
+    after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
     return f"{after}: {finding.message} (since step {finding.since.step:,})"

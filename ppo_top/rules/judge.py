@@ -55,7 +55,7 @@ class Judge:
         self._caps = [rule.cap(profile) for rule in rules]
         self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
         self._steps = [rule.steps(limits) for rule, limits in self._rules]
-        self._latches = [Latch() for _ in rules]
+        self._latches = [Latch(steps) for steps in self._steps]
         self._noted: dict[str, tuple[int, ...]] = {}
         self._run = Run(profile)
         self._restarting = False
@@ -182,7 +182,7 @@ class Judge:
         latch = self._latches[place]
         if reading is None and latch.index is None and not latch.recent:
             return
-        severity = latch.see(reading, self._run.mark, self._steps[place])
+        severity = latch.see(reading, self._run.mark)
         if severity and reading is not None:
             self._tell(place, reading, Severity(severity), self._run.mark)
         elif latch.index is None or rule.id in self._noted:
@@ -264,7 +264,7 @@ class Judge:
         for place, latch in enumerate(self._latches):
             if latch.index is not None:
                 self._clear(place, mark)
-            self._latches[place] = Latch()
+            self._latches[place] = Latch(self._steps[place])
         self._noted.clear()
         self._run.restart()
         self._run.segment += 1

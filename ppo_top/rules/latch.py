@@ -5,9 +5,6 @@ from __future__ import annotations
 from ppo_top.model import Mark
 from ppo_top.rules.rule import Reading, Steps
 
-MOST_POINTS = 20
-"""Points that a latch remembers: no rule asks for more."""
-
 LONGEST_WAIT = 48
 """A finding clears after 3, 6, 12, ... calm points as its rule speaks again and again."""
 
@@ -19,9 +16,11 @@ class Latch:
     wobbles about its limit becomes one long finding instead of many short ones.
     """
 
-    __slots__ = ("calm", "index", "raises", "recent")
+    __slots__ = ("calm", "index", "raises", "recent", "steps", "window")
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.window = max(n for _, _, n in steps)
         self.recent: list[tuple[int, Mark]] = []
         self.calm = 0
         self.raises = 0
@@ -29,22 +28,17 @@ class Latch:
 
     def copy(self) -> Latch:
         """An independent copy."""
-        other = Latch()
+        other = Latch(self.steps)
         other.recent, other.calm = self.recent.copy(), self.calm
         other.raises, other.index = self.raises, self.index
         return other
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is open and no recent point was bad."""
-        return self.index is None and not self.recent
-
-    def see(self, reading: Reading | None, mark: Mark, steps: Steps) -> int:
+    def see(self, reading: Reading | None, mark: Mark) -> int:
         """Take in one point; returns the severity that it calls for, or 0."""
         level = reading.level if reading is not None else 0
         self.calm = self.calm + 1 if reading is None else 0
         self.recent.append((level, mark))
-        if len(self.recent) > MOST_POINTS:
+        if len(self.recent) > self.window:
             del self.recent[0]
         if reading is not None and reading.now:
             return level
@@ -52,7 +46,7 @@ class Latch:
         worst = max(levels)
         if not worst and self.index is None:
             self.recent.clear()
-        for severity, k, n in steps:
+        for severity, k, n in self.steps:
             if worst >= severity and sum([was >= severity for was in levels[-n:]]) >= k:
                 return severity
         return 0
