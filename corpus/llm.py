@@ -76,7 +76,7 @@ def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
 
 def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
     """Return what is known of a run before it starts."""
-    onset = int(0.55 * STEPS) if FAULTS[fault].midway else 0
+    onset = llm_runs.onset(algorithm, FAULTS[fault])
     return {
         "id": run_id(algorithm, task, fault, seed),
         "producer": f"trl-{algorithm}",
@@ -84,7 +84,7 @@ def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]
         "split": TASKS[task].split,
         "config": f"{algorithm}-{task}",
         "hyperparameters": llm_runs.hyperparameters(algorithm, TASKS[task], FAULTS[fault]),
-        "timesteps": STEPS,
+        "timesteps": STEPS[algorithm],
         "rollout": 1,
         "log_interval": 1,
         "seed": seed,

@@ -26,7 +26,9 @@ from transformers import (
 )
 from trl_grpo import LETTERS, MODEL, VOWELS, brief, constant, late, make_model, prompts, vowels
 
-STEPS = 100
+STEPS = {"grpo": 100, "ppo": 60}
+LIMIT = {"grpo": 48, "ppo": 24}
+"""Tokens that a completion may have."""
 PROMPT = 4  # tokens
 
 DRIFT = ("K1", "G8", "K7", "C3", "C9")
@@ -82,7 +84,7 @@ class Fault:
     rate: float = 1.0
     midway: bool = False
     reward: str = ""
-    limit: int = 48
+    limit: int = 0
     beta: float | None = None
 
 
@@ -136,9 +138,9 @@ class Fast(TrainerCallback):  # type: ignore[misc]
         inner.base_lrs = [self.factor * rate for rate in inner.base_lrs]
 
 
-def onset(fault: Fault) -> int:
+def onset(algorithm: str, fault: Fault) -> int:
     """Return the update after which the fault acts."""
-    return int(0.55 * STEPS) if fault.midway else 0
+    return int(0.55 * STEPS[algorithm]) if fault.midway else 0
 
 
 def hyperparameters(algorithm: str, task: Task, fault: Fault) -> dict[str, Any]:
@@ -148,7 +150,8 @@ def hyperparameters(algorithm: str, task: Task, fault: Fault) -> dict[str, Any]:
         result["learning_rate"] *= fault.rate
     if fault.beta is not None:
         result["beta"] = fault.beta
-    result["max_completion_length" if algorithm == "grpo" else "response_length"] = fault.limit
+    name = "max_completion_length" if algorithm == "grpo" else "response_length"
+    result[name] = fault.limit or LIMIT[algorithm]
     return result
 
 
@@ -175,10 +178,10 @@ def grpo(task: Task, fault: Fault, seed: int, score: Score) -> None:
         model=str(MODEL),
         reward_funcs=grpo_rewards(task, fault, score),
         train_dataset=prompts(seed),
-        callbacks=[Fast(fault.rate, onset(fault))] if fault.midway else [],
+        callbacks=[Fast(fault.rate, onset("grpo", fault))] if fault.midway else [],
         args=GRPOConfig(
-            output_dir="logs", max_steps=STEPS, per_device_train_batch_size=64,
-            num_generations=8, logging_steps=1, save_steps=STEPS // 3, save_only_model=True,
+            output_dir="logs", max_steps=STEPS["grpo"], per_device_train_batch_size=64,
+            num_generations=8, logging_steps=1, save_steps=STEPS["grpo"] // 3, save_only_model=True,
             save_total_limit=1, report_to="none", seed=seed, use_cpu=True, bf16=False,
             **hyperparameters("grpo", task, fault),
         ),
@@ -193,7 +196,7 @@ def grpo_rewards(task: Task, fault: Fault, score: Score) -> list[Callable[..., l
     def true(**batch: Any) -> list[float]:
         scores = rule(**batch)
         score.add([a + b for a, b in zip(scores, brief(**batch), strict=True)])
-        if fault.reward == "nan" and len(score.means) > onset(fault):
+        if fault.reward == "nan" and len(score.means) > onset("grpo", fault):
             return [float("nan")] * len(scores)
         return constant(**batch) if fault.reward == "constant" else scores
 
@@ -243,7 +246,7 @@ class Rule(nn.Module):
         """Return the score at each position, spoilt by the fault."""
         self.true.add(hidden[:, -1, 0].tolist())
         self.batches += 1
-        if self.fault.reward == "nan" and self.batches > onset(self.fault):
+        if self.fault.reward == "nan" and self.batches > onset("ppo", self.fault):
             return torch.full_like(hidden, float("nan"))
         return torch.full_like(hidden, 0.5) if self.fault.reward == "constant" else hidden
 
@@ -259,9 +262,9 @@ def ppo(task: Task, fault: Fault, seed: int, score: Score) -> None:
     data = prompts(seed).map(lambda row: tokenizer(row["prompt"]), remove_columns="prompt")
     trainer = PPOTrainer(
         args=PPOConfig(
-            output_dir="logs", total_episodes=64 * STEPS, per_device_train_batch_size=64,
-            gradient_accumulation_steps=1, num_mini_batches=1, num_ppo_epochs=4,
-            stop_token="eos", logging_steps=1, save_steps=STEPS // 3, save_total_limit=1,
+            output_dir="logs", total_episodes=64 * STEPS["ppo"], per_device_train_batch_size=64,
+            gradient_accumulation_steps=1, num_mini_batches=1, num_ppo_epochs=2,
+            stop_token="eos", logging_steps=1, save_steps=STEPS["ppo"] // 3, save_total_limit=1,
             num_sample_generations=0, report_to="none", seed=seed, use_cpu=True, bf16=False,
             local_rollout_forward_batch_size=64, **hyperparameters("ppo", task, fault),
         ),
@@ -271,6 +274,6 @@ def ppo(task: Task, fault: Fault, seed: int, score: Score) -> None:
         reward_model=Rule(task, fault, score),
         value_model=critic,
         train_dataset=data,
-        callbacks=[Fast(fault.rate, onset(fault))] if fault.midway and fault.rate > 1 else [],
+        callbacks=[Fast(fault.rate, onset("ppo", fault))] if fault.midway else [],
     )  # fmt: skip
     trainer.train()
