@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ppo_top.tui.desk import Desk, Typing
+from ppo_top.tui.desk import Desk
 from ppo_top.tui.player import find_place
+from ppo_top.tui.typing import Typing
 from ppo_top.words import count, plural
 
 CHARTS = ("zoom", "compare")
@@ -131,7 +132,8 @@ class Actions:
         def hold(text: str) -> None:
             runs.filter = text
 
-        self.desk.typing = Typing("/", hold, hold, runs.filter)
+        before = runs.filter
+        self.desk.typing = Typing("/", hold, hold, before, lambda: hold(before))
 
     # --- time travel -----------------------------------------------------------------------------
 

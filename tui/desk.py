@@ -20,6 +20,7 @@ from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
 from ppo_top.tui.glyphs import UNICODE, Glyphs
 from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
+from ppo_top.tui.typing import Typing
 from ppo_top.view import RunView, look, verdict
 
 WAITING = (
@@ -30,16 +31,6 @@ WAITING = (
 )
 
 HINT = "New here? ? lists all keys · ⏎ opens a chart · e explains a value · n jumps to a finding"
-
-
-@dataclass(slots=True)
-class Typing:
-    """A line that is being typed, and what is done with it."""
-
-    label: str
-    done: Callable[[str], None]
-    changed: Callable[[str], None] = lambda _text: None
-    text: str = ""
 
 
 @dataclass(slots=True)

@@ -67,6 +67,7 @@ def draw(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[Line
         return []
     import plotext
 
+    plotext.terminal.limit(False, False)  # the size is ours to know
     styles: dict[str, int] = {}
 
     def ink(style: str) -> Any:

@@ -8,23 +8,25 @@ from functools import partial
 from typing import Any
 
 from textual import events
-from textual.app import App, ComposeResult, SystemCommand
-from textual.message import Message
+from textual.app import App, SystemCommand
 from textual.screen import Screen
 from textual.timer import Timer
 
 from ppo_top.follow import Follower, Slice
 from ppo_top.model import Severity
 from ppo_top.tui.actions import Actions
-from ppo_top.tui.canvas import Canvas, use_cell_compositor
+from ppo_top.tui.canvas import Canvas
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Hit, Loading
+from ppo_top.tui.front import Arrived, Front, Pressed
 from ppo_top.tui.keys import BY_KEY, KEYS
 from ppo_top.tui.layers import picture
 from ppo_top.tui.notify import Notifier
+from ppo_top.tui.playback import Playback
 from ppo_top.tui.pump import Pump
 from ppo_top.tui.signals import attend
 from ppo_top.tui.theme import ORDER, THEMES, choose
+from ppo_top.tui.typing import Held
 from ppo_top.words import clean
 
 JUDGE_S = 0.02
@@ -43,46 +45,6 @@ TOAST_S = 6.0
 
 YOUNG_S = 3.0
 """So long after the start the newest live run is chosen; later the choice is the user's."""
-
-HELD_S = 0.2
-"""A key that comes again within this time is held down: steps become longer."""
-
-PLAY_S = 1 / 15
-
-
-class Arrived(Message):
-    """The reading thread has a slice."""
-
-    def __init__(self, piece: Slice) -> None:
-        super().__init__()
-        self.piece = piece
-
-
-class Front(Screen[None]):
-    """The one screen: a canvas over all of it."""
-
-    def __init__(self, canvas: Canvas) -> None:
-        super().__init__()
-        self.canvas = canvas
-        self.by_cells = use_cell_compositor(self)
-
-    def compose(self) -> ComposeResult:
-        """The canvas."""
-        yield self.canvas
-
-    async def on_key(self, event: events.Key) -> None:
-        """Every key goes to the app's table."""
-        event.stop()
-        event.prevent_default()
-        self.app.post_message(Pressed(event.key, event.character))
-
-
-class Pressed(Message):
-    """A key for the app itself (not for the command palette)."""
-
-    def __init__(self, key: str, character: str | None) -> None:
-        super().__init__()
-        self.key, self.character = key, character
 
 
 class PpoTop(App[int]):
@@ -107,11 +69,10 @@ class PpoTop(App[int]):
         self.pump = Pump(follower, self._arrived) if follower is not None else None
         self._hits: list[Hit] = []
         self._timer: Timer | None = None
-        self._playing: Timer | None = None
-        self._played = 0.0
         self._judging = False
         self._loaded = False
-        self._held: tuple[str, float, int] = ("", 0.0, 0)
+        self.held = Held()
+        self.playback = Playback(self)
         self._toasted = 0.0
         self._began = time.monotonic()
         self._pause = DRAW_S
@@ -188,7 +149,7 @@ class PpoTop(App[int]):
         desk = self.desk
         if desk.replay is not None and desk.run is not None and not desk.player.replay:
             desk.begin_replay()
-            self._play()
+            self.playback.go()
         first = not self.notifier_ready
         for run in desk.session.runs.values():
             word = desk.verdict_of(run)
@@ -250,12 +211,13 @@ class PpoTop(App[int]):
     def on_pressed(self, message: Pressed) -> None:
         """Do what the key table says, or type."""
         if self.desk.typing is not None:
-            self._type(message.key, message.character)
+            if not self.desk.typing.press(message.key, message.character):
+                self.desk.typing = None
         else:
             key = BY_KEY.get(message.key)
             if key is not None:
                 self.desk.toast = ""
-                self.do(key.action, self._times(message.key))
+                self.do(key.action, self.held.times(message.key))
         self.draw()
 
     def do(self, action: str, times: int = 1) -> None:
@@ -269,43 +231,12 @@ class PpoTop(App[int]):
             act()
         if self.desk.toast != before:
             self.toast(self.desk.toast)
-        self._play()
-
-    def _times(self, key: str) -> int:
-        """How far a key goes: farther the longer it is held."""
-        now = time.monotonic()
-        last, when, count = self._held
-        count = count + 1 if key == last and now - when < HELD_S else 0
-        self._held = (key, now, count)
-        return 1 if count < 6 else min(100, 2 ** (count // 6))
-
-    def _type(self, key: str, character: str | None) -> None:
-        """Edit the line that is being typed."""
-        typing = self.desk.typing
-        if typing is None:
-            return
-        if key == "enter":
-            self.desk.typing = None
-            typing.done(typing.text.strip())
-        elif key in ("escape", "ctrl+c"):
-            self.desk.typing = None
-            if typing.label == "/":
-                typing.done("")
-        elif key in ("backspace", "ctrl+h"):
-            typing.text = typing.text[:-1]
-            typing.changed(typing.text)
-        elif key == "ctrl+u":
-            typing.text = ""
-            typing.changed("")
-        elif character and character.isprintable() and len(typing.text) < 200:
-            typing.text += character
-            typing.changed(typing.text)
+        self.playback.go()
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the line that is being typed."""
         if self.desk.typing is not None:
-            self.desk.typing.text += clean(event.text)[:200]
-            self.desk.typing.changed(self.desk.typing.text)
+            self.desk.typing.put(self.desk.typing.text + clean(event.text))
             self.draw()
 
     def do_quit(self) -> None:
@@ -348,40 +279,6 @@ class PpoTop(App[int]):
     def _command(self, action: str) -> None:
         self.do(action)
         self.draw()
-
-    # --- replay ----------------------------------------------------------------------------------
-
-    def _play(self) -> None:
-        """Let the cursor move by itself while it plays."""
-        if self.desk.player.playing and self._playing is None:
-            self._played = time.monotonic()
-            self._playing = self.set_timer(PLAY_S, self._tick)
-
-    def _tick(self) -> None:
-        self._playing = None
-        desk, now = self.desk, time.monotonic()
-        run, player = desk.run, desk.player
-        if run is None or not player.playing:
-            return
-        before = player.place(run.timeline)
-        moved = player.advance(run.timeline, now - self._played)
-        self._played = now
-        if moved:
-            self._tell_fired(before, player.place(run.timeline))
-            self.draw()
-        if player.playing:
-            wait = player.wait_s(run.timeline) or 0.0
-            self._playing = self.set_timer(min(max(wait, PLAY_S), 1.0), self._tick)
-
-    def _tell_fired(self, before: int, now: int) -> None:
-        """In a replay: say what fires at the moment at which it would have."""
-        run = self.desk.run
-        if run is None:
-            return
-        for finding in run.findings:
-            if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
-                share = round(100 * (finding.opened.row + 1) / max(len(run.timeline), 1))
-                self.toast(f"{finding.title}: would have fired at {share} % of the run")
 
     # --- the mouse -------------------------------------------------------------------------------
 

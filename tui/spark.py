@@ -109,8 +109,10 @@ def _without_far(lows: list[float], highs: list[float]) -> tuple[float, float]:
 
 def _rounded(low: float, high: float) -> Scale:
     span = high - low
+    if low == high == 0:
+        return Scale(0.0, 1.0)
     if not math.isfinite(span) or span <= 1e-9 * max(abs(low), abs(high), 1e-300):
-        half = abs(low) * 0.1 or 1.0
+        half = abs(low) * 0.1
         return Scale(low - half, low + half) if math.isfinite(span) else Scale(-1e308, 1e308)
     step = 10 ** math.floor(math.log10(span)) / 4
     return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)

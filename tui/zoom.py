@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_left
 from collections.abc import Callable
 
+from ppo_top.model import Status
 from ppo_top.pyramid import stride
 from ppo_top.run import Run
 from ppo_top.timeline import Timeline, Track
@@ -16,6 +16,7 @@ from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
 from ppo_top.tui.plots import Chart, Curve, draw, reach
 from ppo_top.tui.spans import Line, line, pack
+from ppo_top.tui.spark import outside
 from ppo_top.view import PanelTrack
 from ppo_top.words import clean, compact, count, duration, number, value
 
@@ -179,8 +180,10 @@ def _chart(
 
     kept = thin(drawn, seen, 2 * cells)
     curves = [_curve(drawn, kept, list(drawn.values[:seen]), place, height, "curve")]
+    curves += _outside(curves[0], kept, track)
     if desk.chart.smoothing:
-        curves[0].style = "faint"
+        for curve in curves:
+            curve.style = "faint"
         means = smoothed(list(drawn.values[:seen]), desk.chart.smoothing)
         curves.append(_curve(drawn, kept, means, place, height, "a"))
     note = "values at or below 0 are not shown" if logarithm and _has_low(drawn, seen) else ""
@@ -215,6 +218,31 @@ def _curve(
             curve.xs.append(place(track.rows[at]))
             curve.ys.append(y)
     return curve
+
+
+MOST_PIECES = 60
+"""Stretches outside the healthy range that are drawn in their own colour."""
+
+
+def _outside(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
+    """The stretches of a curve whose values are outside their range, each a curve of its own."""
+    style = track.status.value if track.status in (Status.WARN, Status.CRIT) else "watch"
+    finite = [at for at in kept if math.isfinite(track.track.values[at])]
+    if len(finite) != len(curve.xs):
+        return []
+    pieces: list[Curve] = []
+    joined = False
+    for x, y, at in zip(curve.xs, curve.ys, finite, strict=True):
+        amount = track.track.values[at]
+        if not outside(amount, amount, track.band):
+            joined = False
+            continue
+        if not joined:
+            pieces.append(Curve([], [], style))
+        joined = True
+        pieces[-1].xs.append(x)
+        pieces[-1].ys.append(y)
+    return pieces if len(pieces) <= MOST_PIECES else []
 
 
 def _has_low(track: Track, seen: int) -> bool:
@@ -256,8 +284,3 @@ def _add_bad(
     bad = [at for at in range(seen) if not math.isfinite(track.values[at])]
     for at in bad[:: max(1, len(bad) // 200)]:
         chart.signs.append((place(track.rows[at]), bottom, frame.glyphs.bad, "bad"))
-
-
-def row_at_step(timeline: Timeline, step: float) -> int:
-    """The last row at or before a step of a run that was never resumed; near it in others."""
-    return max(0, min(len(timeline) - 1, bisect_left(timeline.steps, step + 1) - 1))

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.geometry import Size
 
 from ppo_top.tui.canvas import Canvas, CellCompositor, changes, in_cells, use_cell_compositor
-from ppo_top.tui.program import Front
+from ppo_top.tui.front import Front
 from ppo_top.tui.spans import line
 
 TEXT = st.text(st.sampled_from("ab┄界✗ "), max_size=12)
