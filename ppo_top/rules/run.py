@@ -15,6 +15,9 @@ REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
 MOST_CONCEPTS = 512
 """Series beyond this many are not judged: a hostile log could name a new one in every row."""
 
+HUGE = 1e60
+"""Larger numbers are judged as this one, so that their squares and products are numbers, too."""
+
 Memo = tuple[float, ...]
 
 
@@ -71,6 +74,8 @@ class Run:
             if value - value != 0.0:  # NaN and infinities only
                 bad.append(concept)
                 continue
+            if not -HUGE < value < HUGE:
+                value = HUGE if value > 0 else -HUGE
             history = histories.get(concept)
             if history is None:
                 if len(histories) >= MOST_CONCEPTS:
