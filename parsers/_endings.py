@@ -9,11 +9,19 @@ from ppo_top.model import Ended, State
 _HEADER = re.compile(r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)")
 _ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
 _BETWEEN = ("The above exception was", "During handling of the above")
-_FATAL = re.compile(
-    r"^Killed$|^\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"
-    r"|^Segmentation fault|^Fatal Python error|^Aborted(?: \(core dumped\))?$|^Bus error"
-    r"|CUDA out of memory|CUDA error: |^srun: error: |^slurmstepd: error: |oom[-_]kill"
-    r"|Out of memory: Killed process|^terminate called after|ChildFailedError|\(core dumped\)"
+_FATAL_STARTS = re.compile(
+    r"Killed$|\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"
+    r"|Segmentation fault|Fatal Python error|Aborted(?: \(core dumped\))?$|Bus error"
+    r"|srun: error: |slurmstepd: error: |terminate called after"
+)
+_FATAL_WORDS = (
+    "CUDA out of memory",
+    "CUDA error: ",
+    "oom_kill",
+    "oom-kill",
+    "Out of memory: Killed process",
+    "ChildFailedError",
+    "(core dumped)",
 )
 _FINISHED = re.compile(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
@@ -36,7 +44,7 @@ class Endings:
             return None
         if len(text) > LONGEST:
             return None
-        if _FATAL.search(text):
+        if _FATAL_STARTS.match(text) or any(words in text for words in _FATAL_WORDS):
             return Ended(State.DIED, text.strip())
         if _FINISHED.match(text):
             return Ended(State.FINISHED, text.strip())

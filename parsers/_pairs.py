@@ -27,7 +27,7 @@ _PAIR = re.compile(
     rf"(?P<key>{_WORD}(?:[ ]{{1,2}}{_WORD}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
     rf"(?P<value>{NUMBER})"
-    rf"(?:\s?(?:/|of\s)\s?(?P<total>[\d,]{{1,20}}+)(?![\w.]))?"
+    rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
     rf"(?:\s?(?:\+/-|±)\s?(?P<spread>{NUMBER}))?"
     rf"{_UNIT}(?=$|[\s,;:|\])}}>])"
 )
@@ -35,6 +35,7 @@ _GAP = re.compile(r"[\s,;:|\[\](){}<>\-–—=*#>→•·.!✓]*+")
 _FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_EPISODES = ("episodes", "nepisodes", "numepisodes", "episodecount")
 _CLOCK = re.compile(r"^\d{1,3}:\d\d")
 
 
@@ -86,14 +87,24 @@ def _pair(match: re.Match[str]) -> Pair:
     )
 
 
+def prepare(text: str) -> str:
+    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets."""
+    text = unwrap(text)
+    if "[" in text:
+        text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
+    return text.strip()
+
+
+def counts(key: str) -> bool:
+    """Whether the number tells how many episodes a mean is over."""
+    return "".join(char for char in key.lower() if char.isalnum()) in _EPISODES
+
+
 def read(text: str) -> Record | None:
     """The record of a line, or None when the line is prose."""
     if len(text) > LONGEST or not any(char.isdigit() or char in "nN" for char in text):
         return None
-    text = unwrap(text)
-    if "[" in text:
-        text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
-    fields = [each for each in _FIELDS.split(text.strip()) if _skip(each, 0) < len(each)]
+    fields = [each for each in _FIELDS.split(prepare(text)) if _skip(each, 0) < len(each)]
     readable = [pairs for each in fields if (pairs := field(each))]
     pairs = [pair for each in readable for pair in each if _sound(pair)]
     if not pairs or 2 * len(readable) < len(fields) or not _convincing(pairs):
@@ -144,7 +155,4 @@ def _placeholder(pair: Pair, pairs: list[Pair]) -> bool:
     """A mean over no episode: loops print 0 (or nan) where no episode has ended yet."""
     if not vocabulary.is_reward(pair.key) or (pair.value != 0.0 and not math.isnan(pair.value)):
         return False
-    counts = ("episodes", "nepisodes", "numepisodes", "episodecount")
-    return any(
-        p.value == 0 and "".join(c for c in p.key.lower() if c.isalnum()) in counts for p in pairs
-    )
+    return any(other.value == 0 and counts(other.key) for other in pairs)

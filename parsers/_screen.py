@@ -23,7 +23,7 @@ class Screen:
 
     def __init__(self) -> None:
         self.fresh = True
-        self.waiting: list[Line] = []
+        self.waiting: list[tuple[int, str]] = []
         self._lines: list[Line] = []
         self._overdrawn: tuple[int, str] | None = None
 
@@ -51,7 +51,7 @@ class Screen:
 
     def show(self, offset: int, text: str) -> None:
         """A line that is complete."""
-        self.waiting.append(Line(offset, text[:LONGEST]))
+        self.waiting.append((offset, text[:LONGEST]))
         self.fresh, self._overdrawn = True, None
 
     def many(self, texts: list[str], offset: int, steps: Iterable[int | None]) -> None:
@@ -69,7 +69,8 @@ class Screen:
 
     def settle(self, step: int | None) -> None:
         """Nothing is waited for any more: the lines belong to `step`."""
-        self._lines.extend(line._replace(step=step) for line in self.waiting)
+        for offset, text in self.waiting:
+            self._lines.append(Line(offset, text, UNKNOWN_TIME, step))
         self.waiting.clear()
 
     def take(self) -> list[Line]:

@@ -6,11 +6,12 @@ import re
 from array import array
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers import _pairs, _phrases
+from ppo_top.parsers import _phrases
 from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._bars import Steps
 from ppo_top.parsers._dicts import record as dict_record
 from ppo_top.parsers._endings import Endings
+from ppo_top.parsers._forms import Forms
 from ppo_top.parsers._numbers import NUMBER, number
 from ppo_top.parsers._record import Record
 from ppo_top.parsers._tables import Table
@@ -32,6 +33,7 @@ class Voice:
         self.axis = ""
         """What `step` counts; "" as long as no line has said a step."""
         self._seen = False
+        self._forms = Forms()
         self._records = 0
         self._block = False  # inside the block of right-aligned pairs that rsl_rl prints
 
@@ -41,7 +43,7 @@ class Voice:
             return dict_record(text)
         if self._block and (row := _BLOCK_ROW.match(text)):
             return Record([(row[1].strip(), float(number(row[2]) or 0.0))])
-        found = _phrases.read(text) or _pairs.read(text)
+        found = _phrases.read(text) or self._forms.read(text)
         self._block = bool(_BLOCK.match(text)) or (self._block and (not found or ":" in text))
         return self._placed(found) if found else None
 

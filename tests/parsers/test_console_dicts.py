@@ -167,11 +167,11 @@ def test_recorded_runs_agree_with_what_they_logged(log: str, oracle: str) -> Non
 @pytest.mark.parametrize("demo", sorted((HERE / "demo_logs").glob("trl_grpo*/stdout.log")))
 def test_grpo_console_agrees_with_trainer_state(demo: Path) -> None:
     """Every record of the checkpoint's history is on the console at its step."""
-    read = feed(Console(), [demo.read_bytes()])
+    table = feed(Console(), [demo.read_bytes()]).table()
     state = json.loads(next(demo.parent.glob("checkpoint-*/trainer_state.json")).read_text())
     for entry in state["log_history"]:
         for tag, exact in entry.items():
             if tag == "step" or exact is None:
                 continue
-            seen = dict(read.table()[tag])[entry["step"]]
+            seen = dict(table[tag])[entry["step"]]
             assert seen == pytest.approx(exact, rel=6e-4, nan_ok=True), tag
