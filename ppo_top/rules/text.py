@@ -71,30 +71,23 @@ _HINTS = (
     "normal expects all",
     "probability tensor",
     "out of memory",
-    "OutOfMemoryError",
     "Traceback",
     "RuntimeWarning",
     "Training complete!",
     "train_runtime",
-    " is nan",
-    " is NaN",
-    " are nan",
-    " are NaN",
-    " became nan",
-    " became NaN",
+    " nan",
+    " NaN",
     "Error",
     "Exception",
     "KeyboardInterrupt",
 )
 
-_HINT = re.compile("|".join(map(re.escape, _HINTS)))
-
 
 def match(line: str) -> TextEvidence | None:
     """The evidence in a line of console text, or None; fast, as every line is asked."""
-    if _HINT.search(line, 0, 4 * LONGEST) is None:
-        return None
     head = line[: 4 * LONGEST]
+    if not _hinted(head):
+        return None
     for pattern in PATTERNS:
         found = pattern.regex.search(head)
         if found is not None:
@@ -102,3 +95,11 @@ def match(line: str) -> TextEvidence | None:
             text = "".join(c for c in head[start : start + LONGEST] if c.isprintable())
             return TextEvidence(pattern.kind, text.strip(), pattern.ends)
     return None
+
+
+def _hinted(head: str) -> bool:
+    """Whether any pattern can be in it: a plain search for words is twenty times faster."""
+    for hint in _HINTS:  # noqa: SIM110 - a generator would take twice as long
+        if hint in head:
+            return True
+    return False
