@@ -1,0 +1,156 @@
+"""One reader on one input, in a process of its own, for ingest.py: prints what it took as JSON.
+
+    python benchmarks/ingest_readers.py READER FILE
+
+Every reader keeps all that it read until it is measured. What it imports is imported before; only
+`ppo_top_cold` counts numpy's import too, which ours makes when a file turns out to be large.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PIECE = 4 << 20
+"""The size of piece in which ppo-top reads a file."""
+
+
+class Missing(Exception):
+    """A reader that is not installed."""
+
+
+def ppo_top(path: Path) -> Callable[[], int]:
+    """Our parser as it reads its second large file."""
+    import numpy  # noqa: F401 - imported as the others' libraries are, before the clock starts
+
+    return ppo_top_cold(path)
+
+
+def ppo_top_cold(path: Path) -> Callable[[], int]:
+    """Our parser of whatever format the file has, with every checksum; columns are kept."""
+    from ppo_top.model import Series
+    from ppo_top.parsers import claim
+
+    head = path.read_bytes()[:4096]
+    found = claim(path.name, head)
+    assert found and not isinstance(found, bool) and found.parser
+    parser = found.parser()
+    series: dict[str, Series] = {}
+
+    def read() -> int:
+        with path.open("rb") as file:
+            while data := file.read(PIECE):
+                for points in parser.feed(data).points:
+                    series.setdefault(points.tag, Series(points.tag)).extend(points)
+        return sum(map(len, series.values()))
+
+    return read
+
+
+def many(path: Path) -> Callable[[], int]:
+    """Our parser on many copies of one small file, a new parser for each."""
+    from ppo_top.parsers import claim
+
+    data = path.read_bytes()
+    found = claim(path.name, data[:4096])
+    assert found and not isinstance(found, bool) and found.parser
+    make, copies = found.parser, copies_of(data)
+
+    def read() -> int:
+        return sum(len(points) for _ in range(copies) for points in make().feed(data).points)
+
+    return read
+
+
+def copies_of(data: bytes) -> int:
+    """How many copies of a small file `many` reads."""
+    return (8 << 20) // len(data)
+
+
+def plain(path: Path) -> Callable[[], int]:
+    """read() alone."""
+    return lambda: len(path.read_bytes()) * 0
+
+
+def splitlines(path: Path) -> Callable[[], int]:
+    """str.splitlines over the file's text, which is decoded before."""
+    text = path.read_text(errors="replace")
+    return lambda: len(text.splitlines()) * 0
+
+
+def event_accumulator(path: Path) -> Callable[[], int]:
+    """TensorBoard's own reader, keeping every scalar."""
+    try:
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    except ImportError as error:
+        raise Missing("pip install tensorboard") from error
+    reader = EventAccumulator(str(path), {"scalars": 0})
+
+    def read() -> int:
+        reader.Reload()
+        return sum(len(reader.Scalars(tag)) for tag in reader.Tags()["scalars"])
+
+    return read
+
+
+def tbparse(path: Path) -> Callable[[], int]:
+    """tbparse: TensorBoard's reader into a pandas frame, with wall times as ours."""
+    try:
+        from tbparse import SummaryReader
+    except ImportError as error:
+        raise Missing("pip install tbparse") from error
+    return lambda: len(SummaryReader(str(path), extra_columns={"wall_time"}).scalars)
+
+
+def terminalboard(path: Path) -> Callable[[], int]:
+    """terminalboard's own reader (it verifies no checksum)."""
+    try:
+        from terminalboard.reader import LightReader
+    except ImportError as error:
+        raise Missing("pip install terminalboard") from error
+    reader: Any = LightReader(str(path.parent))
+
+    def read() -> int:
+        runs = reader.poll()
+        return sum(len(each) for run in runs.values() for each in run.series.values())
+
+    return read
+
+
+READERS = {
+    each.__name__: each
+    for each in (
+        ppo_top,
+        ppo_top_cold,
+        many,
+        plain,
+        splitlines,
+        event_accumulator,
+        tbparse,
+        terminalboard,
+    )
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    name, path = sys.argv[1], Path(sys.argv[2])
+    try:
+        read = READERS[name](path)
+    except Missing as missing:
+        print(json.dumps({"missing": str(missing)}))
+        return
+    begun = time.perf_counter(), time.process_time()
+    points = read()
+    answer = {"seconds": time.perf_counter() - begun[0], "cpu": time.process_time() - begun[1]}
+    answer["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**answer, "points": points}))
+
+
+if __name__ == "__main__":
+    main()
