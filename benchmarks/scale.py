@@ -1,0 +1,198 @@
+"""How it grows: from ten runs to a thousand under one directory, unrelated files beside them.
+
+    python benchmarks/scale.py [--runs 10 100 1000] [--points 1000] [--files 100000] [--json FILE]
+
+Each run has 30 metrics of so many points in one event file, written by TensorBoard's own writer
+(one file, linked into the directory of every run, so that the disk plays no part). Each size is
+measured in a process of its own that reads and judges as the screen does, slice by slice. The bars
+are those of 1,000 runs: a first verdict within 2 s, below 1 GB with everything loaded, below 2 % of
+a core when idle. The exit code is 1 where one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ppo_top.follow import Follower
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+
+TAGS = [
+    *(f"rollout/ep_{name}_mean" for name in ("rew", "len")),
+    *(f"train/{name}" for name in ("approx_kl", "clip_fraction", "entropy_loss", "value_loss")),
+    *(f"train/{name}" for name in ("explained_variance", "learning_rate", "loss", "std")),
+    *(f"extra/metric_{number}" for number in range(20)),
+]
+FILES_PER_FOLDER = 20
+BARS = {"first_s": 2.0, "memory_mb": 1000.0, "idle_percent": 2.0}
+
+
+# --- making --------------------------------------------------------------------------------------
+
+
+def make_events(folder: Path, points: int) -> Path:
+    """One event file with all tags at every step."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    writer = EventFileWriter(str(folder))
+    for step in range(points):
+        for number, tag in enumerate(TAGS):
+            value = 0.01 + 0.001 * ((step * 31 + number) % 7)
+            summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
+            writer.add_event(Event(wall_time=1.7e9 + step, step=step * 2048, summary=summary))
+    writer.close()
+    return next(folder.glob("events*"))
+
+
+def make_runs(root: Path, runs: int, events: Path) -> None:
+    """So many directories with that event file."""
+    for number in range(runs):
+        folder = root / f"group_{number // 50}" / f"run_{number}"
+        folder.mkdir(parents=True)
+        os.link(events, folder / events.name)
+
+
+def make_unrelated(root: Path, files: int) -> None:
+    """Checkpoints beside the runs."""
+    for first in range(0, files, FILES_PER_FOLDER):
+        folder = root / "checkpoints" / f"step_{first}"
+        folder.mkdir(parents=True)
+        for number in range(FILES_PER_FOLDER):
+            (folder / f"shard_{number}.safetensors").touch()
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def resident_mb() -> float:
+    """Resident memory of this process."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
+    """Read and judge everything as the screen does, then do nothing for a while."""
+    start = time.perf_counter()
+    follower, session = Follower([root]), Session(Settings())
+    figures: dict[str, float] = {}
+
+    def note(name: str, holds: bool) -> None:
+        if holds and name not in figures:
+            figures[name] = time.perf_counter() - start
+
+    judged = False
+    while not judged:
+        slice_ = follower.poll(limit=50_000, budget=0.04)
+        session.apply(slice_.gains)
+        judged = session.judge(0.02) and not slice_.more
+        known = session.runs.values()
+        note("first_s", any(run.judged for run in known))
+        note("every_run_s", len(known) == runs)
+        note("read_s", not slice_.more)
+    note("judged_s", judged)
+    figures["memory_mb"] = resident_mb()
+    figures["points"] = sum(run.points for run in session.runs.values())
+    follower.wait(0.0)
+    follower.poll()
+    figures["idle_percent"] = 100 * idle(follower, session, idle_s)
+    follower.close()
+    return figures
+
+
+def idle(follower: Follower, session: Session, seconds: float) -> float:
+    """The share of a core that waiting costs."""
+    start, end = time.process_time(), time.monotonic() + seconds
+    while time.monotonic() < end:
+        follower.wait(1.0)
+        session.apply(follower.poll().gains)
+        session.judge(0.02)
+    return (time.process_time() - start) / seconds
+
+
+def measured(root: Path, runs: int, idle_s: float) -> dict[str, float]:
+    """The same in a process of its own."""
+    command = [sys.executable, __file__, "--measure", root, "--runs", runs, "--idle", idle_s]
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=True
+    )
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+# --- telling -------------------------------------------------------------------------------------
+
+HEADINGS = {
+    "points": "points",
+    "first_s": "first verdict s",
+    "every_run_s": "every run s",
+    "read_s": "all read s",
+    "judged_s": "all judged s",
+    "memory_mb": "memory MB",
+    "idle_percent": "idle % of a core",
+}
+
+
+def table(rows: dict[int, dict[str, float]]) -> str:
+    """The figures side by side."""
+    lines = ["  ".join(["  runs", *(f"{text:>16}" for text in HEADINGS.values())])]
+    for runs, figures in rows.items():
+        cells = [
+            f"{figures[name]:>16,.{0 if name in ('points', 'memory_mb') else 2}f}"
+            for name in HEADINGS
+        ]
+        lines.append("  ".join([f"{runs:>6}", *cells]))
+    return "\n".join(lines)
+
+
+def missed(figures: dict[str, float]) -> list[str]:
+    """Bars that are not held."""
+    return [
+        f"{HEADINGS[name]}: {figures[name]:.2f}, at most {bar:g}"
+        for name, bar in BARS.items()
+        if figures[name] > bar
+    ]
+
+
+def main() -> int:
+    """Make, measure, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, nargs="+", default=[10, 100, 1000])
+    parser.add_argument("--points", type=int, default=1000, help="of each of the 30 metrics")
+    parser.add_argument("--files", type=int, default=100_000, help="unrelated ones")
+    parser.add_argument("--idle", type=float, default=10.0, help="seconds of doing nothing")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(measure(options.measure, options.runs[0], options.idle)))
+        return 0
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "template").mkdir()
+        events = make_events(root / "template", options.points)
+        for runs in options.runs:
+            make_runs(root / str(runs), runs, events)
+            make_unrelated(root / str(runs), options.files)
+            rows[runs] = measured(root / str(runs), runs, options.idle)
+    print(table(rows))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    failures = missed(rows[max(rows)])
+    for failure in failures:
+        print(f"missed: {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

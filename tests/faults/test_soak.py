@@ -1,0 +1,24 @@
+"""The long test in short: writers that are killed, rotate and truncate, and not a point amiss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.soak import soak
+
+
+def test_some_seconds(tmp_path: Path) -> None:
+    """A console and TensorBoard's own writer, with kills and restarts."""
+    figures = soak(tmp_path, 6.0, seed=1, kinds=["console", "events"])
+    assert figures["points"] > 50
+    assert figures["kills"] > 0
+
+
+@pytest.mark.real
+def test_two_minutes(tmp_path: Path) -> None:
+    """The same with torch and Stable-Baselines3, and memory that stays as it is."""
+    figures = soak(tmp_path, 120.0, seed=2, kinds=["console", "events", "torch", "sb3"])
+    assert figures["points"] > 2_000
+    assert figures["memory_growth"] < 30 << 20
