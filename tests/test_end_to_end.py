@@ -94,9 +94,9 @@ async def test_the_checklist_turns_red_while_a_process_writes(
         await pilot.pause()
         assert "0 runs" in screen_text(app)
         write(source, runs / "sick" / source.name)
-        view = await until(pilot, app, is_red)
-        await pilot.pause(0.2)
-        text = screen_text(app)
+        await until(pilot, app, is_red)
+        view, text = app.desk.view(), screen_text(app)  # at one moment: the writer goes on
+    assert view is not None
     assert "sick" in text
     assert any(f"✗ {opened.finding.title}" in text for opened in view.open)
     assert "try" in text
