@@ -93,41 +93,52 @@ class Pyramid:
         stop = min(stop, len(self.values))
         if start >= stop:
             return EMPTY
-        if stop - start <= BRANCH:
-            block = self.values[start:stop]
-            total = sum(block)
-            if total - total == 0:  # all are finite: the usual case, and many small stretches
-                return Extent(min(block), max(block), block[-1], False)
-        low, high, bad = math.inf, -math.inf, False
-        at = start
-        while at < stop:
-            level = self._widest(at, stop)
-            if level < 0:
-                edge = min(stop, at - at % BRANCH + BRANCH)
-                finite = [value for value in self.values[at:edge] if math.isfinite(value)]
-                bad = bad or len(finite) < edge - at
-                low, high = min(low, *finite, low), max(high, *finite, high)
-                at = edge
-            else:
-                block = at // BRANCH ** (level + 1)
-                low, high = min(low, self._lows[level][block]), max(high, self._highs[level][block])
-                bad = bad or bool(self._bad[level][block])
-                at += BRANCH ** (level + 1)
+        first, last = -(-start // BRANCH), min(stop // BRANCH, self._length(0))
+        if first >= last:
+            low, high, bad = self._raw(start, stop)
+        else:
+            ends = self._raw(start, first * BRANCH), self._raw(last * BRANCH, stop)
+            inner = self._blocks(first, last)
+            low = min(ends[0][0], ends[1][0], inner[0])
+            high = max(ends[0][1], ends[1][1], inner[1])
+            bad = ends[0][2] or ends[1][2] or inner[2]
         if low > high:
             return Extent(None, None, None, bad)
         return Extent(low, high, self._last(start, stop), bad)
 
-    def _widest(self, at: int, stop: int) -> int:
-        """The highest level with a finished block that begins here and ends by `stop`, or -1."""
-        level = -1
-        size = BRANCH
-        while at % size == 0 and at + size <= stop and self._has(level + 1, at // size):
-            level += 1
-            size *= BRANCH
-        return level
+    def _raw(self, start: int, stop: int) -> tuple[float, float, bool]:
+        """The extremes of some points themselves."""
+        block: Sequence[float] = self.values[start:stop]
+        total = sum(block)
+        damaged = total - total != 0
+        if damaged:
+            block = [value for value in block if math.isfinite(value)]
+        found = min(block, default=math.inf), max(block, default=-math.inf)
+        return *found, damaged and len(block) < stop - start
 
-    def _has(self, level: int, block: int) -> bool:
-        return level < len(self._lows) and block < len(self._lows[level])
+    def _blocks(self, first: int, last: int) -> tuple[float, float, bool]:
+        """The extremes of some blocks, from whole slices of as few levels as will do."""
+        low, high, bad = math.inf, -math.inf, False
+        level = 0
+        while first < last:
+            lows, highs, flaws = self._lows[level], self._highs[level], self._bad[level]
+            above, below = -(-first // BRANCH), min(last // BRANCH, self._length(level + 1))
+            pieces = [(first, last)]
+            if above < below:
+                pieces = [(first, above * BRANCH), (below * BRANCH, last)]
+            for begin, end in pieces:
+                if begin < end:
+                    low = min(low, min(lows[begin:end]))
+                    high = max(high, max(highs[begin:end]))
+                    bad = bad or any(flaws[begin:end])
+            if above >= below:
+                break
+            first, last, level = above, below, level + 1
+        return low, high, bad
+
+    def _length(self, level: int) -> int:
+        """How many blocks of a level there are."""
+        return len(self._lows[level]) if level < len(self._lows) else 0
 
     def _last(self, start: int, stop: int) -> float | None:
         for at in range(stop - 1, max(start, stop - BRANCH) - 1, -1):

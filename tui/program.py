@@ -76,6 +76,7 @@ class PpoTop(App[int]):
         self._toasted = 0.0
         self._began = time.monotonic()
         self._pause = DRAW_S
+        self._drawn = ""
         self._states: list[object] = []
 
     # --- life ------------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ class PpoTop(App[int]):
             desk.settle_choice()
         if done and self._loaded:
             self._settled()
-        self._soon(self._pause if desk.run is not None else 0.0)
+        self._soon(self._pause if desk.chosen == self._drawn else 0.0)
         if not done and not self._judging:
             self._judging = True
             self.set_timer(0.001, self._judge_on)
@@ -191,11 +192,12 @@ class PpoTop(App[int]):
         size = self.canvas.size
         if not size.width or not size.height:
             return
-        begin = time.perf_counter()
+        begin = time.thread_time()
         block = picture(self.desk, size.width, size.height)
         self._hits = block.hits
         self.canvas.show(block.lines)
-        self._pause = max(DRAW_S, SHARE * (time.perf_counter() - begin))
+        self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
+        self._drawn = self.desk.chosen
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw for the new size."""

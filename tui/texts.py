@@ -8,7 +8,7 @@ from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
 from ppo_top.tui.spans import Line, line, shorten, told, wrap
 from ppo_top.view import CheckRow, OpenFinding, RunView
-from ppo_top.words import clean, count, duration, plural
+from ppo_top.words import clean, count, duration, number, plural
 
 
 def findings_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
@@ -63,9 +63,9 @@ def _share(desk: Desk, finding: Finding) -> str:
 
 def _listed(head: str, texts: tuple[str, ...], cells: int, numbered: bool = False) -> list[Line]:
     rows: list[Line] = []
-    for number, text in enumerate(texts, 1):
-        sign = f"{number} " if numbered else ""
-        lead = head if number == 1 else ""
+    for place, text in enumerate(texts, 1):
+        sign = f"{place} " if numbered else ""
+        lead = head if place == 1 else ""
         for at, row in enumerate(wrap(told(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
@@ -126,7 +126,8 @@ def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     names = min(names, max(cells // 2, 8))
     for name, value in sorted(view.config.items()):
         label = shorten(clean(name), names).ljust(names)
-        rows.append(line("  ", (label, "dim"), "  ", shorten(clean(str(value)), cells - names - 4)))
+        text = number(value) if isinstance(value, float) else clean(str(value))
+        rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
     if not view.config:
         rows.append(line(("  none are logged", "dim")))
     rows += [(), line(("Files", "title"))]
