@@ -10,7 +10,8 @@ whole (its producer, its configuration), the fold starts again from the first ro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -34,6 +35,13 @@ CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric: the first value is what the run started with."""
 
 _clock: Callable[[], float] = time.perf_counter
+
+Note = tuple[int, TextEvidence, str]
+"""Where a line of the console stands, what it is evidence of, and the line."""
+
+
+def _place(note: Note) -> int:
+    return note[0]
 
 
 @dataclass(slots=True)
@@ -62,8 +70,9 @@ class Run:
     _clocked: bool = False
     """Whether the main source tells the time; else seconds since the start are taken for it."""
     _committed: Judge = field(init=False)
-    _notes: list[tuple[int, TextEvidence, str]] = field(default_factory=list)
-    _noted: int = 0
+    _notes: tuple[list[Note], list[Note]] = ([], [])
+    """What the console said: by the run's own steps, and by how many records came before."""
+    _noted: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         self._committed = self.judge = Judge(self.profile)
@@ -121,7 +130,8 @@ class Run:
         self._clocked = plan.clocked
         self._rows.refresh()
         self.timeline = Timeline()
-        self._sealed = self._segment = self._noted = 0
+        self._sealed = self._segment = 0
+        self._noted = (0, 0)
         self.profile = Profile(
             producer=plan.producer.id,
             family=plan.producer.family,
@@ -151,15 +161,28 @@ class Run:
                 config[name] = lane.offset + lane.scale * first
         return config
 
-    def _gather_notes(self) -> list[tuple[int, TextEvidence, str]]:
-        """What the console said, by step; where it names no steps at all, it speaks of the end."""
-        notes = []
+    def _gather_notes(self) -> tuple[list[Note], list[Note]]:
+        """What the consoles said; where one names no steps at all, it speaks of the end."""
+        by_step: list[Note] = []
+        by_rank: list[Note] = []
         for _, source in sorted(self.sources.items()):
-            unplaced = -1 if source.points else LATEST
+            steps = self._foreign_steps(source)
             for line, found in source.evidence:
-                step = line.step if line.step is not None else unplaced
-                notes.append((step, found, line.text))
-        return sorted(notes, key=lambda note: note[0])
+                if line.step is None:
+                    by_step.append((-1 if source.points else LATEST, found, line.text))
+                elif steps is None:
+                    by_step.append((line.step, found, line.text))
+                else:
+                    by_rank.append((bisect_right(steps, line.step), found, line.text))
+        return sorted(by_step, key=_place), sorted(by_rank, key=_place)
+
+    def _foreign_steps(self, source: SourceState) -> Sequence[int] | None:
+        """The steps of a source that may count something else than the run; None for its own."""
+        clock = self._plan.clock if self._plan is not None else ()
+        own = source.series.values()
+        if not clock or not own or any(series is each for series in own for each in clock):
+            return None
+        return max(own, key=len).steps
 
     def _overdue(self) -> bool:
         """Whether more rows wait than may wait."""
@@ -175,7 +198,7 @@ class Run:
         """Judge the rows that may still grow, by a copy, so that it can be taken back."""
         place = self._rows.place()
         key = self._rows.next_key()
-        if key is None and self._noted == len(self._notes):
+        if key is None and self._noted == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         segment, noted = self._segment, self._noted
@@ -205,15 +228,20 @@ class Run:
         self._note(judge, step)
 
     def _note(self, judge: Judge, step: int | None) -> None:
-        """Hand over what the console said up to a step (None: to its end)."""
-        while self._noted < len(self._notes):
-            at, evidence, text = self._notes[self._noted]
-            if step is not None and at > step:
-                return
-            last = len(self.timeline) - 1
-            mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
-            judge.note(evidence.kind, text, mark)
-            self._noted += 1
+        """Hand over what the console said up to a step, and to this row (None: to its end)."""
+        last = len(self.timeline) - 1
+        reached, done = (step, last + 1), []
+        for notes, told, until in zip(self._notes, self._noted, reached, strict=True):
+            number = told
+            while number < len(notes) and (
+                step is None or until is None or notes[number][0] <= until
+            ):
+                at, evidence, text = notes[number]
+                mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
+                judge.note(evidence.kind, text, mark)
+                number += 1
+            done.append(number)
+        self._noted = (done[0], done[1])
 
     def _cut_back(self) -> None:
         """Take the rows off the timeline that were only a look ahead."""
