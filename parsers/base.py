@@ -72,6 +72,7 @@ class Format:
     `rank` orders the sources of one run: the higher rank is charted when two hold one concept
     (full precision before rounded, own clock before none). `console` formats also give `lines`.
     `chained` files of one folder continue each other: a resumed run adds a file.
+    `cumulative` files hold the whole history each: of several the longest is the newest.
     `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
     first bytes change they are read again from the start.
     """
@@ -86,3 +87,4 @@ class Format:
     console: bool = False
     rewritten: bool = False
     chained: bool = False
+    cumulative: bool = False

@@ -54,7 +54,7 @@ class TensorBoard:
     def __init__(self) -> None:
         self.restarts: list[Restart] = []
         self._records = Records()
-        self._plugins: dict[str, str] = {}
+        self._histograms: set[str] = set()
         self._problems = 0
 
     def feed(self, data: bytes) -> Batch:
@@ -93,13 +93,13 @@ class TensorBoard:
             batch.problems.append(Problem(offset, BAD_CHECKSUM))
             return []
         try:
-            event = decode(payload, 0, len(payload), self._plugins)
+            event = decode(payload, 0, len(payload), self._histograms)
             for value in event.values:
                 batch.config.update(_config(value))
         except Malformed as error:
             batch.problems.append(Problem(offset, f"a record that is no event: {error}"))
             return []
-        if event.restart:
+        if event.restart and len(self.restarts) < _MOST_PROBLEMS:
             self.restarts.append(Restart(offset, event.step))
         return _points(event, number)
 
@@ -178,4 +178,5 @@ FORMAT = Format(
     order=10,
     rank=100,
     parser=TensorBoard,
+    chained=True,
 )

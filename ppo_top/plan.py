@@ -64,9 +64,11 @@ class Chain:
         return [source.series[tag] for source in self.sources if tag in source.series]
 
     @property
-    def order(self) -> tuple[int, int, str]:
+    def order(self) -> tuple[int, int, int, str]:
         """Best first: the format's rank, then the files nearest to the run's own folder."""
-        return -self.sources[0].rank, len(PurePath(self.key).parts), self.key
+        first = self.sources[0]
+        length = first.points if first.source.format.cumulative else 0
+        return -first.rank, -length, len(PurePath(self.key).parts), self.key
 
 
 @dataclass(frozen=True)
@@ -214,13 +216,24 @@ def _best(lanes: Sequence[Lane], chains: Sequence[Chain], main: Chain) -> list[L
 
 
 def _shared(chain: Chain, main: Chain) -> tuple[list[Series], list[Series]] | None:
-    """The series of a concept that both chains hold, once an update; None without one."""
-    theirs = {known.concept: tag for tag, known in chain.meanings.items() if not known.per_episode}
-    for tag in main.tags:
-        known = main.meanings.get(tag)
-        if known is not None and known.concept in theirs and not known.per_episode:
-            return chain.parts(theirs[known.concept]), main.parts(tag)
-    return None
+    """The series of a concept that both chains hold, once an update; None without one.
+
+    Of several the one that both have had for longest: an evaluation at the end pairs nothing.
+    """
+    ours = {known.concept: tag for tag, known in main.meanings.items() if not known.per_episode}
+    pairs = [
+        (chain.parts(tag), main.parts(ours[known.concept]), known.concept)
+        for tag, known in chain.meanings.items()
+        if known.concept in ours and not known.per_episode
+    ]
+    if not pairs:
+        return None
+    theirs, own, _ = min(pairs, key=lambda pair: (_first(pair[0]), _first(pair[1]), pair[2]))
+    return theirs, own
+
+
+def _first(parts: Sequence[Series]) -> int:
+    return parts[0].steps[0]
 
 
 def _episodic(chain: Chain) -> bool:
