@@ -230,12 +230,11 @@ class Run:
     def _note(self, judge: Judge, step: int | None) -> None:
         """Hand over what the console said up to a step, and to this row (None: to its end)."""
         last = len(self.timeline) - 1
-        reached, done = (step, last + 1), []
+        reached = (None, None) if step is None else (step, last + 1)
+        done = []
         for notes, told, until in zip(self._notes, self._noted, reached, strict=True):
             number = told
-            while number < len(notes) and (
-                step is None or until is None or notes[number][0] <= until
-            ):
+            while number < len(notes) and (until is None or notes[number][0] <= until):
                 at, evidence, text = notes[number]
                 mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
                 judge.note(evidence.kind, text, mark)

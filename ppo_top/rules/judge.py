@@ -30,6 +30,9 @@ SURVIVED = {"crashed": 2, "out-of-memory": 2}
 MOST_NOTES = 5
 """Lines of console text that a finding keeps as evidence."""
 
+NAMING = ("non-finite:crit", "out-of-memory:crit")
+"""Kinds of lines that end a traceback and have a rule of their own."""
+
 PLANS = 64
 """How many sets of concepts a run's rows are expected to come in."""
 
@@ -103,6 +106,8 @@ class Judge:
         if kind == LAST_ERROR:
             self._name_error(text)
             return
+        if kind in NAMING:
+            self._name_error(text)
         rule_id, _, word = kind.partition(":")
         place = self._places.get(rule_id)
         if place is None:
