@@ -29,6 +29,8 @@ from ppo_top.parsers._protobuf import (
 
 LARGEST = 1 << 20
 """Lists of numbers and texts up to so many bytes are read."""
+_HISTOGRAMS = "histograms"
+_MOST_TAGS = 10_000
 _RESTART = 1
 _STRING = 7
 _BFLOAT16 = 14
@@ -94,10 +96,10 @@ class Tensor(NamedTuple):
     place: Place | None
 
 
-def decode(data: bytes, start: int, stop: int, plugins: dict[str, str]) -> Event:
+def decode(data: bytes, start: int, stop: int, rows: set[str]) -> Event:
     """The event in `data[start:stop]`; raises `Malformed`.
 
-    `plugins` remembers which plugin a tag belongs to: writers may say it with the first value only.
+    `rows` remembers the tags whose tensors are histograms: writers may say it at the first only.
     """
     event = Event()
     for each in fields(data, start, stop):
@@ -108,7 +110,7 @@ def decode(data: bytes, start: int, stop: int, plugins: dict[str, str]) -> Event
         elif each.number == 3:
             event.version = text(data, each)
         elif each.number == 5 and each.wire == BYTES:
-            event.values.extend(_summary(data, each, plugins))
+            event.values.extend(_summary(data, each, rows))
         elif each.number == 7 and each.wire == BYTES:
             event.restart = _is_restart(data, each)
     return event
@@ -120,35 +122,35 @@ def _is_restart(data: bytes, log: Field) -> bool:
     )
 
 
-def _summary(data: bytes, summary: Field, plugins: dict[str, str]) -> list[Value]:
+def _summary(data: bytes, summary: Field, rows: set[str]) -> list[Value]:
     return [
-        _value(data, each, plugins)
+        _value(data, each, rows)
         for each in fields(data, summary.start, summary.stop)
         if each.number == 1 and each.wire == BYTES
     ]
 
 
-def _value(data: bytes, value: Field, plugins: dict[str, str]) -> Value:
+def _value(data: bytes, value: Field, rows: set[str]) -> Value:
     found = {each.number: each for each in fields(data, value.start, value.stop)}
     tag = text(data, found[1]) if 1 in found else ""
     plugin, content = _plugin(data, found[9]) if 9 in found else ("", b"")
-    if plugin and plugin != "scalars":
-        plugins[tag] = plugin
-    plugin = plugin or plugins.get(tag, "")
+    if plugin == _HISTOGRAMS and len(rows) < _MOST_TAGS:
+        rows.add(tag)
     if 2 in found:
         place = Place(found[2].start, "f") if found[2].wire == FIXED32 else None
         return Value(tag, plugin, single(data, found[2]), place)
     if 5 in found:
         return Value(tag, plugin, histogram=_histogram(data, found[5]))
     if 8 in found:
-        return _tensor_value(data, tag, plugin, _tensor(data, found[8]))
+        plugin = plugin or (_HISTOGRAMS if tag in rows else "")
+        return _tensor_value(tag, plugin, _tensor(data, found[8]))
     return Value(tag, plugin, content=content)
 
 
-def _tensor_value(data: bytes, tag: str, plugin: str, tensor: Tensor) -> Value:
+def _tensor_value(tag: str, plugin: str, tensor: Tensor) -> Value:
     if tensor.texts:
         return Value(tag, plugin, texts=tensor.texts)
-    if plugin == "histograms" and tensor.shape[1:] == (3,):
+    if plugin == _HISTOGRAMS and tensor.shape[1:] == (3,):
         return Value(tag, plugin, histogram=Histogram.from_rows(tensor.elements))
     if prod(tensor.shape) == 1 and len(tensor.elements) == 1:
         return Value(tag, plugin, tensor.elements[0], tensor.place)

@@ -176,7 +176,7 @@ class Templates:
         if len(payload) > LONGEST:
             return None
         try:
-            event = decode(payload, 0, len(payload), {})
+            event = decode(payload, 0, len(payload), set())
         except Malformed:
             return None
         layout = _layout(payload, event)
@@ -206,6 +206,8 @@ class Templates:
 
 def _layout(payload: bytes, event: Event) -> Layout | None:
     if len(event.values) != 1 or event.version or event.restart:
+        return None
+    if event.values[0].plugin not in ("", "scalars"):
         return None
     place = event.values[0].place
     start, stop = event.step_at or (0, 0)

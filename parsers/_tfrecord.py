@@ -44,7 +44,7 @@ _CHECK = struct.Struct("<I").unpack_from
 _NOT_ZERO = re.compile(rb"[^\0]")
 _ZEROS = bytes(4)
 _EMPTY_LENGTH = crc32c(bytes(8))
-_KNOWN_LENGTHS = 1 << 16
+_KNOWN_LENGTHS = 1 << 12
 
 
 class Block(NamedTuple):
