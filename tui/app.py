@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -54,8 +55,7 @@ def run(
         replay=replay,
         glyphs=ASCII if ascii or settings.ascii or not _speaks_unicode() else UNICODE,
     )
-    if not desk.memory.notes:
-        desk.toast = HINT
+    desk.toast = _greeting(settings, desk.memory.path, HINT)
 
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
@@ -68,6 +68,21 @@ def run(
     )
     code = app.run()
     return app.return_code or code or 0
+
+
+def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
+    """What the footer says at first: a problem of the settings, else a hint at the first start."""
+    if settings.problems:
+        return settings.problems[0]
+    if memory is None:  # nothing is to be kept: the state directory lies among the logs
+        return hint
+    marker = memory.with_name("welcomed")
+    if marker.exists():
+        return ""
+    with suppress(OSError):
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    return hint
 
 
 def _first_word(place: str) -> None:

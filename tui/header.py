@@ -81,6 +81,8 @@ def run_title(frame: Frame, cells: int) -> Line:
     if view is None:
         return fill(line((frame.waiting or "waiting for logs", "dim")), cells)
     parts = [state(view, frame.glyphs), *progress(view)]
+    if view.problems:
+        parts.append(line((plural(view.problems, "unreadable place"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
         parts.append(line((clean(view.state_text), view.state.value)))
     name = clean(view.name)

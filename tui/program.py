@@ -66,7 +66,8 @@ class PpoTop(App[int]):
         self.palette_name = choose(theme).name
         self.canvas = Canvas(THEMES[self.palette_name])
         self.notifier = notifier(self._write)
-        self.pump = Pump(follower, self._arrived) if follower is not None else None
+        once = desk.replay is not None
+        self.pump = Pump(follower, self._arrived, once) if follower is not None else None
         self._hits: list[Hit] = []
         self._timer: Timer | None = None
         self._judging = False
@@ -124,6 +125,8 @@ class PpoTop(App[int]):
                 desk.toast = f"reading stopped: {self.pump.error!r}"
         if not piece.more:
             self._loaded = True
+            if desk.replay is not None:
+                desk.session.settle()
         self._judge()
 
     def _judge(self) -> None:

@@ -19,10 +19,16 @@ WAIT_S = 30.0
 
 
 class Pump:
-    """Reads in its own thread; `take` is called there with each slice that brought something."""
+    """Reads in its own thread; `take` is called there with each slice that brought something.
 
-    def __init__(self, follower: Follower, take: Callable[[Slice], None]) -> None:
+    With `finish` it ends once everything is read, with what unfinished ends still give: a replay.
+    """
+
+    def __init__(
+        self, follower: Follower, take: Callable[[Slice], None], finish: bool = False
+    ) -> None:
         self.follower = follower
+        self._finish = finish
         self._take = take
         self._stop = threading.Event()
         self._taken = threading.Semaphore(2)
@@ -73,5 +79,8 @@ class Pump:
                     return
                 self._take(piece)
             before = state
+            if self._finish and not piece.more:
+                self._take(self.follower.finish())
+                return
             if not piece.more:
                 self.follower.wait(WAIT_S)
