@@ -23,6 +23,8 @@ class Ledger:
         self.step: int | None = None
         self._owners: dict[str, str] = {}
         self._many = False
+        self._dead = False
+        self._finished: Ended | None = None
         self._last: tuple[str, ...] = ()
         self._begin()
 
@@ -44,6 +46,9 @@ class Ledger:
     def end(self, ended: Ended) -> None:
         """The stream's own word that the run is over."""
         self._ended = ended
+        self._dead = ended.state is State.DIED
+        if ended.state is State.FINISHED:
+            self._finished = ended
 
     def record(self, voice: str, found: Record, step: int) -> None:
         """The values of one record at its step."""
@@ -71,10 +76,11 @@ class Ledger:
             self._sheet.column(tag, steps, times, values)
 
     def _goes_on(self, step: int) -> None:
-        """Training goes on, so a traceback before it was survived."""
+        """Training goes on, so a traceback before it was survived; a farewell before that holds."""
         self.step = step
-        if self._ended is not None and self._ended.state is State.DIED:
-            self._ended = None
+        if self._dead:
+            self._dead = False
+            self._ended = self._finished
 
     def _named(self, voice: str, tags: tuple[str, ...]) -> tuple[str, ...]:
         if voice == "" and not self._many and tags == self._last:

@@ -13,6 +13,7 @@ from ppo_top.parsers._numbers import number, whole
 
 _MOST_KEYS = 20_000
 _DEEPEST = 20
+_DECODER = json.JSONDecoder()
 _NOT_FINITE = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
 
 
@@ -23,6 +24,18 @@ def load(data: bytes) -> dict[str, object] | str:
     except (ValueError, RecursionError) as problem:
         return f"not a JSON object: {str(problem)[:80]}"
     return found if isinstance(found, dict) else "a JSON value that is no object"
+
+
+def first_object(data: bytes | bytearray) -> dict[str, object] | None:
+    """The object that a file starts with, if it is closed; what stands behind it is left alone."""
+    text = data.decode("utf-8", "replace").lstrip()
+    if not text.startswith("{"):
+        return None
+    try:
+        found, _ = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def flatten(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -76,7 +76,7 @@ class Regular:
     def _line(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
         end = piece.find(b"\n", position)
         line = piece[position:end]
-        if end < 0 or line[-1:] != b"}" or b"\r" in line or not line.isascii():
+        if end < 0 or len(line) > _RUN or line[-1:] != b"}" or b"\r" in line or not line.isascii():
             return 0
         found = self._layouts.read(line)
         if found is None:

@@ -31,6 +31,8 @@ STEPS = (
 """Rows that say the step, the best first."""
 
 _SURE_STEPS = 4
+_LONGEST = 1 << 17
+"""Bytes of a table that is read in one go."""
 _MOST_ROWS = 1000
 _MOST_STRANGERS = 20
 _MOST_LAYOUTS = 256
@@ -135,7 +137,7 @@ class Blocks:
         body = piece.find(b"\n", start) + 1
         rule = piece[start:body]
         last = piece.find(b"\n-", body)
-        if last < 0 or not piece.startswith(rule, last + 1):
+        if last < 0 or last - start > _LONGEST or not piece.startswith(rule, last + 1):
             return None
         if len(rule) < 11 or rule.count(b"-") != len(rule) - 1:
             return None

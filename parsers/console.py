@@ -44,6 +44,7 @@ class Console:
 
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), longest: int = LONGEST) -> None:
         self._patterns = tuple(patterns)
+        self._careful = bool(patterns) or longest < LONGEST  # the quick way knows neither
         self._segments = Segments(longest)
         self._unwrapper = Unwrapper()
         self._main = Voice()
@@ -93,7 +94,7 @@ class Console:
             self._screen.waiting
             or not self._screen.fresh
             or self._held is not None
-            or self._patterns
+            or self._careful
             or self._main.table.started
             or self._main.endings.in_traceback
         ):
@@ -199,11 +200,10 @@ class Console:
             return
         if bar.total != known:
             self._ledger.configure({"max_steps": bar.total})
+        self._drawn = bar.done
         if self._held is not None:
             ahead = _dicts.ahead_of_bar(self._held.found)
             self._release(self._main.steps.by_bar(bar.done + ahead))
-        else:
-            self._drawn = bar.done
 
     def _dict(self, found: Record) -> None:
         if self._position.total is None:

@@ -6,12 +6,11 @@ wrapping is taken off.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 
 from ppo_top.model import Batch, ConfigValue, Problem
-from ppo_top.parsers._objects import settings_of
+from ppo_top.parsers._objects import first_object, settings_of
 from ppo_top.parsers._segments import Segments
 from ppo_top.parsers._yaml import LONGEST, Outline
 from ppo_top.parsers.base import HEAD_BYTES, Format
@@ -67,21 +66,18 @@ class JsonSettings:
         if len(self._data) > _LARGEST:
             self._end()
             return Batch(problems=[Problem(0, f"settings of more than {_LARGEST:,} bytes")])
-        closed = self._open == 0 and self._data.rstrip().endswith(b"}")
-        return self._read() if closed else Batch()
+        return self._read() if self._open <= 0 else Batch()
 
     def finish(self) -> Batch:
         """Braces inside of texts may have hidden the end."""
         return Batch() if self._done else self._read()
 
     def _read(self) -> Batch:
-        try:
-            found = json.loads(self._data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+        """The settings of the first object, if it is closed; what follows it is no concern."""
+        found = first_object(self._data)
+        if found is None:
             return Batch()
         self._end()
-        if not isinstance(found, dict):
-            return Batch()
         return Batch(config=dict(list(named(settings_of(found)).items())[:_MOST]))
 
     def _end(self) -> None:

@@ -6,18 +6,18 @@ the training, but has full precision, steps, and what the console never says (ma
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers._numbers import whole
+from ppo_top.parsers._objects import first_object
 from ppo_top.parsers._sheet import Sheet
 from ppo_top.parsers.base import HEAD_BYTES, Format
 
 _LARGEST = 256 << 20
 _SETTINGS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")
-_DECODER = json.JSONDecoder()
+_MOST_TRIES = 8
 
 
 class TrainerState:
@@ -26,6 +26,7 @@ class TrainerState:
     def __init__(self) -> None:
         self._data = bytearray()
         self._done = False
+        self._tries = 0
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes; give all points once the object is closed."""
@@ -36,18 +37,20 @@ class TrainerState:
         if len(self._data) > _LARGEST:
             return self._end(Batch(problems=[Problem(0, f"larger than {_LARGEST:,} bytes")]))
         # The object is indented, so its last brace stands at the start of a line.
-        end = self._data.rfind(b"\n}", searched)
-        if end < 0 or self._data[end + 2 :].strip():
+        if self._data.find(b"\n}", searched) < 0 or self._tries >= _MOST_TRIES:
             return Batch()
-        return self._end(read(self._data.decode("utf-8", "replace")))
+        self._tries += 1
+        return self._read() or Batch()
 
     def finish(self) -> Batch:
-        """An object that is closed on its own line, or in a file that was not indented."""
-        if self._done or not self._data.strip():
+        """A file that was not indented, or is none of JSON."""
+        if self._done or not self._data.rstrip().endswith(b"}"):
             return Batch()
-        if not self._data.rstrip().endswith(b"}"):
-            return Batch()
-        return self._end(read(self._data.decode("utf-8", "replace")))
+        return self._read() or self._end(Batch(problems=[Problem(0, "not complete JSON")]))
+
+    def _read(self) -> Batch | None:
+        state = first_object(self._data)
+        return None if state is None else self._end(read(state))
 
     def _end(self, batch: Batch) -> Batch:
         self._done = True
@@ -55,14 +58,9 @@ class TrainerState:
         return batch
 
 
-def read(text: str) -> Batch:
+def read(state: dict[str, object]) -> Batch:
     """The points and settings of a whole file."""
-    try:
-        state = _DECODER.decode(text)
-    except (ValueError, RecursionError) as problem:
-        place = getattr(problem, "pos", 0)
-        return Batch(problems=[Problem(place, f"not complete JSON: {str(problem)[:80]}")])
-    history = state.get("log_history") if isinstance(state, dict) else None
+    history = state.get("log_history")
     if not isinstance(history, list):
         return Batch(problems=[Problem(0, "no log_history")])
     sheet = Sheet()
@@ -72,9 +70,11 @@ def read(text: str) -> Batch:
             _entry(entry, sheet)
             if "train_runtime" in entry:
                 ended = Ended(State.FINISHED, "train_runtime")
-    config: dict[str, ConfigValue] = {
-        name: state[name] for name in _SETTINGS if _is_number(state.get(name))
-    }
+    config: dict[str, ConfigValue] = {}
+    for name in _SETTINGS:
+        value = state.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            config[name] = value
     return Batch(sheet.take(), config, ended=ended)
 
 
@@ -87,10 +87,6 @@ def _entry(entry: dict[str, object], sheet: Sheet) -> None:
         point = _float(value)
         if tag != "step" and point is not None:
             sheet.add(tag.encode("utf-8", "replace").decode(), step, UNKNOWN_TIME, point)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _float(value: object) -> float | None:
@@ -121,6 +117,7 @@ FORMAT = Format(
     claims=claims,
     order=10,
     rank=45,
+    cumulative=True,
     parser=TrainerState,
     rewritten=True,
 )
