@@ -70,6 +70,14 @@ TRAPS: dict[str, tuple[str, Columns]] = {
             "clip_fraction": lambda i: 0.1 * max(0.0, 1 - i / 50),
         },
     ),
+    "small updates at the end of a schedule, reward gained": (
+        "rlhf",
+        {
+            "lr": lambda i: 1e-3 * (1 - i / 60),
+            "approx_kl": lambda i: 5e-6 if i > 20 else 1e-3,
+            "clip_fraction": 0.0,
+        },
+    ),
     "a plateau at the maximum": ("ctrl", {"reward_mean": solved}),
     "a dip of a quarter": ("ctrl", {"reward_mean": dips}),
     "an estimate of the KL below zero": (
