@@ -1,0 +1,65 @@
+"""The curves of a run at a moment: its tracks by groups, each with range, best value and trend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ppo_top.catalogue import GROUPS, OTHER, Concept, concept
+from ppo_top.model import Status
+from ppo_top.rules.bands import Range, band, colour
+from ppo_top.run import Run
+from ppo_top.timeline import Track
+from ppo_top.trend import Best, best, trend
+
+
+@dataclass(frozen=True, slots=True)
+class PanelTrack:
+    """One line of a panel: the track, how it is called and printed, its range and best value."""
+
+    track: Track
+    label: str
+    fmt: str
+    direction: str
+    band: Range | None
+    status: Status
+    latest: float | None
+    best: Best | None
+    trend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The tracks of one group of concepts, in the order in which they are to be drawn."""
+
+    group: str
+    tracks: tuple[PanelTrack, ...]
+
+
+def panels(run: Run, row: int) -> Iterator[Panel]:
+    groups: dict[str, list[tuple[Concept, PanelTrack]]] = {}
+    for name, track in run.timeline.tracks.items():
+        seen = track.until(row)
+        if not seen:
+            continue
+        about = concept(name)
+        groups.setdefault(about.group, []).append((about, _panel_track(run, track, about, seen)))
+    for group in (*GROUPS, OTHER):
+        if group in groups:
+            drawn = sorted(groups[group], key=lambda pair: (pair[0].order, pair[0].name))
+            yield Panel(group, tuple(track for _, track in drawn))
+
+
+def _panel_track(run: Run, track: Track, about: Concept, seen: int) -> PanelTrack:
+    value = track.values[seen - 1]
+    return PanelTrack(
+        track=track,
+        label=about.label,
+        fmt=about.fmt,
+        direction=about.direction,
+        band=band(track.concept, run.profile),
+        status=colour(track.concept, value, run.profile),
+        latest=value,
+        best=best(track, seen, about.direction),
+        trend=trend(track, seen),
+    )
