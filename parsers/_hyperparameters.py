@@ -13,6 +13,7 @@ from ppo_top.parsers._protobuf import BYTES, Field, double, fields, text
 _RULE = re.compile(r"\s*:?-+:?\s*")
 _KEY = re.compile(r"[\w.\-/]{1,80}")
 _CUT = re.compile(r"[:=]")
+_NO_PAIR = ("#", "---", "- ")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _WORDS: dict[str, ConfigValue | None] = {"true": True, "false": False, "none": None, "null": None}
@@ -100,7 +101,7 @@ def _from_lines(words: str) -> dict[str, ConfigValue]:
     pairs: dict[str, ConfigValue | None] = {}
     for line in words.splitlines():
         key, *value = _CUT.split(line.strip(), maxsplit=1)
-        if not key or key.startswith("#"):
+        if not key or key.startswith(_NO_PAIR):
             continue
         if not value or not _KEY.fullmatch(key.strip()) or len(pairs) >= _MOST:
             return {}
