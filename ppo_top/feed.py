@@ -227,6 +227,12 @@ class FileFeed:
         self.more = bool(batch)
         return self._gain(batch, False) if batch else None
 
+    def again(self) -> None:
+        """Read from the beginning once more."""
+        self.tail.again()
+        if self._store is not None:
+            self._stamp = (-1.0,)  # no file has this inode: the store is taken for a new one
+
     def _reopen(self, limit: int) -> Gain:
         assert self.source is not None and self.source.format.store is not None
         self.close()

@@ -171,6 +171,17 @@ class Follower:
         for _, _, _, feed in ready:
             self._push(feed)
 
+    def again(self, keys: Iterable[str]) -> None:
+        """Read these sources once more from their beginning; the next gain of each is a reset.
+
+        For who keeps only a summary of a run, and wants its exact points back.
+        """
+        wanted = set(keys)
+        for feed in self._feeds.values():
+            if not wanted.isdisjoint(source.key for source in feed.sources):
+                feed.again()
+                self._push(feed)
+
     def finish(self) -> Slice:
         """No more will come: what is certain of the unfinished ends of all logs."""
         feeds: list[Feed] = list(self._feeds.values())

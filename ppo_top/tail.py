@@ -54,8 +54,8 @@ class Tail:
     """
 
     __slots__ = (
-        "_crc", "_head", "_last", "_reading", "_seen", "mtime", "offset", "path", "rewritten",
-        "size", "trouble", "zeros",
+        "_again", "_crc", "_head", "_last", "_reading", "_seen", "mtime", "offset", "path",
+        "rewritten", "size", "trouble", "zeros",
     )  # fmt: skip
 
     def __init__(self, path: str, rewritten: bool = False) -> None:
@@ -66,6 +66,7 @@ class Tail:
         self.trouble = ""
         self._seen: tuple[int, ...] = ()
         self._reading: tuple[int, ...] = ()
+        self._again = False
         self._forget()
 
     def _forget(self) -> None:
@@ -75,6 +76,10 @@ class Tail:
         self._crc = 0
         self._head = b""
         self._last = b""
+
+    def again(self) -> None:
+        """Read from the beginning once more; the next piece is a reset."""
+        self._again = True
 
     def changed(self) -> bool:
         """One stat: whether the file is another than when it was read; False if it is missing."""
@@ -114,7 +119,8 @@ class Tail:
         self.trouble = ""
         stamp = self._stamp(found)
         self.size, self.mtime = found.st_size, found.st_mtime
-        reset = not self._continues(handle, found)
+        reset = self._again or not self._continues(handle, found)
+        self._again = False
         if reset:
             self._forget()
         if self._reading[1:] != stamp[1:]:

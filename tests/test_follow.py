@@ -334,6 +334,17 @@ def test_closing_leaves_nothing_behind(runs: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
+def test_exact_points_can_be_had_again(runs: Path, reader: Reader) -> None:
+    """Who kept a summary only asks for a source once more, and gets it from its first byte."""
+    for name in ("a", "b"):
+        (runs / f"{name}.num").write_text("1\n2\n")
+    reader.look()
+    reader.values["a.num"] = []
+    reader.follower.again(["a.num"])
+    assert reader.look() == {"a.num": [1, 2], "b.num": [1, 2]}
+    assert reader.resets == 1
+
+
 def test_reading_once_needs_no_watching(runs: Path, reader: Reader) -> None:
     """A check of what is there starts no thread."""
     threads = threading.active_count()
@@ -479,6 +490,15 @@ def test_a_replaced_store_begins_again(runs: Path, stores: Reader) -> None:
     assert stores.look() == {"x.db": [8, 9]}
     assert stores.resets == 1
     assert (NumberStore.opened, NumberStore.closed) == (2, 1)
+
+
+def test_a_store_can_be_had_again(runs: Path, stores: Reader) -> None:
+    """Rereading opens the store anew."""
+    (runs / "x.db").write_text("1\n2\n")
+    stores.look()
+    stores.follower.again(["x.db"])
+    assert stores.look() == {"x.db": [1, 2]}
+    assert (stores.resets, NumberStore.opened, NumberStore.closed) == (1, 2, 1)
 
 
 def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: Reader) -> None:

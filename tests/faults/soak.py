@@ -36,8 +36,8 @@ class Watcher:
         self.seen: Seen = {}
         self.problems: list[str] = []
 
-    def look(self, wait: float = 0.0) -> None:
-        """Take what is new."""
+    def look(self, wait: float = 0.0) -> bool:
+        """Take what is new; True when there is more."""
         if wait:
             self._follower.wait(wait)
         slice_ = self._follower.poll()
@@ -51,12 +51,14 @@ class Watcher:
             self.problems += [f"{path}: {problem.what}" for problem in gain.batch.problems]
         for source in slice_.gone:
             self.seen.pop(str(source.path), None)
+        return slice_.more
 
-    def settle(self, seconds: float = 4.0) -> None:
-        """Look until nothing can be new any more."""
+    def settle(self, seconds: float = 3.0) -> None:
+        """Look until nothing can be new any more: no more is there for some sweeps."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.look(0.5)
+            if self.look(0.5):
+                end = time.monotonic() + seconds
 
     def close(self) -> Seen:
         """End, and give what was seen."""
@@ -161,9 +163,9 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
     for folder in sorted(it.writers):
         it.kill(folder)
     steady.settle()
-    restarted.settle(2.0)
+    restarted.settle()
     fresh = Watcher(root / "runs")
-    fresh.settle(2.0)
+    fresh.settle()
     return judge(it, steady, restarted.close(), fresh.close()) | {
         "restarts": restarts,
         "memory_growth": resident() - memory,
@@ -181,7 +183,7 @@ def judge(it: Soak, steady: Watcher, restarted: Seen, fresh: Seen) -> dict[str, 
         differing = [
             path for path in fresh.keys() | other.keys() if fresh.get(path) != other.get(path)
         ]
-        assert not differing, f"the {name} watcher differs from a fresh look in {differing}"
+        assert not differing, f"the {name} watcher differs from a fresh look in {differing[:9]}"
     twice = [path for path, values in seen.items() if values and max(values.values()) > 1]
     assert not twice, f"values were seen twice in {twice}"
     return {

@@ -49,13 +49,13 @@ def console(folder: Path, ledger: Ledger, draw: random.Random) -> None:
         file.write(line[cut:])
         ledger.point(path, value)
         chance = draw.random()
-        if chance < 0.004:
+        if chance < 0.001:
             other = path.with_name(f"train.log.{number}")
             ledger.moved(path, other)
             path.rename(other)
             file.close()
             file = open(path, "ab", buffering=0)  # noqa: SIM115
-        elif chance < 0.006:
+        elif chance < 0.002:
             ledger.void(path)
             file.truncate(0)
         time.sleep(PAUSE_S * draw.random())
