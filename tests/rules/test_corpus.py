@@ -1,0 +1,53 @@
+"""The labelled runs on which thresholds were set keep their verdict."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.diagnosis import RUNS, accepted_rules, reached
+from ppo_top.check import load
+from ppo_top.model import Finding, Severity
+from ppo_top.settings import Settings
+
+
+@cache
+def meta(run: Path) -> dict[str, Any]:
+    """A run's label."""
+    found: dict[str, Any] = json.loads((run / "meta.json").read_text(encoding="utf-8"))
+    return found
+
+
+def findings(run: Path) -> list[Finding]:
+    """What is found in a run, read as a user's own run would be."""
+    session = load([run], Settings(), io.StringIO())
+    assert session is not None
+    return max(session.runs.values(), key=lambda each: len(each.timeline)).findings
+
+
+TUNE = [
+    path.parent for path in sorted(RUNS.glob("*/meta.json")) if meta(path.parent)["split"] == "tune"
+]
+HEALTHY = [run for run in TUNE if meta(run)["fault"] == "none"]
+HARMFUL = [run for run in TUNE if meta(run)["fault"] != "none" and meta(run).get("harmful")]
+
+
+@pytest.mark.parametrize("run", HEALTHY, ids=lambda run: run.name)
+def test_a_healthy_run_is_not_warned_of(run: Path) -> None:
+    """Nothing is worse than something to watch."""
+    assert [f.rule for f in findings(run) if f.severity >= Severity.WARN] == []
+
+
+@pytest.mark.parametrize("run", HARMFUL, ids=lambda run: run.name)
+def test_a_harmful_fault_is_named(run: Path) -> None:
+    """A rule that may rightly name the fault warns of it once it has begun, at most three times."""
+    onset = meta(run)["onset_update"] // max(1, meta(run)["log_interval"])
+    loud = [f for f in findings(run) if f.severity >= Severity.WARN]
+    named = {f.rule for f in loud if reached(f, Severity.WARN) >= onset}
+    assert named & accepted_rules(meta(run))
+    assert max(sum(f.rule == rule for f in loud) for rule in named) <= 3
