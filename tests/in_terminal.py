@@ -1,0 +1,59 @@
+"""Runs a command in a pseudo-terminal, waits for a word on its screen, and quits it with `q`."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+
+SIZE = struct.pack("HHHH", 24, 100, 0, 0)
+
+
+def shown(
+    command: Sequence[str],
+    word: str,
+    patience_s: float = 60.0,
+    env: Mapping[str, str] | None = None,
+) -> tuple[int, str]:
+    """The exit code of a command that shows `word` and is then told to quit, and what it wrote.
+
+    The code is -1 when the word does not come, or the program does not end, in time.
+    """
+    child, terminal = pty.fork()
+    if not child:
+        os.execvpe(command[0], list(command), dict(os.environ if env is None else env))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, SIZE)
+    text, asked, end = "", False, time.monotonic() + patience_s
+    try:
+        while time.monotonic() < end:
+            if select.select([terminal], [], [], 0.2)[0]:
+                try:
+                    data = os.read(terminal, 65536)
+                except OSError:  # Linux: the other side is closed
+                    data = b""
+                if not data:
+                    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+                text += data.decode("utf-8", "replace")
+            if not asked and word in text:
+                os.write(terminal, b"q")
+                asked = True
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return -1, text
+    finally:
+        os.close(terminal)
+
+
+if __name__ == "__main__":  # WORD COMMAND: for a machine where nothing is installed yet
+    code, screen = shown(["bash", "-c", sys.argv[2]], sys.argv[1], patience_s=600.0)
+    print(f"shown: {sys.argv[1] in screen}, exit code {code}")
+    sys.exit(code if sys.argv[1] in screen else 1)
