@@ -16,8 +16,9 @@ from ppo_top.rules.advice import fill
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
 from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import CRIT, Limits, Reading, Rule, Skipped, Warming
+from ppo_top.rules.rule import CRIT, NAMES, Limits, Reading, Rule, Skipped, Warming
 from ppo_top.rules.run import Run
+from ppo_top.rules.say import label
 from ppo_top.rules.text import LAST_ERROR
 from ppo_top.settings import OwnRule
 
@@ -158,9 +159,9 @@ class Judge:
         if rule.id in self.profile.muted:
             return "muted in the settings"
         if self.profile.family not in rule.families:
-            return f"does not apply to {self.profile.family} runs"
+            return f"not for {NAMES.get(self.profile.family, self.profile.family)}"
         if rule.on and not self._points(rule) and rule.id not in self._noted:
-            return f"{' or '.join(rule.on)} not logged"
+            return f"{' or '.join(dict.fromkeys(map(label, rule.on)))} not logged"
         return ""
 
     def _points(self, rule: Rule) -> int:

@@ -17,6 +17,14 @@ KNOWN = frozenset({CTRL, RLHF, GRPO})
 EVERY = KNOWN | {UNKNOWN}
 LLM = frozenset({RLHF, GRPO})
 
+NAMES = {
+    CTRL: "control tasks",
+    RLHF: "RLHF with a critic",
+    GRPO: "GRPO and its relatives",
+    UNKNOWN: "unknown trainers",
+}
+"""What families are called in a sentence."""
+
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 
 ENGINE_LIMITS = ("k", "n", "warmup", "clear_after")

@@ -127,7 +127,7 @@ def test_rules_that_cannot_look_say_why() -> None:
     judge = judged(profile(), rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
     reasons = {skipped.rule: skipped.why for skipped in judge.skipped()}
     assert reasons["entropy-collapsed"] == "entropy not logged"
-    assert reasons["groups-tie"] == "does not apply to ctrl runs"
+    assert reasons["groups-tie"] == "not for control tasks"
     warming = {each.rule: (each.have, each.need) for each in judge.warming()}
     assert warming["policy-still"] == (3, 5)
 
