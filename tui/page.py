@@ -179,6 +179,7 @@ def _run(frame: Frame, cells: int, rows: int) -> Block:
         block.lines.append(progress_bar(frame, cells))
         left -= 1
     airy = rows >= 30
+    listed: frozenset[str] = frozenset()
     if "finding" not in frame.hidden:
         block.add(verdict(frame, cells, _verdict_rows(rows)))
         left = rows - 1 - len(block.lines)
@@ -186,14 +187,15 @@ def _run(frame: Frame, cells: int, rows: int) -> Block:
         if airy:
             block.lines.append(_rule(frame, "Crucial values", cells))
             left -= 1
-        shown = min(len(ordered(view, 99)), _value_rows(frame, view, left, airy))
+        shown = min(len(view.checklist), _value_rows(frame, view, left, airy))
         block.add(checklist(frame, cells, shown))
+        listed = frozenset(row.concept for row in ordered(view, shown))
         left = rows - 1 - len(block.lines)
     if "panels" not in frame.hidden and left > 1:
         if airy or left > 4:
             left -= 1
-            block.lines.append(_rule(frame, panels_title(frame, cells, left), cells))
-        block.add(panels(frame, cells, left))
+            block.lines.append(_rule(frame, panels_title(frame, cells, left, listed), cells))
+        block.add(panels(frame, cells, left, listed))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.add(timebar(frame, cells))
     return block

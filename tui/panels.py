@@ -15,6 +15,9 @@ from ppo_top.words import clean, number, value
 NARROWEST = 28
 """Cells that a plot with its title needs."""
 
+LINE = 38
+"""Cells that a label, a value and a curve on one line need."""
+
 LOWEST, HIGHEST = 4, 9
 """Lines of a panel: its title and its plot."""
 
@@ -46,24 +49,31 @@ def grid(cells: int, rows: int, amount: int) -> Grid:
     """The layout in which the most panels are seen, none lower or narrower than can be read."""
     columns = max(1, min(cells // NARROWEST, 6, amount or 1))
     if rows < 2 * LOWEST:
-        return Grid(max(1, cells // NARROWEST), 1)
+        return Grid(max(1, cells // LINE), 1)
     lines = min(-(-max(amount, 1) // columns), rows // LOWEST)
     return Grid(columns, min(HIGHEST, rows // lines))
 
 
-def worth_drawing(view: RunView) -> list[tuple[str, PanelTrack]]:
-    """All tracks in the order of their groups, without counters: a straight line tells nothing."""
+def worth_drawing(
+    view: RunView, listed: frozenset[str] = frozenset()
+) -> list[tuple[str, PanelTrack]]:
+    """All tracks in the order of their groups, without counters: a straight line tells nothing.
+
+    Where a curve is a line of text, those that are `listed` above with the same are left out.
+    """
     return [
         (panel.group, track)
         for panel in view.panels
         for track in panel.tracks
-        if track.direction != "mono"
+        if track.direction != "mono" and track.track.concept not in listed
     ]
 
 
-def drawn_tracks(frame: Frame, view: RunView, most: int) -> list[Cell]:
+def drawn_tracks(
+    frame: Frame, view: RunView, most: int, listed: frozenset[str] = frozenset()
+) -> list[Cell]:
     """The tracks to draw: of each group the crucial ones first, then what else fits."""
-    every = worth_drawing(view)
+    every = worth_drawing(view, listed)
     crucial = {row.concept for row in view.checklist if row.crucial}
     rank = sorted(
         range(len(every)),
@@ -79,9 +89,11 @@ def drawn_tracks(frame: Frame, view: RunView, most: int) -> list[Cell]:
     return [Cell(*every[at]) for at in kept]
 
 
-def panels_title(frame: Frame, cells: int, rows: int) -> str:
+def panels_title(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozenset()) -> str:
     """How many of the curves are seen, and how to see the others."""
-    amount = len(worth_drawing(frame.view)) if frame.view is not None else 0
+    if rows >= 2 * LOWEST:
+        listed = frozenset()
+    amount = len(worth_drawing(frame.view, listed)) if frame.view is not None else 0
     room = max(1, grid(cells, rows, amount).room(rows))
     if amount <= room:
         return "Curves"
@@ -90,15 +102,16 @@ def panels_title(frame: Frame, cells: int, rows: int) -> str:
     return f"Curves, page {here} of {pages} (PgUp PgDn)"
 
 
-def panels(frame: Frame, cells: int, rows: int) -> Block:
-    """The panels in exactly the lines there are."""
+def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozenset()) -> Block:
+    """The panels in at most the lines there are; `listed`: what stands on the checklist above."""
     view = frame.view
     block = Block()
     if view is None or rows < 1 or view.row is None:
         return block
-    amount = len(worth_drawing(view))
-    layout = grid(cells, rows, amount)
-    shown = drawn_tracks(frame, view, layout.room(rows))
+    if rows >= 2 * LOWEST:
+        listed = frozenset()
+    layout = grid(cells, rows, len(worth_drawing(view, listed)))
+    shown = drawn_tracks(frame, view, layout.room(rows), listed)
     wide = cells // layout.columns
     group = ""
     spare = rows - -(-len(shown) // layout.columns) * layout.high if layout.high > 1 else 0

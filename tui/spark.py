@@ -101,7 +101,7 @@ def _without_far(lows: list[float], highs: list[float]) -> tuple[float, float]:
     """The extremes, or the edge of the usual where a few columns lie far beyond it."""
     edge = max(1, len(lows) // FEW) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
-    spread = max(usual_high - usual_low, 1e-3 * max(abs(usual_high), abs(usual_low)))
+    spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
     low = lows[0] if usual_low - lows[0] <= FAR * spread else usual_low - spread / 2
     high = highs[-1] if highs[-1] - usual_high <= FAR * spread else usual_high + spread / 2
     return low, high

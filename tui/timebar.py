@@ -39,7 +39,7 @@ def _right(frame: Frame, view: RunView) -> Line:
     rows = len(view.timeline)
     row = view.row or 0
     if view.at_end:
-        return line((f"{frame.glyphs.here} newest ", "cursor"))
+        return line(("newest ", "cursor"))
     share = 100 * (row + 1) // rows
     step = count(view.timeline.steps[row])
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
