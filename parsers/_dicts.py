@@ -116,9 +116,9 @@ def ahead_of_bar(found: Record) -> int:
     return int(any(tag == _LOGS_FIRST for tag, _ in found.values))
 
 
-def is_last(found: Record) -> bool:
-    """Whether the record is the summary that the Hugging Face trainer prints at its end."""
-    return any(tag == _FINISHED for tag, _ in found.values)
+def farewell(found: Record) -> str:
+    """The words of the summary that the Hugging Face trainer prints at its end, or ""."""
+    return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == _FINISHED), "")
 
 
 class Layouts:
@@ -148,7 +148,7 @@ class Layouts:
         """Remember a layout if the careful way reads the same keys in the same order."""
         text = line.decode("ascii", "replace")
         found = record(text) if len(line) <= LONGEST else None
-        if found is None or found.step is not None or is_last(found):
+        if found is None or found.step is not None or farewell(found):
             return None
         tags = tuple(tag for tag, _ in found.values)
         if [tag.encode() for tag in tags] != list(keys) or "{" in "".join(tags):

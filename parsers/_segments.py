@@ -32,6 +32,8 @@ class Segments:
 
     def __init__(self, longest: int = LONGEST) -> None:
         self.problems: list[Problem] = []
+        self.dropped: bool | None = None
+        """Whether what `add` dropped last ended with a line feed; None: it dropped nothing."""
         self._longest = longest
         self._rest = bytearray()
         self._start = 0  # place of the first byte of _rest in the file
@@ -39,6 +41,7 @@ class Segments:
 
     def add(self, data: bytes) -> tuple[bytes, int]:
         """Take the next bytes; give all complete segments as one piece, and its place."""
+        self.dropped = None
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not end:
             self._keep(data)
@@ -51,6 +54,7 @@ class Segments:
             self._skipping = False
             cut = _SEGMENT.match(piece)
             assert cut is not None
+            self.dropped = cut[2] == b"\n"
             piece, place = piece[cut.end() :], place + cut.end()
         self._keep(data[end:])
         return piece, place

@@ -59,6 +59,8 @@ class Console:
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the stream and give what is complete."""
         piece, place = self._segments.add(data)
+        if self._segments.dropped is not None:
+            self._screen.lost(self._segments.dropped)
         position = 0
         while position < len(piece):
             position = self._many(piece, place, position) or self._one(piece, place, position)
@@ -156,8 +158,9 @@ class Console:
             self._dict(found)
         else:
             self._give(name, found)
-        if _dicts.is_last(found):
-            self._ledger.end(Ended(State.FINISHED, text[:LONGEST_LINE]))
+        farewell = _dicts.farewell(found)
+        if farewell:
+            self._ledger.end(Ended(State.FINISHED, farewell))
 
     def _table(self, text: str, name: str) -> bool:
         """Take a line that belongs to a table."""

@@ -145,7 +145,12 @@ class CsvLog:
 
     def _columns(self, block: bytes) -> bool:
         """Turn many plain rows at once; False when a row is not plain or says no step."""
-        if len(block) > 2 * _BLOCK or b'"' in block or b"\r" in block or self._step_at is None:
+        if (
+            len(block) > min(2 * _BLOCK, self._longest)
+            or b'"' in block
+            or b"\r" in block
+            or self._step_at is None
+        ):
             return False
         delimiter = self._delimiter.encode()
         rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
