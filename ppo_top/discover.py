@@ -15,7 +15,7 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -44,6 +44,8 @@ SYSTEM = frozenset(("/proc", "/sys", "/dev"))
 """Where files are not files."""
 MOST_FOLDERS = 300_000
 """More directories than this are not remembered: a PATH like / is a mistake."""
+SHARE = 50
+"""A directory whose listing took a second is not listed again before this many seconds."""
 LATELY_S = 600.0
 """A directory that changed within this time is asked every round."""
 YOUNG_NS = 2_000_000_000
@@ -83,7 +85,9 @@ class _Folder:
     files: dict[str, Found] = field(default_factory=dict)
     folders: dict[str, _Folder] = field(default_factory=dict)
     home: str = ""
-    """For a followed link: what it leads to."""
+    """For a given path and a followed link: what it leads to."""
+    rests: float = 0.0
+    """Not listed again before: a crowded directory in which files come and go costs little."""
     gone: bool = False
 
 
@@ -104,6 +108,7 @@ class Discovery:
         self._roots = _without_nested([os.fspath(path) for path in paths])
         self._named: dict[str, Found] = {}
         self._folders: dict[str, _Folder] = {}
+        self._heads: dict[str, _Folder] = {}  # from which everything below is reached
         self._fresh: deque[_Folder] = deque()
         self._links: deque[tuple[_Folder, str]] = deque()
         self._turn: deque[_Folder] = deque()
@@ -122,8 +127,9 @@ class Discovery:
         """
         until = self._clock() + seconds
         for path in hints:
-            if path in self._folders:
-                self._list(self._folders[path])
+            folder = self._folders.get(path)
+            if folder is not None and self._clock() >= folder.rests:
+                self._list(folder)
         if round_:
             for root in self._roots:
                 self._look_at_root(root)
@@ -189,6 +195,8 @@ class Discovery:
             self.problems[every] = f"more than {MOST_FOLDERS:,} directories: not all are seen"
             return
         self._folders[folder.path] = folder
+        if folder.home:
+            self._heads[folder.path] = folder
         self._fresh.append(folder)
 
     def _look_at_new(self, until: float) -> bool:
@@ -224,14 +232,10 @@ class Discovery:
             self._add_file(folder, name)
 
     def _is_seen(self, home: str, is_folder: bool) -> bool:
-        for folder in self._heads():
+        for folder in self._heads.values():
             if _is_inside(home, folder.home) or (is_folder and _is_inside(folder.home, home)):
                 return True
         return False
-
-    def _heads(self) -> Iterator[_Folder]:
-        """Directories from which everything below is reached."""
-        return (folder for folder in self._folders.values() if folder.home)
 
     # --- what is known -----------------------------------------------------------------------
 
@@ -261,11 +265,13 @@ class Discovery:
         except OSError as error:
             self._fail(folder, error)
             return
-        if folder.stamp != (found.st_dev, found.st_ino, found.st_mtime_ns):
+        new = folder.stamp != (found.st_dev, found.st_ino, found.st_mtime_ns)
+        if new and self._clock() >= folder.rests:
             self._list(folder)
 
     def _list(self, folder: _Folder) -> None:
         """Compare a directory with what was known of it."""
+        start = time.thread_time()
         try:
             found = os.stat(folder.path)
             with os.scandir(folder.path) as entries:
@@ -274,6 +280,7 @@ class Discovery:
             self._fail(folder, error)
             return
         self.problems.pop(folder.path, None)
+        folder.rests = self._clock() + SHARE * (time.thread_time() - start)
         age_ns = time.time_ns() - found.st_mtime_ns
         young = abs(age_ns) < YOUNG_NS
         folder.stamp = None if young else (found.st_dev, found.st_ino, found.st_mtime_ns)
@@ -352,6 +359,7 @@ class Discovery:
             each = waiting.pop()
             each.gone = True
             self._folders.pop(each.path, None)
+            self._heads.pop(each.path, None)
             self._hot.pop(each.path, None)
             self.problems.pop(each.path, None)
             self._lost.extend(each.files.values())

@@ -32,7 +32,11 @@ __all__ = ["Follower", "Gain", "Slice", "Source"]
 SWEEP_S = 0.5
 """How often logs that changed lately are looked at: a point is seen within a second."""
 SHARE = 50
-"""A sweep that took a second is not repeated before this many seconds: two percent of a core."""
+"""A sweep that worked a second is not repeated before this many seconds: two percent of a core."""
+PATIENCE = 4
+"""One that took a second, mostly waiting for a network, not before this many."""
+GATHER_S = 0.05
+"""Events that come within this time are looked at together: a flood makes no flood of looks."""
 LATELY_S = 600.0
 """A log that changed within this time is looked at in every sweep."""
 IN_TURN = 16
@@ -85,7 +89,7 @@ class Follower:
         self._count = 0
         self._turn = 0
         self._focus: frozenset[str] = frozenset()
-        self._due = self._due_watch = 0.0
+        self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
         self._refused: dict[str, str] = {}
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -99,7 +103,8 @@ class Follower:
 
     def poll(self, limit: int = 100_000, budget: float = 0.05) -> Slice:
         """What is new, at most about `limit` points and `budget` seconds of it."""
-        until = self._clock() + budget
+        self._polled = self._clock()
+        until = self._polled + budget
         gone = self._sweep(budget / 2)
         gains: list[Gain] = []
         points = 0
@@ -197,7 +202,7 @@ class Follower:
 
     def _sweep(self, seconds: float) -> list[Source]:
         """Find what appeared, grew or went; sources that are gone are returned."""
-        now = self._clock()
+        now, used = self._clock(), time.thread_time()
         hints = self._watcher.take()
         self._watcher.rest()
         round_ = now >= self._due
@@ -212,8 +217,9 @@ class Follower:
             gone = self._apply(look, now)
         if round_:
             self._sweep_files(now)
-            took = self._clock() - now
-            self._due = now + max(SWEEP_S, took * SHARE if not self._unseen else 0.0)
+            busy, took = time.thread_time() - used, self._clock() - now
+            pause = 0.0 if self._unseen else max(busy * SHARE, took * PATIENCE)
+            self._due = now + max(SWEEP_S, pause)
         if self._watches and now >= self._due_watch:
             self._watch(now)
         return gone
@@ -299,6 +305,8 @@ class Follower:
         seconds = max(0.0, min(timeout, self._due - self._clock()))
         ready = select.select(handles, [], [], seconds)[0]
         if self._wake_read in ready:
+            if len(ready) == 1:  # a pipe holds little: it is emptied at once
+                time.sleep(max(0.0, min(GATHER_S - (self._clock() - self._polled), timeout)))
             self._drain()
         return bool(ready)
 

@@ -161,7 +161,7 @@ class Watcher:
             self._counts[path] = self._counts.get(path, 0) + 1
             if self._counts[path] > BUSY_EVENTS:
                 self._busy.add(path)
-            known = path in self._grew and not named
+            known = path in (self._named if named else self._grew)
             self._grew.add(path)
             if named:
                 self._named.add(path)

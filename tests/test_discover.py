@@ -322,6 +322,20 @@ def test_time_stamps_of_the_future_do_no_harm(tmp_path: Path) -> None:
     assert finder.look() == ["a/x.log", "a/y.log"]
 
 
+def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What took long to list is left alone for long, hints or not, and is not forgotten."""
+    seconds = iter(range(1_000_000))
+    monkeypatch.setattr("ppo_top.discover.time.thread_time", lambda: next(seconds))
+    finder = Finder(tmp_path)
+    finder.look()
+    make(tmp_path / "a.log")
+    assert finder.look(hints=[str(tmp_path)]) == []
+    finder.clock.now += 50
+    assert finder.look() == ["a.log"]
+
+
 def test_a_hint_is_looked_at_without_a_round(tmp_path: Path) -> None:
     """A directory in which something happened is listed at once."""
     make(tmp_path / "a/x.log")

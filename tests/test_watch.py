@@ -277,3 +277,5 @@ def test_many_events_ring_once(tmp_path: Path, watcher: Watcher, bell: Bell) -> 
     assert not bell.rung.is_set()
     assert watcher.take() == Hints({folder}, set())
     assert watcher.take() == Hints(set(), set())
+    watcher.happened(folder, named=True)
+    assert hint(watcher, bell) == Hints({folder}, {folder})

@@ -70,7 +70,7 @@ def events(folder: Path, ledger: Ledger, draw: random.Random) -> None:
     writer = EventFileWriter(str(folder))
     path = newest(folder)
     for step in range(10**9):
-        value = draw.getrandbits(24)  # exact as float32
+        value = step + 1  # exact as float32
         summary = Summary(value=[Summary.Value(tag="soak/value", simple_value=float(value))])
         writer.add_event(Event(wall_time=time.time(), step=step, summary=summary))
         writer.flush()
@@ -85,7 +85,7 @@ def torch(folder: Path, ledger: Ledger, draw: random.Random) -> None:
     writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
     path = newest(folder)
     for step in range(10**9):
-        value = draw.getrandbits(24)
+        value = step + 1
         writer.add_scalar("soak/value", float(value), step)
         writer.flush()
         ledger.point(path, value)
