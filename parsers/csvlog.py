@@ -224,6 +224,8 @@ def delimiter_of(header: str) -> str:
 
 _NAMES = re.compile(r"\.(?:csv|tsv)$|^progress\.txt$", re.IGNORECASE)
 _FEWEST = 2
+_LONG_FORM = "tag"
+"""A column of tables that hold one point a row, such as what `ppo-top export` writes."""
 
 
 def columns_of(head: bytes) -> list[str] | None:
@@ -242,7 +244,11 @@ def claims(name: str, head: bytes) -> bool | None:
     columns = columns_of(head)
     if columns is None:
         return None
-    if len(columns) < _FEWEST or any(number(column) is not None for column in columns if column):
+    if (
+        len(columns) < _FEWEST
+        or _LONG_FORM in columns
+        or any(number(column) is not None for column in columns if column)
+    ):
         return False
     ends = [column.rpartition("/")[2] for column in columns]
     stepped = any(vocabulary.axis(end) for end in ends) or bool(set(columns) & set(STEPS))

@@ -102,7 +102,8 @@ def time_of(values: Mapping[str, object]) -> float:
 
 _OWN_NAMES = re.compile(r"^(?:progress|result)\.json$")
 _NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
-_OTHERS = frozenset({"kind", "prompt", "messages", "completion", "chosen"})
+_OTHERS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
+"""Keys of data sets, of stores with readers of their own, and of lists of single points."""
 
 
 def claims(name: str, head: bytes) -> bool | None:

@@ -148,6 +148,7 @@ def test_windows_line_ends() -> None:
         ("data.csv", b"1,0.5\n2,0.25\n", False),
         ("people.csv", b"name,age,value\nA,3,4\n", False),
         ("0.monitor.csv", b'#{"t_start": 1.0}\nr,l,t\n', False),
+        ("export.csv", b"run,source,tag,concept,step,time,value\n", False),
         ("binary.csv", b"step,loss\x00\n", False),
     ],
 )

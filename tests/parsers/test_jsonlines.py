@@ -141,6 +141,7 @@ def test_iso_times() -> None:
         ("rows.jsonl", b'{"id": 7, "text": "a"}\n', False),
         ("result.json", b'{"a": {' + b'"b": 1, ' * 600, True),
         ("rows.jsonl", b'{"a": {' + b'"b": 1, ' * 600, False),
+        ("export.jsonl", b'{"run":"a","tag":"loss","step":1,"value":0.5}\n', False),
         ("progress.json", b"[\n", False),
         ("inbox.jsonl", b'{"v":1,"kind":"metric","metrics":{"loss":1},"step":1}\n', False),
     ],
