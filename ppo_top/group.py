@@ -55,6 +55,16 @@ FEW = 3
 """Of two logs with fewer telling tags than this so far, more may show that they are one run."""
 
 
+SETTLED = 3
+"""A log with so many rows has shown the tags that it will go on with."""
+
+
+def rows_of(first: First) -> int:
+    """How many rows a log has so far, where its first points can tell (else: enough)."""
+    rows: int = getattr(first, "rows", SETTLED)
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a log belongs by its path. `near`: it lies in the home itself."""
@@ -109,7 +119,7 @@ class Groups:
             if not (first or sure):
                 return None
             run = self._among(scope, place, first)
-            if run is None and not sure and self._may_become_comparable(scope, place, first):
+            if run is None and not sure and self._is_too_early(scope, place, first):
                 return None
             run = run or self._around(scope, place, first) or self._new(scope, place, key)
         if place.unit:
@@ -121,12 +131,31 @@ class Groups:
             self._names.clear()
         return run.id
 
-    def _may_become_comparable(self, scope: str, place: Place, first: First) -> bool:
-        """Whether a few more tags may tell that a log is another voice of a run of its home."""
-        others = self._homes.get((scope, place.home), [])
-        if not others or all(likeness(run.first, first) is not None for run in others):
-            return False
-        return min(_telling(first), *(_telling(run.first) for run in others)) < FEW
+    def _is_too_early(self, scope: str, place: Place, first: First) -> bool:
+        """Whether a few more rows may tell that a log is another voice of a run in or near its home.
+
+        Trainers log their first rows with fewer tags than the others.
+        """
+        doubtful = [
+            run
+            for run in self._homes.get((scope, place.home), [])
+            if likeness(run.first, first) is None
+            and min(_telling(first), _telling(run.first)) < FEW
+        ]
+        doubtful += [
+            run for run in self._near(scope, place) if len(_compare(run.first, first)) < MANY
+        ]
+        voices = [voice for run in doubtful for voice in (first, *run.voices)]
+        return any(rows_of(voice) < SETTLED for voice in voices)
+
+    def _near(self, scope: str, place: Place) -> list[_Run]:
+        """The runs in folders above or below."""
+        return [
+            run
+            for (other, home), runs in self._homes.items()
+            if other == scope and (_holds(home, place.home) or _holds(place.home, home))
+            for run in runs
+        ]
 
     def _among(self, scope: str, place: Place, first: First) -> _Run | None:
         """A run of the same home that this log is another voice of."""
@@ -146,10 +175,7 @@ class Groups:
         """
         if len(first) < MANY:
             return None
-        found = []
-        for (other, home), runs in self._homes.items():
-            if other == scope and (_holds(home, place.home) or _holds(place.home, home)):
-                found += [run for run in runs if _is_beyond_doubt(run.first, first)]
+        found = [run for run in self._near(scope, place) if _is_beyond_doubt(run.first, first)]
         return found[0] if len(found) == 1 else None
 
     def _new(self, scope: str, place: Place, key: str) -> _Run:

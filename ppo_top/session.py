@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from ppo_top.follow import Gain, Source
 from ppo_top.group import Groups
@@ -11,6 +12,9 @@ from ppo_top.model import Severity
 from ppo_top.run import Run
 from ppo_top.settings import Settings
 from ppo_top.sources import FirstPoints, SourceState
+
+PATIENCE_S = 30.0
+"""A log that says nothing more for so long is given its run by what it has said."""
 
 _SLICE_S = 0.02
 """At least so long a run is judged at a stretch, so that each call gets somewhere."""
@@ -57,11 +61,16 @@ class Session:
         if run is None:
             run = self.runs[found] = Run(found, found, "", self.settings)
             for each in self.runs.values():
-                each.name = self._groups.name(each.id)
-        run.name, run.path = self._groups.name(found), self._groups.path(found)
+                each.name = self._name(each.id)
+        run.name, run.path = self._name(found), self._groups.path(found)
         run.source(state)
         self._run_of[state.key] = run
         return run
+
+    def _name(self, run: str) -> str:
+        """A run's name; that of `.` is the name of the directory."""
+        name = self._groups.name(run)
+        return name if name not in (".", "..") else Path(name).resolve().name or name
 
     def settle(self, final: bool = True) -> None:
         """Give logs that hold no points their run: settings, a console that ends in a traceback.
@@ -71,7 +80,8 @@ class Session:
         for key, state in self._states.items():
             if key in self._run_of:
                 continue
-            told = state.config or state.ended or state.evidence
+            waited = state.series and time.time() - state.mtime > PATIENCE_S
+            told = state.config or state.ended or state.evidence or waited
             if told or (final and (state.lines or state.problem_count)):
                 run = self._place(state, sure=True)
                 if run is not None:

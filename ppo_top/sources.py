@@ -32,6 +32,11 @@ class FirstPoints(Mapping[str, tuple[int, float]]):
     def __init__(self, source: SourceState) -> None:
         self._source = source
 
+    @property
+    def rows(self) -> int:
+        """How many rows the source has: points of its longest series."""
+        return max(map(len, self._source.series.values()), default=0)
+
     def __getitem__(self, tag: str) -> tuple[int, float]:
         series = self._source.series[tag]
         return series.steps[0], series.values[0]
