@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
+from ppo_top.own_rule import OwnRule
 from ppo_top.rules import book
 from ppo_top.rules.advice import fill
 from ppo_top.rules.evidence import gather, own_evidence
@@ -20,7 +21,6 @@ from ppo_top.rules.rule import CRIT, NAMES, Limits, Reading, Rule, Skipped, Warm
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label
 from ppo_top.rules.text import LAST_ERROR
-from ppo_top.settings import OwnRule
 
 NOTE_FADES = 20
 """A finding that rests on console text alone clears after so many rows without more of it."""

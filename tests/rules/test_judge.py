@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
+from ppo_top.own_rule import OwnRule
 from ppo_top.rules.judge import Judge
-from ppo_top.settings import OwnRule
 from tests.rules.cases import fallen
 from tests.rules.runs import CTRL, GRPO, findings, judged, profile, rows, told
 
