@@ -1,11 +1,12 @@
 """What the screen costs, measured from outside through a pseudo terminal of 140x40.
 
-    python benchmarks/screen.py [--quick] [--only N] [--json FILE]
+    python benchmarks/screen.py [--quick] [--only N] [--json FILE] [--peer "terminalboard {}"]
 
 prints: time to the first full screen and to the first verdict, bytes and processor time when idle,
 at one and at ten updates a second with 30 metrics changing, memory with 50 runs, and how long a key
 takes to be answered while a log of 1,000,000 points is read. The bars are those the project sets
-itself; the exit code is 1 where one is missed.
+itself; the exit code is 1 where one is missed. With `--peer` another viewer is started on the same
+TensorBoard event file, to see what the same update costs there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import pty
 import random
 import select
+import shlex
 import shutil
 import signal
 import statistics
@@ -29,6 +31,7 @@ import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 SIZE = (40, 140)
@@ -237,12 +240,50 @@ def loading(folder: Path) -> list[Measure]:
     ]
 
 
+def beside(folder: Path, program: list[str], seconds: float) -> list[Measure]:
+    """A program on an event file that gains 30 values a second: start, bytes, processor, memory."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    name = Path(program[0]).name if program[0] != sys.executable else "ppo-top"
+    writer = EventFileWriter(str(folder / name))
+    chance = random.Random(3)
+
+    def update(number: int) -> None:
+        for tag, text in zip(COLUMNS, row(number, chance).strip().split(","), strict=True):
+            summary = Summary(value=[Summary.Value(tag=tag, simple_value=float(text))])
+            writer.add_event(Event(step=number * 2048, wall_time=time.time(), summary=summary))
+        writer.flush()
+
+    for number in range(1, 121):
+        update(number)
+    terminal = Terminal([part.replace("{}", str(folder / name)) for part in program])
+    first = terminal.read(10, lambda seen: len(seen) > 3000)
+    terminal.read(5.0)
+    before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
+    for number in range(121, 121 + int(seconds)):
+        update(number)
+        terminal.read(max(0.0, begin + (number - 120) - time.perf_counter()))
+    taken = time.perf_counter() - begin
+    found = [
+        Measure(f"{name}: a screen full", first * 1000, "ms"),
+        Measure(f"{name}: 1 update/s", (len(terminal.written) - before) / taken / 1024, "KiB/s"),
+        Measure(f"{name}: processor", 100 * (terminal.cpu_s() - cpu) / taken, "% of a core"),
+        Measure(f"{name}: memory", terminal.memory_mb(), "MB"),
+    ]
+    terminal.close()
+    writer.close()
+    return found
+
+
 def main() -> int:
     """Measure all, print a table, tell whether every bar is kept."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="shorter stretches")
     parser.add_argument("--only", type=int, choices=range(6), help="one of the six measurements")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--peer", action="append", default=[], help='e.g. "terminalboard {}"')
     options = parser.parse_args()
     stretch = 10.0 if options.quick else 60.0
     folder = Path(tempfile.mkdtemp(prefix="ppo-top-screen-"))
@@ -257,6 +298,10 @@ def main() -> int:
             lambda: many(folder / "fifty"),
             lambda: loading(folder / "million"),
         ]
+        if options.peer:
+            programs = [command(Path("{}")), *(shlex.split(peer) for peer in options.peer)]
+            steps = [partial(beside, folder / "beside", each, stretch / 2) for each in programs]
+            options.only = None
         for step in steps if options.only is None else [steps[options.only]]:
             for measure in step():
                 measures.append(measure)
