@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -27,30 +27,35 @@ def shown(
 
     The code is -1 when the word does not come, or the program does not end, in time.
     """
-    child, terminal = pty.fork()
-    if not child:
-        os.execvpe(command[0], list(command), dict(os.environ if env is None else env))
+    terminal, other = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, SIZE)
+    child = subprocess.Popen(
+        command, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
+    )
+    os.close(other)
     text, asked, end = "", False, time.monotonic() + patience_s
     try:
         while time.monotonic() < end:
             if select.select([terminal], [], [], 0.2)[0]:
-                try:
-                    data = os.read(terminal, 65536)
-                except OSError:  # Linux: the other side is closed
-                    data = b""
+                data = _read(terminal)
                 if not data:
-                    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+                    return child.wait(), text
                 text += data.decode("utf-8", "replace")
             if not asked and word in text:
                 os.write(terminal, b"q")
                 asked = True
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
         return -1, text
     finally:
         os.close(terminal)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # on Linux that says that the other side is closed
+        return b""
 
 
 if __name__ == "__main__":  # WORD COMMAND: for a machine where nothing is installed yet
