@@ -40,7 +40,7 @@ TAGS = [
     *(f"policy/{name}" for name in ("ratio_mean", "ratio_max", "approxkl_avg", "clipfrac_avg")),
     *("time/fps", "eval/mean_reward", "env/reward_mean", "tokens/responses_len_mean"),
 ]
-TEXT_BYTES = 24 << 20
+TEXT_BYTES = 6 << 20
 SERVER = "tensorboard-data-server --checksum"
 SLOW = {"event_accumulator", "tbparse", "terminalboard"}
 LABELS = {
