@@ -17,6 +17,7 @@ STEPS = (
     "step",
     "Step",
     "_step",
+    "current_steps",
     "timesteps_total",
     "timesteps",
     "iteration",

@@ -49,6 +49,8 @@ class Forms:
 
     def read(self, text: str) -> Record | None:
         """The record of a line, or None when the line is prose."""
+        if len(text) > _pairs.LONGEST:
+            return None
         parts = _NUMBER.split(_pairs.prepare(text))
         words = _GAP.join(parts[::2])
         if len(words) > _LONGEST or _CLOCK in words:

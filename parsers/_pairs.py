@@ -15,7 +15,7 @@ from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._numbers import NUMBER, number, unwrap, whole
 from ppo_top.parsers._record import Record
 
-LONGEST = 16384
+LONGEST = 8192
 """Characters of a line that may hold pairs."""
 
 _UNITS = (
@@ -36,6 +36,8 @@ _FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _EPISODES = ("episodes", "nepisodes", "numepisodes", "episodecount")
+_WIDE = re.compile(r"[^\S\t]{4,}+")
+"""Blanks that are searched again and again would cost a square of their number."""
 _CLOCK = re.compile(r"^\d{1,3}:\d\d")
 
 
@@ -92,7 +94,7 @@ def prepare(text: str) -> str:
     text = unwrap(text)
     if "[" in text:
         text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
-    return text.strip()
+    return _WIDE.sub("   ", text.strip())
 
 
 def counts(key: str) -> bool:

@@ -214,3 +214,49 @@ def test_farewells(line: bytes) -> None:
     read = every_way(Console, LINE + b"\n" + line + b"\n")
     assert read.ended is not None
     assert read.ended.state is State.FINISHED
+
+
+HOSTILE = (
+    b" ",
+    b"\xe2\x80\x83",
+    b"\t",
+    b"a ",
+    b"a: ",
+    b"1,111,",
+    b"1,",
+    b"[",
+    b"[1/2",
+    b"(",
+    b"np.float64(",
+    b"tensor([",
+    b"\x1b]",
+    b"\x1b[",
+    b"|",
+    b"- ",
+    b"'",
+    b"a=1 ",
+    b"a=1,",
+    b"reward ",
+    b"reward 1 ",
+    b"1:",
+    b"%|",
+    b"{'a': ",
+    b"{'a': 1, ",
+    b"\\",
+    b"Error.",
+    b"(a pid=1) ",
+    b"[rank0]: ",
+    b"INFO:",
+    b"2026-11-21 00:40:41 ",
+)
+
+
+@pytest.mark.parametrize("prefix", [b"", b"step 1 | ", b"{'a': '", b"Namespace(", b"x {'a': "])
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_no_line_costs_a_square_of_its_length(unit: bytes, prefix: bytes) -> None:
+    """What repeats in a line never makes a search start over and over again."""
+    parser = Console()
+    began = time.process_time()
+    for size in (2_000, 8_000, 200_000):
+        parser.feed(prefix + unit * (size // len(unit)) + b"x\n")
+    assert time.process_time() - began < 1.5
