@@ -147,8 +147,8 @@ class Pyramid:
         return None
 
 
-GROWTH = 1.1
-"""Strides are powers of this: a drawing fills nine tenths of its width, and seldom shifts."""
+GROWTH = 1.15
+"""Strides are powers of this: a drawing fills most of its width, and seldom shifts."""
 
 WIDEST = 6
 """A row takes at most so many cells, however short the run."""

@@ -162,14 +162,28 @@ def _bar(
 
 
 def merge(spans: Sequence[Span]) -> Line:
-    """Neighbours of the same style in one span."""
+    """Neighbours of the same style in one span; a blank takes the colour of what is beside it.
+
+    On a blank only the background is seen, and every change of style costs bytes on the line.
+    """
     merged: list[Span] = []
     for text, style in spans:
-        if merged and merged[-1][1] == style:
-            merged[-1] = (merged[-1][0] + text, style)
+        if not merged:
+            merged.append((text, style))
+            continue
+        before, style_before = merged[-1]
+        if style == style_before or (text == " " and _ground(style) == _ground(style_before)):
+            merged[-1] = (before + text, style_before)
+        elif before.isspace() and _ground(style) == _ground(style_before):
+            merged[-1] = (before + text, style)
         else:
             merged.append((text, style))
     return tuple(merged)
+
+
+def _ground(style: str) -> str:
+    """The part of a style that is seen on a blank."""
+    return style.partition("+")[2]
 
 
 # --- several lines ---------------------------------------------------------------------------
