@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.history import History
+from ppo_top.rules.learning import Learning
 from ppo_top.rules.rule import (
     CRIT,
     CTRL,
@@ -93,21 +94,26 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
     if value < limits["some"] * first or not is_discrete(run) or reward is None:
         return None
     budget = run.budget
-    if run.at_max or reward.rising or (budget is not None and budget < 0.1):
+    if run.at_max or (budget is not None and budget < 0.1):
         return between(value)
     small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.base))
-    if value > limits["share"] * first and small:
+    if value > limits["share"] * first and small and not reward.rising:
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
-    slow = history.trend(20).effect() > -0.03 * first if history.count >= 30 else False
-    if slow and reward.history.trend(25).tau <= 0.2 and reward.count >= 30:
+    late = min(history.count, reward.count) >= limits["late"]
+    if late and history.trend(20).effect() > -0.03 * first and _stagnates(reward):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start) "
             "although reward has stopped rising"
         )
         return Reading(WARN, value, limits["some"] * first, message)
     return between(value)
+
+
+def _stagnates(reward: Learning) -> bool:
+    """Whether 25 updates brought next to nothing: a smoothed reward creeps without learning."""
+    return reward.history.trend(25).effect() < 0.2 * max(reward.gain, reward.noise)
 
 
 MORE_EXPLORATION = (
@@ -180,7 +186,7 @@ RULES = (
         read=entropy_stays,
         on=("entropy",),
         families=frozenset({CTRL}),
-        limits={"share": 0.97, "some": 0.90, "warmup": 25},
+        limits={"share": 0.97, "some": 0.90, "late": 30, "warmup": 25},
         persist=persist(5, 5),
         causes=(
             "rewards far too large or too small for the learner",
