@@ -147,7 +147,7 @@ class Pyramid:
         return None
 
 
-GROWTH = 1.15
+GROWTH = 1.25
 """Strides are powers of this: a drawing fills most of its width, and seldom shifts."""
 
 WIDEST = 6

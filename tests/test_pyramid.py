@@ -95,7 +95,7 @@ def test_strides_fit_and_fill(amount: int, cells: int) -> None:
     """All rows fit into the cells, and most of the cells are used."""
     used = math.ceil(amount / stride(amount, cells) - 1e-9)
     assert used <= cells
-    assert used >= min(cells, amount * WIDEST) * 0.8 - 1
+    assert used >= min(cells, amount * WIDEST) * 0.75 - 1
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=300), st.integers(1, 60))

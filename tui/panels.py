@@ -147,7 +147,7 @@ def _label_style(frame: Frame, cell: Cell) -> str:
 def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
     track = cell.track
     shown = value(track.latest, track.fmt)
-    style = track.status.value if track.status in _TROUBLE else "value"
+    style = track.status.value if track.status in _TROUBLE else ""
     sign = frame.glyphs.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
@@ -174,7 +174,7 @@ def _colours(track: PanelTrack) -> spark.Colours:
 def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int) -> Line:
     track = cell.track
     shown = value(track.latest, track.fmt)
-    style = track.status.value if track.status in _TROUBLE else "value"
+    style = track.status.value if track.status in _TROUBLE else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line((" " + label, _label_style(frame, cell)), " ", (shown.rjust(8), style), "  ")
     room = cells - width(left) - 1
