@@ -113,7 +113,7 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
 
 def _stagnates(reward: Learning) -> bool:
     """Whether 25 updates brought next to nothing: a smoothed reward creeps without learning."""
-    return reward.history.trend(25).effect() < 0.2 * max(reward.gain, reward.noise)
+    return reward.history.trend(25).effect() < 0.3 * max(reward.gain, reward.noise)
 
 
 MORE_EXPLORATION = (

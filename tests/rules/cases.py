@@ -172,7 +172,7 @@ EXPLORATION = (
     Case(
         "entropy-stays",
         {"entropy": lambda i: 0.692, "reward_mean": flat},
-        {"entropy": lambda i: 0.692},
+        {"entropy": lambda i: 0.692, "reward_mean": lambda i: 20 + 5.0 * i},
     ),
     Case(
         "action-spread",
