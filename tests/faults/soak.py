@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ class Watcher:
 
     def __init__(self, root: Path) -> None:
         self._follower = Follower([root])
-        self.seen: Seen = {}
+        self.seen: dict[str, array[int]] = {}
         self.problems: list[str] = []
 
     def look(self, wait: float = 0.0) -> bool:
@@ -44,16 +45,16 @@ class Watcher:
         for gain in slice_.gains:
             path = str(gain.source.path)
             if gain.reset or path not in self.seen:
-                self.seen[path] = Counter()
+                self.seen[path] = array("q")
             for points in gain.batch.points:
                 if TAG.fullmatch(points.tag):
-                    self.seen[path].update(int(value) for value in points.values)
+                    self.seen[path].extend(int(value) for value in points.values)
             self.problems += [f"{path}: {problem.what}" for problem in gain.batch.problems]
         for source in slice_.gone:
             self.seen.pop(str(source.path), None)
         return slice_.more
 
-    def settle(self, seconds: float = 3.0) -> None:
+    def settle(self, seconds: float = 1.6) -> None:
         """Look until nothing can be new any more: no more is there for some sweeps."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -63,7 +64,7 @@ class Watcher:
     def close(self) -> Seen:
         """End, and give what was seen."""
         self._follower.close()
-        return {path: values for path, values in self.seen.items() if values}
+        return {path: Counter(values) for path, values in self.seen.items() if values}
 
 
 @dataclass
@@ -163,12 +164,13 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
     for folder in sorted(it.writers):
         it.kill(folder)
     steady.settle()
+    growth = resident() - memory
     restarted.settle()
     fresh = Watcher(root / "runs")
     fresh.settle()
     return judge(it, steady, restarted.close(), fresh.close()) | {
         "restarts": restarts,
-        "memory_growth": resident() - memory,
+        "memory_growth": growth,
     }
 
 

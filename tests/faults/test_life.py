@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import select
 import signal
-import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -16,65 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.tool import PROGRAM, Tool, copy_of, environment, until
-
-LEADER = (
-    "import fcntl, os, sys, termios\n"
-    "os.setsid()\n"
-    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
-    "os.execv(sys.argv[1], sys.argv[1:])\n"
-)
-ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
-SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
-
-
-class Screen:
-    """The program in a terminal of its own, and what it has drawn."""
-
-    def __init__(self, home: Path, *arguments: str | Path) -> None:
-        self.terminal, inner = os.openpty()
-        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
-        self.before = termios.tcgetattr(inner)
-        self.inner = inner
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", LEADER, *PROGRAM, *map(str, arguments)],
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            env={**environment(home), "TERM": "xterm-256color", "COLUMNS": "140", "LINES": "40"},
-        )
-        self.drawn = b""
-
-    def draw(self, seconds: float = 0.1) -> bytes:
-        """Everything drawn so far."""
-        while select.select([self.terminal], [], [], seconds)[0]:
-            try:
-                data = os.read(self.terminal, 1 << 16)
-            except OSError:  # the last one has left the terminal
-                break
-            if not data:
-                break
-            self.drawn += data
-        return self.drawn
-
-    def shows(self, words: str, seconds: float = 30.0) -> bool:
-        """Wait until these characters were drawn in one piece."""
-        return until(lambda: words.encode() in self.draw(), seconds)
-
-    def ends(self, seconds: float = 10.0) -> int:
-        """Wait for the end while drawing goes on, and give the exit code."""
-        assert until(lambda: self.draw() is not None and self.process.poll() is not None, seconds)
-        self.draw()
-        return self.process.wait()
-
-    def close(self) -> None:
-        """Leave the terminal."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        for handle in (self.inner, self.terminal):
-            if handle >= 0:
-                os.close(handle)
+from tests.faults.screen import ENTERED, HIDDEN, LEFT, SHOWN, Screen
+from tests.faults.tool import Tool, copy_of, until
 
 
 @pytest.fixture
@@ -161,10 +99,10 @@ def test_an_idle_screen_costs_nothing(screen: Screen) -> None:
         return int(fields[11]) + int(fields[12])
 
     drawn, used = len(screen.drawn), ticks()
-    end = time.monotonic() + 4
+    end = time.monotonic() + 3
     while time.monotonic() < end:
         screen.draw(0.5)
-    share = (ticks() - used) / os.sysconf("SC_CLK_TCK") / 4
+    share = (ticks() - used) / os.sysconf("SC_CLK_TCK") / 3
     assert share < 0.05
     assert len(screen.drawn) - drawn < 4000
 
@@ -185,19 +123,7 @@ def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
     """`python train.py | ppo-top -`: the trainer dies, what it said stays on the screen."""
     console = runs / "sick/stdout.log"
     reading, writing = os.pipe()
-    screen = Screen.__new__(Screen)
-    screen.drawn = b""
-    screen.terminal, screen.inner = os.openpty()
-    fcntl.ioctl(screen.inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
-    screen.before = termios.tcgetattr(screen.inner)
-    leader = LEADER.replace("fcntl.ioctl(0", "fcntl.ioctl(1")
-    screen.process = subprocess.Popen(
-        [sys.executable, "-c", leader, *PROGRAM, "-"],
-        stdin=reading,
-        stdout=screen.inner,
-        stderr=screen.inner,
-        env={**environment(tmp_path / "home"), "TERM": "xterm-256color"},
-    )
+    screen = Screen(tmp_path / "home", "-", stdin=reading)
     os.close(reading)
     os.write(writing, console.read_bytes()[:3000])
     assert screen.shows("KL"), screen.drawn[-2000:]

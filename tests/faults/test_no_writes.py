@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.screen import Screen
 from tests.faults.tool import DEMO, Tool, copy_of
 
 STRACE = shutil.which("strace")
@@ -87,6 +89,26 @@ def test_nothing_is_written_while_following(tmp_path: Path, runs: Path) -> None:
     tool.stop(signal.SIGTERM)
     assert offences(trace, runs) == []
     assert snapshot(runs) == before
+
+
+@pytest.mark.skipif(STRACE is None, reason="needs strace")
+def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
+    """The live monitor: drawn, looked around in, left; and no connection is opened."""
+    trace = tmp_path / "trace"
+    calls = f"{CALLS},%network"
+    tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", calls)
+    before = snapshot(runs)
+    screen = Screen(tmp_path / "home", runs, before=tracing)
+    assert screen.shows("torch", 120), screen.drawn[-2000:]
+    for key in (b"\r", b"e", b"\x1b", b"f", b"\x1b", b"q"):
+        os.write(screen.terminal, key)
+        screen.draw(0.3)
+    assert screen.ends(60) == 0
+    screen.close()
+    assert f'{runs}/sb3/progress.csv", O_RDONLY' in trace.read_text(errors="replace")
+    assert offences(trace, runs) == []
+    assert snapshot(runs) == before
+    assert not re.search(r"connect\(.*AF_INET", trace.read_text(errors="replace"))
 
 
 def test_the_proof_sees_what_it_looks_for(tmp_path: Path) -> None:
