@@ -12,6 +12,7 @@ from ppo_top.rules.rule import (
     LLM,
     RLHF,
     WARN,
+    WATCH,
     Limits,
     Reading,
     Rule,
@@ -56,11 +57,14 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
     trend = reward.history.trend(25)
     if (trend.tau > 0.3 and trend.z > 1.96) or _moved(run, reward):
         return between(reward.history.last)
-    floor = reward.history.high <= reward.history.low
-    seen = "no success seen yet" if floor else f"reward has not moved from {num(reward.base)}"
+    constant = reward.history.high <= reward.history.low
+    seen = "no success seen yet" if constant else f"reward has not moved from {num(reward.base)}"
     late = budget is not None and budget >= limits["crit_budget"]
+    level = CRIT if late else WARN
+    if run.family in LLM and not constant:
+        level = WATCH  # no labelled run confirms it where scores are noisy
     message = f"{seen} in {reward.count} updates"
-    return Reading(CRIT if late else WARN, reward.history.last, reward.base, message)
+    return Reading(level, reward.history.last, reward.base, message)
 
 
 def _moved(run: Run, reward: Learning) -> bool:

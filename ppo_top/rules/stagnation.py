@@ -5,7 +5,9 @@ from __future__ import annotations
 from ppo_top.rules.reward import reward_now
 from ppo_top.rules.rule import (
     EVERY,
+    GRPO,
     INFO,
+    RLHF,
     WARN,
     WATCH,
     Limits,
@@ -108,5 +110,6 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
+        grades={RLHF: "D", GRPO: "D"},
     ),
 )
