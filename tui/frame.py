@@ -35,6 +35,7 @@ class Counts(NamedTuple):
     warn: int = 0
     total: int = 0
     shown: int = 0
+    stalled: int = 0
 
 
 class Transport(NamedTuple):

@@ -49,6 +49,8 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
         sums.append(line((f"{glyphs.verdict['warn']} {counts.warn}", "warn")))
     if counts.live:
         sums.append(line((f"{counts.live} live", "live")))
+    if counts.stalled:
+        sums.append(line((f"{counts.stalled} stalled", "stalled")))
     if counts.over:
         sums.append(line((f"{counts.over} over", "dim")))
     return sums or [line((plural(counts.total, "run"), "dim"))]

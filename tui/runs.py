@@ -126,10 +126,12 @@ def _rank(known: Known) -> tuple[int, float, str]:
 
 def counts(every: list[Known], shown: int) -> Counts:
     """The sums over all runs."""
-    live = sum(1 for each in every if each.state in (State.LIVE, State.STARTING, State.STALLED))
+    live = sum(1 for each in every if each.state in (State.LIVE, State.STARTING))
+    stalled = sum(1 for each in every if each.state is State.STALLED)
     return Counts(
         live=live,
-        over=len(every) - live,
+        stalled=stalled,
+        over=len(every) - live - stalled,
         crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
         warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
         total=len(every),

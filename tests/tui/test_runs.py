@@ -99,7 +99,7 @@ def test_sums_are_over_all_runs() -> None:
         known("c", "watch", State.STALLED),
         known("d", "healthy", State.DIED),
     ]
-    assert counts(every, 1) == (2, 2, 1, 2, 4, 1)
+    assert counts(every, 1) == (1, 2, 1, 2, 4, 1, 1)
 
 
 def test_the_newest_live_run_is_looked_at_first() -> None:
