@@ -132,7 +132,7 @@ class Groups:
         return run.id
 
     def _is_too_early(self, scope: str, place: Place, first: First) -> bool:
-        """Whether a few more rows may tell that a log is another voice of a run in or near its home.
+        """Whether more rows may tell that a log is another voice of a run in or near its home.
 
         Trainers log their first rows with fewer tags than the others.
         """
