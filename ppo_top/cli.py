@@ -256,7 +256,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None
     )
-    parser.add_argument("--speed", type=_speed, default=20.0, help="of the replay (20)")
+    parser.add_argument("--speed", type=_speed, default=2.0, help="of the replay (2)")
     _screen_options(parser)
     _settings_options(parser)
 
@@ -267,7 +267,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
             return demo.live(options.fault or "none", lambda paths: _screen(options, paths))
         from ppo_top.tui import Replay
 
-        return _screen(options, [demo.logs()], replay=Replay(options.speed, None, False))
+        return _screen(options, [demo.logs()], replay=Replay(options.speed, run=demo.FIRST))
 
     return run
 

@@ -23,6 +23,9 @@ from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.tui.typing import Typing
 from ppo_top.view import RunView, look, verdict
 
+STORY = 0.4
+"""A replay is best watched where things go wrong after this share of the run."""
+
 WAITING = (
     "Looking for logs in {place}\n"
     "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
@@ -128,7 +131,18 @@ class Desk:
             return
         first = newest_live(self.known())
         if first is not None:
-            self.choose(first.id)
+            self.choose(self._best_story() or first.id)
+
+    def _best_story(self) -> str | None:
+        """For a replay of several runs: one that was healthy for a while before it turned red."""
+        if self.replay is None:
+            return None
+        told: list[tuple[float, str]] = []
+        for run in self.session.runs.values():
+            rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
+            if rows and len(run.timeline):
+                told.append((abs(min(rows) / len(run.timeline) - STORY), run.id))
+        return min(told)[1] if told else None
 
     def choose(self, run_id: str) -> None:
         """Look at a run."""
