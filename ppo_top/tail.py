@@ -30,6 +30,10 @@ WHOLE = 1 << 20
 HOLE = 4096
 """A run of this many zero bytes at the end may be room for bytes that have not arrived yet."""
 
+GAP = bytes(512)
+"""So many zeros before data may be a page that a network file system has not delivered yet."""
+MOST_GAPS = 8
+
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -54,7 +58,7 @@ class Tail:
     """
 
     __slots__ = (
-        "_again", "_crc", "_head", "_last", "_reading", "_seen", "mtime", "offset", "path",
+        "_again", "_crc", "_gaps", "_head", "_last", "_reading", "_seen", "mtime", "offset", "path",
         "rewritten", "size", "trouble", "zeros",
     )  # fmt: skip
 
@@ -76,6 +80,7 @@ class Tail:
         self._crc = 0
         self._head = b""
         self._last = b""
+        self._gaps: list[int] = []
 
     def again(self) -> None:
         """Read from the beginning once more; the next piece is a reset."""
@@ -136,7 +141,7 @@ class Tail:
         """Whether the file still begins with the bytes that were read."""
         if not self.offset:
             return True
-        if found.st_size < self.offset:
+        if found.st_size < self.offset or any(_pread(handle, 1, at) != b"\0" for at in self._gaps):
             return False
         if self.rewritten and self.offset <= WHOLE:
             return zlib.crc32(_pread(handle, self.offset, 0)) == self._crc
@@ -184,6 +189,9 @@ class Tail:
 
     def _take(self, data: bytes) -> None:
         """Remember what was given."""
+        gap = data.find(GAP)
+        if gap >= 0 and len(self._gaps) < MOST_GAPS:
+            self._gaps.append(self.offset + gap)
         self.offset += len(data)
         if len(self._head) < HEAD:
             self._head += data[: HEAD - len(self._head)]

@@ -185,6 +185,20 @@ def test_a_hole_between_data_is_part_of_the_log(log: GrowingFile) -> None:
     assert all_of(tail, 100_000)[0] == b"first\n" + bytes(999_994) + b"last\n"
 
 
+def test_a_gap_that_is_filled_later_is_read(log: GrowingFile) -> None:
+    """NFS may show the end of a file before its middle: nothing of it is lost."""
+    tail = tail_of(log)
+    log.write("first\n")
+    log.write_at(4096, "last\n")
+    assert all_of(tail)[0] == b"first\n" + bytes(4090) + b"last\n"
+    log.write_at(6, "x" * 4089 + "\n")
+    os.utime(log.path, (1, 2))
+    assert tail.changed()
+    assert all_of(tail) == (b"first\n" + b"x" * 4089 + b"\nlast\n", True)
+    log.write("more\n")
+    assert all_of(tail) == (b"more\n", False)
+
+
 def test_a_few_zeros_at_the_end_are_bytes(log: GrowingFile) -> None:
     """Records of binary formats end in zeros: they must not wait."""
     tail = tail_of(log)
