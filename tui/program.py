@@ -151,9 +151,6 @@ class PpoTop(App[int]):
     def _settled(self) -> None:
         """Everything is read and judged: say what turned red, begin a replay."""
         desk = self.desk
-        if desk.replay is not None and desk.run is not None and not desk.player.replay:
-            desk.begin_replay()
-            self.playback.go()
         first = not self.notifier_ready
         for run in desk.session.runs.values():
             word = desk.verdict_of(run)
@@ -195,12 +192,24 @@ class PpoTop(App[int]):
         size = self.canvas.size
         if not size.width or not size.height:
             return
+        if self._loaded and self.notifier_ready:
+            self._begin_replay()
         begin = time.thread_time()
         block = picture(self.desk, size.width, size.height)
         self._hits = block.hits
         self.canvas.show(block.lines)
         self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
-        self._drawn = self.desk.chosen
+        if self.desk.chosen != self._drawn:
+            self._drawn = self.desk.chosen
+            if self.pump is not None and self.desk.run is not None:
+                self.pump.focus(self.desk.run.sources)  # what is looked at is read first
+
+    def _begin_replay(self) -> None:
+        """Set the cursor of a run that is chosen for the first time to where its replay begins."""
+        desk = self.desk
+        if desk.replay is not None and desk.run is not None and not desk.player.replay:
+            desk.begin_replay()
+            self.playback.go()
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw for the new size."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ppo_top.tui.desk import Desk
+from ppo_top.tui.frame import Loading
 from ppo_top.tui.glyphs import ASCII
 from ppo_top.tui.layers import picture
 from ppo_top.tui.spans import plain
@@ -129,6 +130,26 @@ def test_with_nothing_to_show_it_says_what_it_waits_for(
     desk.waiting = "Looking for logs in ./runs\nTensorBoard and others"
     shown = "\n".join(text(desk, 80, 24))
     assert "Looking for logs in ./runs" in shown
+
+
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (40, 15)])
+def test_what_is_still_to_be_read_is_a_bar(sick: Desk, size: tuple[int, int]) -> None:
+    """While a long log is read the share that is done is on the screen."""
+    sick.loading = Loading(25_000_000, 100_000_000)
+    shown = text(sick, *size)
+    bars = [row for row in shown if "25.0 of 100.0 MB" in row]
+    assert len(bars) == 1
+    assert 0.2 < bars[0].count("█") / (bars[0].count("█") + bars[0].count("░")) < 0.3
+
+
+def test_wide_characters_keep_columns_straight(tmp_path: Path, make_desk: MakeDesk) -> None:
+    """Names in Chinese or with emoji take two cells a character, and nothing shifts."""
+    write_sick(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")
+    write_sick(tmp_path / "runs" / "b" / "progress.csv")
+    desk = make_desk(tmp_path / "runs")
+    for size in SIZES:
+        assert {cell_len(row) for row in text(desk, *size)} == {size[0]}
+    assert "倒立摆" in "\n".join(text(desk, 140, 40))
 
 
 @pytest.mark.parametrize("demo", sorted(path.name for path in DEMOS.iterdir() if path.is_dir()))
