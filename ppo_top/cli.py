@@ -267,7 +267,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
             return demo.live(options.fault or "none", lambda paths: _screen(options, paths))
         from ppo_top.tui import Replay
 
-        return _screen(options, [demo.logs()], replay=Replay(options.speed, run=demo.FIRST))
+        return _screen(options, [demo.logs()], replay=Replay(options.speed))
 
     return run
 

@@ -11,9 +11,6 @@ from pathlib import Path
 
 NEEDED = ("torch", "gymnasium")
 HOW_TO_GET = 'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
-FIRST = "sb3_cartpole_lr3e-2"
-"""The shipped run that the demo begins with: it learns, and then collapses."""
-
 GRACE_S = 5.0
 """How long the training may take to end when it is asked to."""
 

@@ -12,11 +12,9 @@ from typing import NamedTuple
 class Replay(NamedTuple):
     """Show a finished log as it came: `speed` times its own clock, from a step or a share on.
 
-    `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`). `run` names
-    the run to begin with; without it that is the one in most trouble.
+    `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`).
     """
 
     speed: float = 60.0
     start: str | None = None
     paused: bool = False
-    run: str = ""
