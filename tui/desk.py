@@ -137,6 +137,9 @@ class Desk:
         """For a replay of several runs: one that was healthy for a while before it turned red."""
         if self.replay is None:
             return None
+        named = [run.id for run in self.session.runs.values() if run.name == self.replay.run]
+        if named:
+            return named[0]
         told: list[tuple[float, str]] = []
         for run in self.session.runs.values():
             rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
