@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from ppo_top import mishap
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
 from ppo_top.tail import PIECE, Pipe, Tail
@@ -250,7 +251,7 @@ class FileFeed:
     def _fault(self, error: Exception) -> Batch:
         self.close()
         self._parser, self._broken, self.more = None, True, False
-        return Batch(problems=[Problem(self.tail.offset, f"its reader failed: {error!r}")])
+        return Batch(problems=[Problem(self.tail.offset, mishap.note("its reader", error))])
 
     def _gain(self, batch: Batch, reset: bool) -> Gain:
         assert self.source is not None
@@ -350,7 +351,7 @@ class PipeFeed:
             return self._parser.feed(data)
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
             self._parser, self._finished = None, True
-            return Batch(problems=[Problem(self.offset, f"its reader failed: {error!r}")])
+            return Batch(problems=[Problem(self.offset, mishap.note("its reader", error))])
 
     def _recognise(self) -> bytes:
         """The bytes to feed once a format is found: text that no format claims is a console."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ppo_top import parsers
+from ppo_top import mishap, parsers
 from ppo_top.discover import Discovery, Found, Look
 from ppo_top.feed import Claim, Feed, FileFeed, Gain, PipeFeed, Source
 from ppo_top.watch import Watcher
@@ -76,6 +76,7 @@ class Follower:
         names: re.Pattern[str] | None = None,
         watcher: Watcher | None = None,
     ) -> None:
+        mishap.watch(paths)
         self._clock = clock
         self._claim = claim or parsers.claimer(patterns)
         self._discovery = Discovery(paths, names or wanted_names(), max_depth, clock)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from ppo_top import mishap
 from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
 from ppo_top.own_rule import OwnRule
 from ppo_top.rules import book
@@ -63,6 +64,7 @@ class Judge:
         self._noted: dict[str, tuple[int, ...]] = {}
         self._run = Run(profile)
         self._restarting = False
+        self._broken: dict[str, str] = {}
 
     def copy(self) -> Judge:
         """An independent copy, cheap enough to be made for every incomplete row."""
@@ -160,6 +162,8 @@ class Judge:
             return "muted in the settings"
         if self.profile.family not in rule.families:
             return f"not for {NAMES.get(self.profile.family, self.profile.family)}"
+        if rule.id in self._broken:
+            return self._broken[rule.id]
         if rule.on and not self._points(rule) and rule.id not in self._noted:
             return f"{' or '.join(dict.fromkeys(map(label, rule.on)))} not logged"
         return ""
@@ -184,7 +188,13 @@ class Judge:
 
     def _look(self, place: int) -> None:
         rule, limits = self._rules[place]
-        reading = rule.read(self._run, limits)
+        if rule.id in self._broken:
+            return
+        try:
+            reading = rule.read(self._run, limits)
+        except Exception as error:  # noqa: BLE001 (a defect of a rule ends that rule only)
+            self._broken[rule.id] = mishap.note(f"the rule {rule.id}", error)
+            return
         latch = self._latches[place]
         if reading is None and latch.index is None and not latch.recent:
             return

@@ -1,0 +1,63 @@
+"""Our own mistakes: a defect in a reader or a rule takes down that one thing and is written down.
+
+The note in the user's state directory holds what a report needs: version, place, traceback. It
+holds nothing of the log but what the error itself says. Where the state directory lies inside a
+watched path nothing is written, for nothing ever is there.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+import traceback
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ppo_top import __version__
+from ppo_top.settings import state_directory
+
+FILE = "mishaps.log"
+MOST_BYTES = 256 * 1024
+"""A file that has grown beyond this begins anew."""
+MOST_NOTES = 20
+"""So many in one session: a defect that comes with every row is told often enough by then."""
+
+_watched: list[Path] = []
+_told: set[str] = set()
+
+
+def watch(paths: Iterable[Path]) -> None:
+    """From now on nothing may be written below these."""
+    _watched.extend(path for path in map(Path.absolute, paths) if path not in _watched)
+
+
+def note(where: str, error: Exception, environ: Mapping[str, str] = os.environ) -> str:
+    """Write a defect down, once for each place in the code; gives it in words for the screen."""
+    words = f"{where} failed: {error!r}"
+    text = "".join(traceback.format_exception(error))
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f"{where} {last}"
+    if place in _told or len(_told) >= MOST_NOTES:
+        return words
+    _told.add(place)
+    path = state_directory(environ) / FILE
+    if any(path.resolve().is_relative_to(root.resolve()) for root in _watched):
+        return words
+    try:
+        _append(path, f"{_heading()}\n{words}\n{text}\n")
+    except OSError:  # nowhere to write: it was told on the screen
+        return words
+    return f"{words} (noted in {path})"
+
+
+def _heading() -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S%z")
+    return f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
+
+
+def _append(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.exists() and path.stat().st_size > MOST_BYTES
+    with open(path, "w" if fresh else "a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
