@@ -1,24 +1,32 @@
-# Short names for what CONTRIBUTING.md describes; the environment is made on first use.
-.PHONY: test lint real bench screenshots
+# Short names for what CONTRIBUTING.md describes; the environments are made on first use.
+.PHONY: test lint real docs bench screenshots
+PYTHON = .venv/bin/python
+TESTS = -m pytest -q -n auto --dist loadfile
 
-.venv/bin/pytest: pyproject.toml
-	python3 -m venv .venv && .venv/bin/pip install -q -e ".[test,lint]"
+.venv/ready: pyproject.toml
+	python3 -m venv .venv && .venv/bin/pip install -q -e ".[test,lint]" && touch $@
 
-test: .venv/bin/pytest
-	.venv/bin/python -m pytest -q
+.venv-real/ready: pyproject.toml tests/real/requirements.txt
+	python3 -m venv .venv-real && .venv-real/bin/pip install -q torch==2.13.0
+	.venv-real/bin/pip install -q -e ".[demo,test]" -r tests/real/requirements.txt && touch $@
 
-lint: .venv/bin/pytest
+test: .venv/ready
+	$(PYTHON) $(TESTS)
+
+lint: .venv/ready
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports
 
-real:
-	python3 -m venv .venv-real && .venv-real/bin/pip install -q torch==2.13.0
-	.venv-real/bin/pip install -q -e ".[demo,test]" -r tests/real/requirements.txt
+real: .venv-real/ready
 	.venv-real/bin/python -m pytest -q -m real tests
 
-bench: .venv/bin/pytest
-	.venv/bin/python benchmarks/ingest.py
-	.venv/bin/python benchmarks/diagnosis.py
-	.venv/bin/python benchmarks/screen.py
+docs: .venv/ready
+	$(PYTHON) -m tests.docs
 
-screenshots: .venv/bin/pytest
-	.venv/bin/python screenshots/make.py
+bench: .venv/ready
+	$(PYTHON) benchmarks/ingest.py
+	$(PYTHON) benchmarks/diagnosis.py
+	$(PYTHON) benchmarks/screen.py
+	$(PYTHON) benchmarks/scale.py
+
+screenshots: .venv/ready
+	$(PYTHON) screenshots/make.py
