@@ -13,8 +13,10 @@ class Replay(NamedTuple):
     """Show a finished log as it came: `speed` times its own clock, from a step or a share on.
 
     `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`).
+    `run` names the run to begin with; else it is one that was healthy before it turned red.
     """
 
     speed: float = 60.0
     start: str | None = None
     paused: bool = False
+    run: str = ""

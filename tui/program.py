@@ -14,10 +14,11 @@ from textual.timer import Timer
 
 from ppo_top.follow import Follower, Slice
 from ppo_top.model import Severity
+from ppo_top.tui import mishap
 from ppo_top.tui.actions import Actions
 from ppo_top.tui.canvas import Canvas
 from ppo_top.tui.desk import Desk
-from ppo_top.tui.frame import Hit, Loading
+from ppo_top.tui.frame import Block, Hit, Loading
 from ppo_top.tui.front import Arrived, Front, Pressed
 from ppo_top.tui.keys import BY_KEY, KEYS
 from ppo_top.tui.layers import picture
@@ -195,7 +196,7 @@ class PpoTop(App[int]):
         if self._loaded and self.notifier_ready:
             self._begin_replay()
         begin = time.thread_time()
-        block = picture(self.desk, size.width, size.height)
+        block = self._picture(size.width, size.height)
         self._hits = block.hits
         self.canvas.show(block.lines)
         self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
@@ -203,6 +204,14 @@ class PpoTop(App[int]):
             self._drawn = self.desk.chosen
             if self.pump is not None and self.desk.run is not None:
                 self.pump.focus(self.desk.run.sources)  # what is looked at is read first
+
+    def _picture(self, cells: int, rows: int) -> Block:
+        try:
+            return picture(self.desk, cells, rows)
+        except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
+            kept = self.desk.memory.path
+            words = mishap.keep(error, kept.parent if kept is not None else None)
+            return mishap.picture_of(words, cells, rows)
 
     def _begin_replay(self) -> None:
         """Set the cursor of a run that is chosen for the first time to where its replay begins."""
