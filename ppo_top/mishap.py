@@ -17,7 +17,7 @@ from pathlib import Path
 from ppo_top import __version__
 from ppo_top.settings import state_directory
 
-FILE = "mishaps.log"
+FILE = "errors.log"
 MOST_BYTES = 256 * 1024
 """A file that has grown beyond this begins anew."""
 MOST_NOTES = 20
