@@ -115,6 +115,8 @@ class FileFeed:
         self._broken = False
         self._parts: dict[str, Source] = {}
         self._void: set[str] = set()
+        self.returns = False
+        """Whether an earlier file of this key is gone: the first gain voids what that one gave."""
 
     @property
     def sources(self) -> list[Source]:
@@ -256,7 +258,8 @@ class FileFeed:
     def _gain(self, batch: Batch, reset: bool) -> Gain:
         assert self.source is not None
         source = self._part(batch.part) if batch.part else self.source
-        reset = reset or batch.part in self._void
+        reset = reset or self.returns or batch.part in self._void
+        self.returns = False
         self._void.discard(batch.part)
         return Gain(source, batch, reset, self.mtime, self.size)
 

@@ -43,6 +43,8 @@ IN_TURN = 16
 """The others are all looked at once in so many sweeps."""
 WATCH_AGAIN_S = 5.0
 """How often it is considered which directories are worth a watch."""
+MOST_LEFT = 100_000
+"""So many names of deleted logs are remembered, in case they return."""
 SMALL, LARGE = 1 << 16, 4 << 20
 """Bounds of the piece that is read at once; between them it follows the speed of the readers."""
 
@@ -82,6 +84,7 @@ class Follower:
         self._discovery = Discovery(paths, names or wanted_names(), max_depth, clock)
         self._feeds: dict[str, FileFeed] = {}
         self._keys: set[str] = {"stdin"}
+        self._left: set[str] = set()  # keys of sources that are gone
         self._folders: dict[str, dict[str, FileFeed]] = {}
         self._live: dict[str, FileFeed] = {}
         self._old: deque[FileFeed] = deque()
@@ -258,6 +261,8 @@ class Follower:
             if feed is not None:
                 self._forget(feed)
                 gone.extend(feed.sources)
+                if feed.source is not None and len(self._left) < MOST_LEFT:
+                    self._left.add(feed.key)
         for found in look.found:
             self._begin(found, now)
         return gone
@@ -267,6 +272,8 @@ class Follower:
         key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
         self._keys.add(key)
         feed = FileFeed(found.path, key, found.root, self._claim, found.named)
+        feed.returns = key in self._left
+        self._left.discard(key)
         self._feeds[found.path] = feed
         self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
         if feed.changed():

@@ -101,6 +101,7 @@ def test_what_is_deleted_is_gone(runs: Path, reader: Reader) -> None:
     assert reader.look() == {}
     log.path.write_text("2\n")
     assert reader.look() == {"a/x.num": [2]}
+    assert reader.resets == 1  # who kept the old points must not add these to them
     log.close()
 
 
