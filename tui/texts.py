@@ -117,20 +117,11 @@ def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> l
 
 
 def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
-    """Hyperparameters by name, then the files that the run was read from."""
+    """The files that the run was read from, then its hyperparameters by name."""
     view, run = frame.view, desk.run
     if view is None or run is None:
         return [line(("no run is chosen", "dim"))]
-    rows = [line(("Settings", "title"))]
-    names = max((len(clean(name)) for name in view.config), default=0)
-    names = min(names, max(cells // 2, 8))
-    for name, value in sorted(view.config.items()):
-        label = shorten(clean(name), names).ljust(names)
-        text = number(value) if isinstance(value, float) else clean(str(value))
-        rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
-    if not view.config:
-        rows.append(line(("  none are logged", "dim")))
-    rows += [(), line(("Files", "title"))]
+    rows = [line((f"Files below {clean(view.path)}", "title"))]
     for key in sorted(run.sources):
         source = run.sources[key]
         facts = f"{source.format}, {plural(source.points, 'point')}"
@@ -141,25 +132,50 @@ def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
         for problem in source.problems[:5]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.what)}"
             rows.append(line((shorten(text, cells), "warn")))
+    return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
+
+
+def _settings(view: RunView, cells: int) -> list[Line]:
+    if not view.config:
+        return [line(("  none are logged", "dim"))]
+    rows = []
+    names = min(max(len(clean(name)) for name in view.config), max(cells // 2, 8))
+    for name, value in sorted(view.config.items()):
+        label = shorten(clean(name), names).ljust(names)
+        text = number(value) if isinstance(value, float) else clean(str(value))
+        rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
     return rows
 
 
 def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
-    """The tail of the console output, oldest line first; telling lines are coloured."""
-    run = desk.run
-    if run is None:
+    """The console output up to the cursor, oldest line first; telling lines are coloured."""
+    run, view = desk.run, frame.view
+    if run is None or view is None:
         return [line(("no run is chosen", "dim"))]
     rows: list[Line] = []
-    limit = frame.view.progress.step if frame.view is not None and not frame.view.at_end else None
     for key in sorted(run.sources):
         source = run.sources[key]
         if not source.lines:
             continue
         rows.append(line((shorten(clean(key), cells), "title")))
         telling = {id(each) for each, _ in source.evidence}
+        last = _last_step(view, [each.step for each in source.lines if each.step is not None])
         for each in source.lines:
-            if limit is not None and each.step is not None and each.step > limit:
+            if last is not None and each.step is not None and each.step > last:
                 break
             style = "crit" if id(each) in telling else ""
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("this run has no console output", "dim"))]
+
+
+def _last_step(view: RunView, steps: list[int]) -> float | None:
+    """The step of a console up to which it had been written at the cursor; None: all of it.
+
+    A console may count updates where the run counts steps: then the share of the run decides.
+    """
+    if view.at_end or view.row is None or not steps:
+        return None
+    own, whole = max(steps), max(view.timeline.steps)
+    if own > 0 and not 0.5 <= whole / own <= 2:
+        return own * (view.row + 1) / len(view.timeline)
+    return view.timeline.steps[view.row]

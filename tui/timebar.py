@@ -29,6 +29,8 @@ def _left(frame: Frame) -> Line:
     transport = frame.transport
     if transport is None or (not transport.replay and frame.view and frame.view.at_end):
         return line((" timeline", "dim"))
+    if transport.replay and frame.view and frame.view.at_end:
+        return line((" replay over", "restart"))
     if not transport.playing:
         return line((" paused", "restart"))
     play = ">" if frame.glyphs.ascii else "▶"

@@ -1,0 +1,81 @@
+"""The text layers: findings with reasons, explanations, settings, console output."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.tui.actions import Actions
+from ppo_top.tui.desk import Desk
+from tests.tui.conftest import MakeDesk
+from tests.tui.screens import DEMOS, text
+
+
+def layer(desk: Desk, name: str, cells: int = 110, rows: int = 60) -> str:
+    """A layer as text, blanks and line breaks as one blank."""
+    desk.layer = name
+    return " ".join("\n".join(text(desk, cells, rows)).split())
+
+
+def test_a_finding_card_holds_all_that_the_rule_says(sick: Desk) -> None:
+    """Severity, title, when it fired, meaning, every evidence, cause and advice, in order."""
+    view = sick.view()
+    assert view is not None
+    finding = view.open[0].finding
+    shown = layer(sick, "findings")
+    assert f"crit {finding.title}" in shown
+    assert f"fired at step {finding.opened.step:,}" in shown
+    for words in (*finding.evidence, *finding.causes, *finding.tries):
+        plain = words.replace("<= ", "≤ ").replace(">= ", "≥ ").replace(" -> ", " → ")
+        assert " ".join(plain.split()) in shown
+    assert f"rule {finding.rule}" in shown
+
+
+def test_a_calm_run_says_that_nothing_is_open(make_desk: MakeDesk) -> None:
+    """No finding is a finding too."""
+    desk = make_desk(DEMOS / "sb3_cartpole")
+    assert "no finding is open at this moment" in layer(desk, "findings")
+
+
+def test_an_explanation_names_value_range_and_whose_it_is(sick: Desk) -> None:
+    """The chosen value: its tag, newest number, healthy range with its origin, its rules."""
+    sick.concept = "approx_kl"
+    shown = layer(sick, "explain")
+    for words in (
+        "logged as train/approx_kl",
+        "now 0.2, healthy",
+        "common practice for PPO",
+        "kl-high",
+    ):
+        assert words in shown
+
+
+def test_the_configuration_lists_settings_and_files(make_desk: MakeDesk) -> None:
+    """What the logs say of the run, and which logs they are."""
+    shown = layer(make_desk(DEMOS / "trl_grpo"), "config", rows=300)
+    assert "learning_rate" in shown
+    assert "tfevents" in shown and "points" in shown
+
+
+@pytest.mark.parametrize("demo", ["torch_cartpole_lr", "sb3_cartpole_lr3e-2"])
+def test_the_console_is_shown_up_to_the_cursor(make_desk: MakeDesk, demo: str) -> None:
+    """Looking back, lines that came later are not there; live, the last line is."""
+    desk = make_desk(DEMOS / demo)
+    run = desk.run
+    assert run is not None
+    last = next(source for source in run.sources.values() if source.lines).lines[-1].text
+    whole = layer(desk, "log", 160, 3000)
+    assert " ".join(last.split()) in whole
+    Actions(desk).do_start()
+    assert len(layer(desk, "log", 160, 3000)) < len(whole) / 2
+
+
+def test_long_texts_scroll_and_stop_at_their_end(sick: Desk) -> None:
+    """The help on a small screen: page by page, no farther than its last line."""
+    actions = Actions(sick)
+    actions.do_help()
+    first = text(sick, 80, 20)
+    for _ in range(30):
+        actions.do_page_down()
+        last = text(sick, 80, 20)
+    assert first != last
+    assert "the best value so far" in last[-2]
