@@ -68,7 +68,7 @@ class Learning:
         self.smooth = median(history.recent[-3:])
         if history.count <= 5:
             self.base = median(history.first)
-        if self.smooth > self.best:
+        if self.smooth > self.best or history.count <= 5:  # what the run began with is no gain
             self._new_best(row)
         if history.count >= 20:
             self.peak = max(self.peak, history.level(10))

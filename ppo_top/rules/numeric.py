@@ -75,23 +75,33 @@ LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
 
 def hidden_nan(run: Run, limits: Limits) -> Reading | None:
     """N2: a series stops while its siblings go on, as trackers that drop NaN make it look."""
-    number = run.mark.row
-    for concept in (*LOSSES, "reward_mean") if run.family in LLM else LOSSES:
-        history = run.histories.get(concept)
-        if history is None or history.count < limits["points"] or concept in run.bad:
+    for concept, history in run.histories.items():
+        if history.row == run.mark.row or history.count < limits["points"]:
             continue
-        gone = number - history.row
-        dense = history.count >= 0.9 * (run.updates - gone - 2)
-        if limits["rows"] <= gone <= 50 and dense and _siblings(run, concept):
-            level = CRIT if run.producer == "rllib" else WATCH
-            level = WARN if concept == "reward_mean" else level
-            words = f"{label(concept)} is no longer logged, for {gone} updates, while others are"
+        level = _level_of_loss(run, concept)
+        if not level or concept in run.bad or not _siblings(run, concept):
+            continue
+        gone = run.mark.row - history.row
+        due = run.updates - gone  # how many there would be had it never been missing
+        always = history.count >= due - 1
+        waited = limits["rows"] - always
+        if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
+            what = "reward " * concept.startswith("reward_component") + label(concept)
+            words = f"{what} is no longer logged, for {gone} updates, while others are"
             return Reading(level, history.last, None, words)
     return None
 
 
+def _level_of_loss(run: Run, concept: str) -> int:
+    """How bad it is when a series stops; 0 for one that may come and go."""
+    if concept in LOSSES:
+        return CRIT if run.producer == "rllib" else WATCH
+    rewards = concept == "reward_mean" or concept.startswith("reward_component_mean{")
+    return WARN if run.family in LLM and rewards else 0
+
+
 def _siblings(run: Run, missing: str) -> bool:
-    others = (run.histories.get(c) for c in LOSSES if c != missing)
+    others = (run.histories.get(c) for c in (*LOSSES, "reward_mean") if c != missing)
     return any(h is not None and run.mark.row - h.row <= 1 for h in others)
 
 
@@ -136,7 +146,10 @@ RULES = (
         read=hidden_nan,
         persist=AT_ONCE,
         limits={"points": 10, "rows": 3},
-        causes=("some trackers drop NaN instead of writing it",),
+        causes=(
+            "some trackers drop NaN instead of writing it",
+            "a reward function that returns NaN or None is left out",
+        ),
         tries=(
             "look at the console output for NaN; Hugging Face: logging_nan_inf_filter=False",
             *_NAN_TRIES[:2],

@@ -88,19 +88,18 @@ def wrong_way(run: Run, limits: Limits) -> Reading | None:
     reward = reward_now(run)
     if reward is None or reward.gained:
         return None
-    below = reward.base - reward.history.level(5)
+    began = max(reward.base, reward.history.base(3))
+    below = began - reward.history.level(5)
     if below <= max(0.1 * abs(reward.base), 2 * reward.noise):
         return None
     trend = reward.history.trend(25)
     steep = trend.tau < -0.5 and trend.full and trend.z < -3.9
-    steep = steep and below > max(limits["share"] * abs(reward.base), 4 * reward.noise)
-    far = reward.base > 0.0 and below > max(limits["far"] * reward.base, 8 * reward.noise)
+    steep = steep and below > max(limits["share"] * abs(began), 4 * reward.noise)
+    far = began > 0.0 and below > max(limits["far"] * began, 8 * reward.noise)
     if not (steep or far):
         return between(reward.history.last)
-    message = (
-        f"reward is below where it started and falling: {num(reward.base)} -> {num(reward.smooth)}"
-    )
-    return Reading(WARN, reward.history.last, reward.base, message)
+    message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
+    return Reading(WARN, reward.history.last, began, message)
 
 
 def at_ceiling(run: Run, limits: Limits) -> Reading | None:
