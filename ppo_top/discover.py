@@ -21,27 +21,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-NO_LOGS = frozenset(
-    [
-        *(".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages"),
-        *(".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints"),
-        *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache", ".local"),
-        *(".conda", ".npm", ".cargo", ".rustup"),
-    ]
-)
-"""Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
-NEVER = frozenset(
-    [
-        *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
-        *("npy", "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
-        *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf"),
-        *("py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js"),
-        *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),
-    ]
-)
-"""No log ends so (behind a single dot): told without asking the patterns of all formats."""
-SYSTEM = frozenset(("/proc", "/sys", "/dev"))
-"""Where files are not files."""
+from ppo_top.places import NEVER, NO_LOGS, SYSTEM, below, is_inside, without_nested
+
 MOST_FOLDERS = 300_000
 """More directories than this are not remembered: a PATH like / is a mistake."""
 SHARE = 50
@@ -105,7 +86,7 @@ class Discovery:
         self._pattern = wanted.search
         self._max_depth = max_depth
         self._clock = clock
-        self._roots = _without_nested([os.fspath(path) for path in paths])
+        self._roots = without_nested([os.fspath(path) for path in paths])
         self._named: dict[str, Found] = {}
         self._folders: dict[str, _Folder] = {}
         self._heads: dict[str, _Folder] = {}  # from which everything below is reached
@@ -233,7 +214,7 @@ class Discovery:
 
     def _is_seen(self, home: str, is_folder: bool) -> bool:
         for folder in self._heads.values():
-            if _is_inside(home, folder.home) or (is_folder and _is_inside(folder.home, home)):
+            if is_inside(home, folder.home) or (is_folder and is_inside(folder.home, home)):
                 return True
         return False
 
@@ -323,13 +304,13 @@ class Discovery:
         path = os.path.join(folder.path, name)
         if name in NO_LOGS or path in SYSTEM or folder.depth >= self._max_depth:
             return
-        child = _Folder(path, _below(folder.key, name), folder.root, folder.depth + 1, home=home)
+        child = _Folder(path, below(folder.key, name), folder.root, folder.depth + 1, home=home)
         folder.folders[name] = child
         self._add(child)
 
     def _add_file(self, folder: _Folder, name: str) -> None:
         path = os.path.join(folder.path, name)
-        found = Found(path, _below(folder.key, name), folder.root)
+        found = Found(path, below(folder.key, name), folder.root)
         folder.files[name] = found
         self._found.append(found)
 
@@ -368,29 +349,3 @@ class Discovery:
         if parent is not None:
             parent.folders.pop(os.path.basename(folder.path), None)
             parent.stamp = None
-
-
-def _below(key: str, name: str) -> str:
-    return f"{key}/{name}" if key else name
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _without_nested(paths: Sequence[str]) -> list[str]:
-    """Leave out paths that are seen from another: twice the same, or below one."""
-    kept: list[str] = []
-    homes = [os.path.realpath(path) for path in paths]
-    for place, (path, home) in enumerate(zip(paths, homes, strict=True)):
-        others = [other for other in homes[:place] + homes[place + 1 :] if other != home]
-        doubled = home in homes[:place]
-        if not doubled and not any(_is_seen_from(other, home) for other in others):
-            kept.append(path)
-    return kept
-
-
-def _is_seen_from(folder: str, path: str) -> bool:
-    if not _is_inside(path, folder):
-        return False
-    return NO_LOGS.isdisjoint(path[len(folder) :].split("/"))

@@ -9,12 +9,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from ppo_top import mishap
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
-from ppo_top.tail import PIECE, Pipe, Tail
+from ppo_top.tail import PIECE, Tail
 
 Claim = Callable[[str, bytes], Format | bool | None]
 
@@ -293,101 +293,3 @@ class FileFeed:
         store, self._store = self._store, None
         if store is not None:
             store.close()
-
-
-class PipeFeed:
-    """Standard input: the same as a file, but read once and ended by its writer."""
-
-    def __init__(
-        self, stream: BinaryIO, claim: Claim, fallback: Format, clock: Callable[[], float]
-    ) -> None:
-        self.key = "stdin"
-        self.source: Source | None = None
-        self.more = False
-        self.moved = 0.0
-        self.turn = 0
-        self.piece = FIRST_PIECE
-        self.pipe = Pipe(stream)
-        self.mtime = 0.0
-        self._claim = claim
-        self._fallback = fallback
-        self._clock = clock
-        self._head = b""
-        self._parser: Parser | None = None
-        self._finished = False
-
-    @property
-    def size(self) -> int:
-        """Bytes that came; how many will is not known."""
-        return self.pipe.offset
-
-    @property
-    def offset(self) -> int:
-        """Bytes that came."""
-        return self.pipe.offset
-
-    def changed(self) -> bool:
-        """A pipe is asked every time, until its end has been told."""
-        return not self._finished
-
-    def take(self, size: int = PIECE, limit: int = 100_000) -> Gain | None:
-        """Take what has arrived; the end of the pipe finishes it."""
-        data = self.pipe.read(size)
-        self.more = len(data) >= size
-        if data:
-            self.mtime = self._clock()
-        batch = self._read(data)
-        if self.pipe.closed:
-            self.more = False
-            return self._end(batch)
-        if self.source is None or not (data and batch):
-            return None
-        return Gain(self.source, batch, False, self.mtime, self.size)
-
-    def _read(self, data: bytes) -> Batch:
-        if self._parser is None:
-            self._head += data
-            data = self._recognise()
-        if self._parser is None or not data:
-            return Batch()
-        try:
-            return self._parser.feed(data)
-        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
-            self._parser, self._finished = None, True
-            return Batch(problems=[Problem(self.offset, mishap.note("its reader", error))])
-
-    def _recognise(self) -> bytes:
-        """The bytes to feed once a format is found: text that no format claims is a console."""
-        found = self._claim("stdin.log", self._head[:HEAD_BYTES])
-        if not isinstance(found, Format) or found.parser is None:
-            if len(self._head) < HEAD_BYTES and not self.pipe.closed:
-                return b""
-            found = self._fallback
-        assert found.parser is not None
-        self.source = Source(self.key, Path("-"), Path("-"), found)
-        self._parser = found.parser()
-        head, self._head = self._head, b""
-        return head
-
-    def _end(self, batch: Batch) -> Gain | None:
-        """Tell the end once."""
-        if self._finished or self.source is None:
-            self._finished = True
-            return None
-        self._finished = True
-        if self._parser is not None:
-            last = self._parser.finish()
-            batch.points += last.points
-            batch.lines += last.lines
-            batch.problems += last.problems
-            batch.config.update(last.config)
-            batch.ended = last.ended or batch.ended
-        return Gain(self.source, batch, False, self.mtime, self.size)
-
-    def finish(self) -> Gain | None:
-        """The same as the end of the pipe."""
-        self.pipe.closed = True
-        return None if self._finished else self._end(self._read(b""))
-
-    def close(self) -> None:
-        """The stream is not ours to close."""

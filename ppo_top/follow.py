@@ -11,7 +11,6 @@ two percent of a core.
 
 from __future__ import annotations
 
-import heapq
 import os
 import re
 import select
@@ -24,7 +23,9 @@ from typing import BinaryIO
 
 from ppo_top import mishap, parsers
 from ppo_top.discover import Discovery, Found, Look
-from ppo_top.feed import Claim, Feed, FileFeed, Gain, PipeFeed, Source
+from ppo_top.feed import Claim, Feed, FileFeed, Gain, Source
+from ppo_top.pipe import PipeFeed
+from ppo_top.turns import Turns, fit
 from ppo_top.watch import Watcher
 
 __all__ = ["Follower", "Gain", "Slice", "Source"]
@@ -45,8 +46,6 @@ WATCH_AGAIN_S = 5.0
 """How often it is considered which directories are worth a watch."""
 MOST_LEFT = 100_000
 """So many names of deleted logs are remembered, in case they return."""
-SMALL, LARGE = 1 << 16, 4 << 20
-"""Bounds of the piece that is read at once; between them it follows the speed of the readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +87,7 @@ class Follower:
         self._folders: dict[str, dict[str, FileFeed]] = {}
         self._live: dict[str, FileFeed] = {}
         self._old: deque[FileFeed] = deque()
-        self._ready: list[tuple[int, float, int, Feed]] = []
-        self._waiting: set[int] = set()
-        self._count = 0
-        self._turn = 0
-        self._focus: frozenset[str] = frozenset()
+        self._ready = Turns()
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
         self._refused: dict[str, str] = {}
@@ -113,7 +108,7 @@ class Follower:
         gains: list[Gain] = []
         points = 0
         if self._pipe is not None and self._pipe.changed():
-            self._push(self._pipe)
+            self._ready.push(self._pipe)
         while self._ready and points < limit:
             gain = self._take(limit - points)
             if gain is not None:
@@ -126,18 +121,15 @@ class Follower:
 
     def _take(self, limit: int) -> Gain | None:
         """One piece of the feed whose turn it is."""
-        turn, _, _, feed = heapq.heappop(self._ready)
-        self._waiting.discard(id(feed))
-        self._turn = max(turn, self._turn)
+        feed = self._ready.pop()
         start = self._clock()
         before = feed.offset
         gain = feed.take(feed.piece, limit)
-        self._fit_piece(feed, feed.offset - before, self._clock() - start)
+        fit(feed, feed.offset - before, self._clock() - start)
         if isinstance(feed, FileFeed) and feed.refused:
             self._refuse(feed)
         elif feed.more:
-            feed.turn = self._turn + 1
-            self._push(feed)
+            self._ready.push(feed, again=True)
         return gain
 
     def _refuse(self, feed: FileFeed) -> None:
@@ -145,24 +137,6 @@ class Follower:
         self._forget(feed)
         if feed.named:
             self._refused[feed.tail.path] = "is not a log that is known here"
-
-    def _fit_piece(self, feed: Feed, size: int, seconds: float) -> None:
-        """Keep one piece near twenty milliseconds, whatever the reader's speed."""
-        if size >= feed.piece and seconds < 0.01:
-            feed.piece = min(LARGE, feed.piece * 2)
-        elif seconds > 0.03:
-            feed.piece = max(SMALL, feed.piece // 2)
-
-    def _push(self, feed: Feed) -> None:
-        """Line up: first what is in focus, then by turns, within a turn the newest first."""
-        if id(feed) in self._waiting:
-            return
-        self._waiting.add(id(feed))
-        self._count += 1
-        turn = max(feed.turn, self._turn)
-        if feed.key in self._focus:
-            turn = -1
-        heapq.heappush(self._ready, (turn, -feed.mtime, self._count, feed))
 
     def _progress(self) -> tuple[int, int]:
         read = total = 0
@@ -174,11 +148,7 @@ class Follower:
 
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources before all others."""
-        self._focus = frozenset(keys)
-        ready, self._ready = self._ready, []
-        self._waiting.clear()
-        for _, _, _, feed in ready:
-            self._push(feed)
+        self._ready.prefer(keys)
 
     def again(self, keys: Iterable[str]) -> None:
         """Read these sources once more from their beginning; the next gain of each is a reset.
@@ -189,7 +159,7 @@ class Follower:
         for feed in self._feeds.values():
             if not wanted.isdisjoint(source.key for source in feed.sources):
                 feed.again()
-                self._push(feed)
+                self._ready.push(feed)
 
     def finish(self) -> Slice:
         """No more will come: what is certain of the unfinished ends of all logs."""
@@ -251,7 +221,7 @@ class Follower:
                 feed.moved = now
                 if not feed.refused:
                     self._live[feed.tail.path] = feed
-                self._push(feed)
+                self._ready.push(feed)
 
     def _apply(self, look: Look, now: float) -> list[Source]:
         gone = []
@@ -277,7 +247,7 @@ class Follower:
         self._feeds[found.path] = feed
         self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
         if feed.changed():
-            self._push(feed)
+            self._ready.push(feed)
         age = max(0.0, time.time() - feed.mtime)
         feed.moved = now - age
         if age < LATELY_S:

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import errno
 import os
-import select
 import stat
 import zlib
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 PIECE = 4 << 20
 """At most so many bytes are read at once."""
@@ -198,60 +197,6 @@ class Tail:
         self._last = (self._last + data[-LAST:])[-LAST:]
         if self.offset <= WHOLE:
             self._crc = zlib.crc32(data, self._crc)
-
-
-class Pipe:
-    """A stream that cannot be read twice: takes what is there and never waits for more."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.offset = 0
-        self.closed = False
-        try:
-            self._handle: int | None = stream.fileno()
-        except (OSError, ValueError):  # no file behind it, as in a test
-            self._handle = None
-
-    @property
-    def handle(self) -> int | None:
-        """What can be waited for; None once the stream has ended."""
-        return None if self.closed else self._handle
-
-    def read(self, limit: int = PIECE) -> bytes:
-        """What has arrived, at most `limit` bytes; empty when there is nothing, now or for ever."""
-        if self.closed:
-            return b""
-        pieces: list[bytes] = []
-        while limit > 0 and self._has_data():
-            piece = self._one(min(limit, 1 << 16))
-            if not piece:
-                self.closed = True
-                break
-            pieces.append(piece)
-            limit -= len(piece)
-        data = b"".join(pieces)
-        self.offset += len(data)
-        return data
-
-    def _has_data(self) -> bool:
-        if self._handle is None:
-            return True
-        try:
-            return bool(select.select([self._handle], [], [], 0)[0])
-        except (OSError, ValueError):
-            self.closed = True
-            return False
-
-    def _one(self, limit: int) -> bytes:
-        """One read; a stream that fails has ended."""
-        try:
-            if self._handle is None:
-                return self._stream.read(limit)
-            return os.read(self._handle, limit)
-        except BlockingIOError:
-            return b""
-        except OSError:
-            return b""
 
 
 def _pread(handle: int, count: int, offset: int) -> bytes:

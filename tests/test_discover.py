@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.discover import NEVER, Discovery
+from ppo_top.discover import Discovery
 from ppo_top.follow import wanted_names
+from ppo_top.places import NEVER
 from tests.following import Clock
 
 LOG = re.compile(r"\.log$")

@@ -244,7 +244,7 @@ def test_a_small_log_does_not_wait_for_a_large_one(
     runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sources take turns, piece by piece."""
-    monkeypatch.setattr(Follower, "_fit_piece", lambda *_: None)
+    monkeypatch.setattr("ppo_top.follow.fit", lambda *_: None)
     (runs / "large.num").write_text("1\n" * 2_000_000)
     os.utime(runs / "large.num", (9e9, 9e9))
     (runs / "small.num").write_text("1\n")

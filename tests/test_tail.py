@@ -7,14 +7,13 @@ import socket
 import stat
 import zlib
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.tail import HOLE, LAST, Pipe, Tail
+from ppo_top.tail import HOLE, LAST, Tail
 from tests.following import GrowingFile
 
 
@@ -315,25 +314,3 @@ def test_appending_never_begins_again(
         assert not reset
         crc = zlib.crc32(data, crc)
     assert crc == zlib.crc32(path.read_bytes())
-
-
-def test_a_pipe_gives_what_has_arrived() -> None:
-    """Reading a pipe never waits for its writer, and sees its end."""
-    reading, writing = os.pipe()
-    with open(reading, "rb") as stream:
-        pipe = Pipe(stream)
-        assert pipe.read() == b""
-        os.write(writing, b"hello")
-        assert pipe.read(3) == b"hel"
-        assert pipe.read(3) == b"lo"
-        assert not pipe.closed and pipe.handle == reading
-        os.close(writing)
-        assert pipe.read() == b""
-        assert pipe.closed and pipe.handle is None and pipe.offset == 5
-
-
-def test_a_stream_without_a_file_is_a_pipe_too() -> None:
-    """Bytes in memory are read to their end."""
-    pipe = Pipe(BytesIO(b"hello"))
-    assert pipe.read() == b"hello"
-    assert pipe.closed

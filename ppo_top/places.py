@@ -1,0 +1,55 @@
+"""Which places can hold logs at all: names of folders and endings, and paths inside one another."""
+
+# Paths stay text here: an object for each would cost more than the system call.
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+NO_LOGS = frozenset(
+    [
+        *(".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages"),
+        *(".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints"),
+        *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache", ".local"),
+        *(".conda", ".npm", ".cargo", ".rustup"),
+    ]
+)
+"""Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
+NEVER = frozenset(
+    [
+        *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
+        *("npy", "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
+        *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf"),
+        *("py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js"),
+        *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),
+    ]
+)
+"""No log ends so (behind a single dot): told without asking the patterns of all formats."""
+SYSTEM = frozenset(("/proc", "/sys", "/dev"))
+"""Where files are not files."""
+
+
+def below(key: str, name: str) -> str:
+    return f"{key}/{name}" if key else name
+
+
+def is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def without_nested(paths: Sequence[str]) -> list[str]:
+    """Leave out paths that are seen from another: twice the same, or below one."""
+    kept: list[str] = []
+    homes = [os.path.realpath(path) for path in paths]
+    for place, (path, home) in enumerate(zip(paths, homes, strict=True)):
+        others = [other for other in homes[:place] + homes[place + 1 :] if other != home]
+        doubled = home in homes[:place]
+        if not doubled and not any(_is_seen_from(other, home) for other in others):
+            kept.append(path)
+    return kept
+
+
+def _is_seen_from(folder: str, path: str) -> bool:
+    if not is_inside(path, folder):
+        return False
+    return NO_LOGS.isdisjoint(path[len(folder) :].split("/"))
