@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ppo_top.catalogue.concepts import TAG
 from ppo_top.model import Status
 from ppo_top.pyramid import stride
 from ppo_top.tui import spark
@@ -57,7 +58,7 @@ def grid(cells: int, rows: int, amount: int) -> Grid:
 def worth_drawing(
     view: RunView, listed: frozenset[str] = frozenset()
 ) -> list[tuple[str, PanelTrack]]:
-    """All tracks in the order of their groups, without counters: a straight line tells nothing.
+    """All tracks in the order of their groups, without what is no curve: counters, final sums.
 
     Where a curve is a line of text, those that are `listed` above with the same are left out.
     """
@@ -66,6 +67,7 @@ def worth_drawing(
         for panel in view.panels
         for track in panel.tracks
         if track.direction != "mono" and track.track.concept not in listed
+        if len(track.track) > 1 or not track.track.concept.startswith(TAG)
     ]
 
 
@@ -79,7 +81,7 @@ def drawn_tracks(
         range(len(every)),
         key=lambda at: (
             every[at][1].status not in _TROUBLE and every[at][1].track.concept not in crucial,
-            every[at][1].track.concept.startswith("tag:"),
+            every[at][1].track.concept.startswith(TAG),
             at,
         ),
     )
