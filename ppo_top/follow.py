@@ -90,6 +90,7 @@ class Follower:
         self._ready = Turns()
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
+        self._moved, self._sums = True, (0, 0)
         self._refused: dict[str, str] = {}
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
@@ -122,6 +123,7 @@ class Follower:
     def _take(self, limit: int) -> Gain | None:
         """One piece of the feed whose turn it is."""
         feed = self._ready.pop()
+        self._moved = True
         start = self._clock()
         before = feed.offset
         gain = feed.take(feed.piece, limit)
@@ -139,12 +141,16 @@ class Follower:
             self._refused[feed.tail.path] = "is not a log that is known here"
 
     def _progress(self) -> tuple[int, int]:
+        if not self._moved:
+            return self._sums
+        self._moved = False
         read = total = 0
         for feed in self._feeds.values():
             size, offset = feed.size, feed.offset
             total += size
             read += min(offset, size)
-        return read, total
+        self._sums = read, total
+        return self._sums
 
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources before all others."""
@@ -218,6 +224,7 @@ class Follower:
         """Line up the feeds that may give something."""
         for feed in list(feeds):
             if feed.changed():
+                self._moved = True
                 feed.moved = now
                 if not feed.refused:
                     self._live[feed.tail.path] = feed
@@ -245,6 +252,7 @@ class Follower:
         feed.returns = key in self._left
         self._left.discard(key)
         self._feeds[found.path] = feed
+        self._moved = True
         self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
         if feed.changed():
             self._ready.push(feed)
@@ -257,6 +265,7 @@ class Follower:
 
     def _forget(self, feed: FileFeed) -> None:
         """Follow a file no more: it is gone, or no log."""
+        self._moved = True
         path = feed.tail.path
         self._feeds.pop(path, None)
         self._live.pop(path, None)
