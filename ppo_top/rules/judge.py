@@ -15,12 +15,12 @@ from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
 from ppo_top.own_rule import OwnRule
 from ppo_top.rules import book
 from ppo_top.rules.advice import fill
+from ppo_top.rules.coverage import Skipped, Warming, points, skipped, warming
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
 from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import CRIT, NAMES, Limits, Reading, Rule, Skipped, Warming
+from ppo_top.rules.rule import CRIT, Limits, Reading, Rule
 from ppo_top.rules.run import Run
-from ppo_top.rules.say import label
 from ppo_top.rules.text import LAST_ERROR
 
 NOTE_FADES = 20
@@ -140,37 +140,11 @@ class Judge:
 
     def skipped(self) -> list[Skipped]:
         """Rules that do not look at this run so far, and why."""
-        out = []
-        for rule in self._known:
-            why = self._why_skipped(rule)
-            if why:
-                out.append(Skipped(rule.id, rule.title, why))
-        return out
+        return skipped(self._known, self._run, self._noted)
 
     def warming(self) -> list[Warming]:
         """Rules that have seen a part of the points that they need before they speak."""
-        out = []
-        for rule, limits in self._rules:
-            need = int(limits.get("warmup", 0))
-            have = self._points(rule)
-            if need and 0 < have <= need:
-                out.append(Warming(rule.id, rule.concepts, have, need + 1))
-        return out
-
-    def _why_skipped(self, rule: Rule) -> str:
-        if rule.id in self.profile.muted:
-            return "muted in the settings"
-        if self.profile.family not in rule.families:
-            return f"not for {NAMES.get(self.profile.family, self.profile.family)}"
-        if rule.id in self._broken:
-            return self._broken[rule.id]
-        if rule.on and not self._points(rule) and rule.id not in self._noted:
-            return f"{' or '.join(dict.fromkeys(map(label, rule.on)))} not logged"
-        return ""
-
-    def _points(self, rule: Rule) -> int:
-        found = (self._run.histories.get(concept) for concept in rule.on)
-        return next((history.count for history in found if history is not None), 0)
+        return warming(self._rules, self._run)
 
     def _plan(self, values: Mapping[str, float]) -> tuple[tuple[int, str], ...]:
         """Which rules look at a row that holds these concepts, each with the one it looks at."""
@@ -272,7 +246,7 @@ class Judge:
             index = self._latches[place].index
             if mark.row - rows[-1] > SURVIVED.get(rule_id, NOTE_FADES):
                 del self._noted[rule_id]
-                if index is not None and not self._points(self._rules[place][0]):
+                if index is not None and not points(self._rules[place][0], self._run):
                     self._clear(place, mark)
 
     def _begin_again(self, mark: Mark) -> None:

@@ -129,20 +129,3 @@ class Rule:
             persistence = persist(max(1, min(k, n)), max(1, n))
         worst_first = sorted(persistence, reverse=True)
         return tuple((severity, *persistence[severity]) for severity in worst_first)
-
-
-class Skipped(NamedTuple):
-    """A rule that does not look at this run, and why."""
-
-    rule: str
-    title: str
-    why: str
-
-
-class Warming(NamedTuple):
-    """A rule that has not seen enough points yet: `have` of `need`."""
-
-    rule: str
-    concepts: tuple[str, ...]
-    have: int
-    need: int
