@@ -68,6 +68,12 @@ class Steps:
             return self._take(done)
         return self._take(self._last + self._stride)
 
+    def many(self, records: int) -> range:
+        """The next steps of so many records, without any bar."""
+        first = self._last + self._stride
+        self._last += self._stride * records
+        return range(first, self._last + 1, self._stride)
+
     def by_bar(self, done: int) -> int:
         """The step of a record behind which a bar at `done` is drawn."""
         if done > self._last:

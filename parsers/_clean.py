@@ -68,6 +68,9 @@ class Unwrapper:
 
     def clean(self, text: str) -> Cleaned:
         """The line's own words, who says them and when."""
+        head = text[:1]
+        if head.isalpha() and head not in "IDWTNS":
+            return Cleaned(text, "", UNKNOWN_TIME)
         text, voice = self._speaker(text)
         head = text[:1]
         if not (head.isdigit() or head in "[IDWTNS"):

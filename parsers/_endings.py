@@ -35,10 +35,12 @@ class Endings:
     def __init__(self) -> None:
         self.in_traceback = False
 
-    def see(self, text: str) -> Ended | None:
-        """The end that this line completes, if it does."""
+    def see(self, text: str, is_record: bool = False) -> Ended | None:
+        """The end that this line completes, if it does; records only ever say farewell."""
         if self.in_traceback:
             return self._inside(text)
+        if is_record:
+            return self._farewell(text)
         if "Traceback" in text and _HEADER.match(text):
             self.in_traceback = True
             return None
@@ -46,7 +48,10 @@ class Endings:
             return None
         if _FATAL_STARTS.match(text) or any(words in text for words in _FATAL_WORDS):
             return Ended(State.DIED, text.strip())
-        if _FINISHED.match(text):
+        return self._farewell(text)
+
+    def _farewell(self, text: str) -> Ended | None:
+        if text[:1] in "TtMm" and _FINISHED.match(text):
             return Ended(State.FINISHED, text.strip())
         return None
 

@@ -10,6 +10,7 @@ from ppo_top.parsers._record import Record
 from ppo_top.parsers._sheet import Sheet
 
 _MOST_OWNED_TAGS = 10_000
+_MOST_LAYOUTS = 256
 
 
 class Ledger:
@@ -25,7 +26,7 @@ class Ledger:
         self._many = False
         self._dead = False
         self._finished: Ended | None = None
-        self._last: tuple[str, ...] = ()
+        self._known: set[tuple[str, ...]] = set()  # the first speaker's, as long as it is alone
         self._begin()
 
     def _begin(self) -> None:
@@ -83,10 +84,11 @@ class Ledger:
             self._ended = self._finished
 
     def _named(self, voice: str, tags: tuple[str, ...]) -> tuple[str, ...]:
-        if voice == "" and not self._many and tags == self._last:
+        if voice == "" and not self._many and tags in self._known:
             return tags
-        self._last = tags
         self._many = self._many or voice != ""
+        if len(self._known) < _MOST_LAYOUTS:
+            self._known.add(tags)
         return tuple(self._owned(voice, tag) for tag in tags)
 
     def _owned(self, voice: str, tag: str) -> str:

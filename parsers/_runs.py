@@ -6,16 +6,17 @@ and the numbers: bare ones (transformers 4), quoted ones (transformers 5), or bo
 
 from __future__ import annotations
 
+import math
 from array import array
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from ppo_top.parsers._floats import floats, reader
 
 _BLANKS = bytes.maketrans(b"{}:,", b"    ")
 _JSON = bytes.maketrans(b"'\n", b'",')
 _FEWEST = 2
-_NUMERIC = b"0123456789.-+eE, \n"
 
 
 class Shape(NamedTuple):
@@ -61,7 +62,7 @@ def columns(block: bytes, shape: Shape) -> list[array[float]] | None:
         if parts[place :: shape.width] != [key] * count:
             return None
     words = [part for place in shape.number_places for part in parts[place :: shape.width]]
-    values = _floats(words)
+    values = floats(words)
     if values is None:
         return None
     return [array("d", values[first : first + count]) for first in range(0, len(values), count)]
@@ -69,17 +70,31 @@ def columns(block: bytes, shape: Shape) -> list[array[float]] | None:
 
 def _objects(block: bytes, shape: Shape, count: int) -> list[array[float]] | None:
     """The columns of lines with bare numbers only, which are JSON but for their quotes."""
-    loads = _loads()
+    loads = reader()
     if loads is None or len(shape.keys) < _FEWEST or shape.width != 2 * len(shape.keys):
         return None
+    text = block.translate(_JSON)[:-1]
+    gaps = b" nan" in text
+    if gaps:
+        if b"null" in text:
+            return None
+        text = text.replace(b" nan", b" null")
     try:
-        rows = loads(b"[%b]" % block.translate(_JSON)[:-1])
+        rows = loads(b"[%b]" % text)
         if len(rows) != count or set(map(len, rows)) != {len(shape.keys)}:
             return None
         pick = itemgetter(*(key.decode() for key in shape.keys))
-        return [array("d", values) for values in zip(*map(pick, rows), strict=True)]
+        found = zip(*map(pick, rows), strict=True)
+        return [array("d", _filled(values) if gaps else values) for values in found]
     except (ValueError, TypeError, LookupError, OverflowError):
-        return None  # nan, None, a word
+        return None  # None, inf, a word
+
+
+def _filled(values: tuple[float | None, ...]) -> Sequence[float]:
+    """NaN in the places where JSON had to say null."""
+    if None not in values:
+        return values  # type: ignore[return-value]
+    return [math.nan if value is None else value for value in values]
 
 
 def _aligned(parts: Sequence[bytes], shape: Shape, count: int) -> bool:
@@ -88,31 +103,3 @@ def _aligned(parts: Sequence[bytes], shape: Shape, count: int) -> bool:
         return False
     between = [part for place in shape.blank_places for part in parts[place :: shape.width]]
     return not b"".join(between).strip()
-
-
-def _floats(words: Sequence[bytes]) -> list[float] | None:
-    """The numbers that the words are; None when one is none."""
-    loads = _loads()
-    if loads is not None:
-        text = b",".join(words)
-        # JSON reads -0 as an integer, which has no sign, and knows no nan.
-        if not text.translate(None, _NUMERIC) and b"-0," not in text and b"-0 " not in text:
-            try:
-                numbers: list[float] = loads(b"[%b]" % text)
-                return numbers
-            except ValueError:
-                pass
-    try:
-        return list(map(float, words))
-    except ValueError:
-        return None
-
-
-@cache
-def _loads() -> Callable[[bytes], Any] | None:
-    """orjson's reader, whose numbers cost an eighth of Python's, if it is installed."""
-    try:
-        import orjson
-    except ImportError:
-        return None
-    return orjson.loads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import accumulate, repeat
 
 from ppo_top.model import UNKNOWN_TIME, Line
@@ -11,8 +10,6 @@ from ppo_top.parsers._segments import Segment
 
 LONGEST = 4096
 """Characters of a line that are shown."""
-
-_new_line = partial(tuple.__new__, Line)
 
 
 class Screen:
@@ -56,16 +53,16 @@ class Screen:
 
     def many(self, texts: list[str], offset: int, steps: Iterable[int | None]) -> None:
         """Complete lines of ASCII text that stand one behind the other, and their steps."""
-        widths = list(map(len, texts))
+        widths = set(map(len, texts))
         widest = max(widths)
-        if min(widths) == widest:
+        if len(widths) == 1:
             starts: Iterable[int] = range(offset, offset + len(texts) * (widest + 1), widest + 1)
         else:
-            starts = accumulate((width + 1 for width in widths[:-1]), initial=offset)
+            starts = accumulate((len(text) + 1 for text in texts[:-1]), initial=offset)
         if widest > LONGEST:
             texts = [text[:LONGEST] for text in texts]
         columns = zip(starts, texts, repeat(UNKNOWN_TIME), steps)
-        self._lines.extend(map(_new_line, columns))
+        self._lines.extend(map(tuple.__new__, repeat(Line), columns))
 
     def settle(self, step: int | None) -> None:
         """Nothing is waited for any more: the lines belong to `step`."""

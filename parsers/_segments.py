@@ -46,7 +46,8 @@ class Segments:
         if not end:
             self._keep(data)
             return b"", self._start
-        piece = bytes(self._rest) + data[:end] if self._rest else data[:end]
+        view = memoryview(data)[:end]
+        piece = b"".join((self._rest, view)) if self._rest else bytes(view)
         place = self._start
         self._start += len(piece)
         self._rest.clear()

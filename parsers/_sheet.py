@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Points
 
+_Append = Callable[[Any], None]
+_UNKNOWN = array("d", [UNKNOWN_TIME])
+_MOST_LAYOUTS = 256
+
 
 class Sheet:
-    """Columns by tag; rows that share their tags are gathered first and turned at once."""
+    """Columns by tag; `row` is the way for records that come without a time, by the thousand."""
 
     def __init__(self) -> None:
         self._columns: dict[str, Points] = {}
-        self._tags: Sequence[str] = ()
-        self._steps: list[int] = []
-        self._rows: list[Sequence[float]] = []
+        self._appends: dict[tuple[str, ...], list[tuple[_Append, _Append]]] = {}
+        self._untimed = False
 
-    def row(self, tags: Sequence[str], step: int, values: Sequence[float]) -> None:
-        """Append one value to each of `tags` (all distinct), without a time."""
-        if tags is not self._tags and tags != self._tags:
-            self._turn()
-            self._tags = tags
-        self._steps.append(step)
-        self._rows.append(values)
+    def row(self, tags: tuple[str, ...], step: int, values: Sequence[float]) -> None:
+        """Append one value to each of `tags`, without a time."""
+        appends = self._appends.get(tags)
+        if appends is None:
+            points = [self._column(tag) for tag in tags]
+            appends = [(each.steps.append, each.values.append) for each in points]
+            if len(self._appends) < _MOST_LAYOUTS:
+                self._appends[tags] = appends
+        self._untimed = True
+        for (append_step, append_value), value in zip(appends, values, strict=True):
+            append_step(step)
+            append_value(value)
 
     def add(self, tag: str, step: int, time: float, value: float) -> None:
         """Append one point."""
-        self._turn()
+        self._settle()
         points = self._column(tag)
         points.steps.append(step)
         points.times.append(time)
@@ -37,7 +46,7 @@ class Sheet:
         self, tag: str, steps: array[int], times: array[float], values: array[float]
     ) -> None:
         """Append many points of one tag."""
-        self._turn()
+        self._settle()
         if not steps:
             return
         points = self._column(tag)
@@ -47,8 +56,9 @@ class Sheet:
 
     def take(self) -> list[Points]:
         """All that was added since the last call, one entry a tag in order of appearance."""
-        self._turn()
+        self._settle()
         taken, self._columns = list(self._columns.values()), {}
+        self._appends.clear()
         return taken
 
     def _column(self, tag: str) -> Points:
@@ -57,16 +67,12 @@ class Sheet:
             points = self._columns[tag] = Points(tag, array("q"), array("d"), array("d"))
         return points
 
-    def _turn(self) -> None:
-        """Turn the gathered rows into columns."""
-        if not self._rows:
+    def _settle(self) -> None:
+        """Give the points of rows their unknown times."""
+        if not self._untimed:
             return
-        steps = array("q", self._steps)
-        times = array("d", [UNKNOWN_TIME]) * len(steps)
-        for tag, values in zip(self._tags, zip(*self._rows, strict=True), strict=True):
-            points = self._column(tag)
-            points.steps.extend(steps)
-            points.times.extend(times)
-            points.values.extend(values)
-        self._steps.clear()
-        self._rows.clear()
+        self._untimed = False
+        for points in self._columns.values():
+            missing = len(points.steps) - len(points.times)
+            if missing:
+                points.times.extend(_UNKNOWN * missing)

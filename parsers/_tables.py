@@ -11,10 +11,12 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import NamedTuple
 
+from ppo_top.parsers._floats import floats
 from ppo_top.parsers._numbers import number, whole
 from ppo_top.parsers._record import Record
 
 RULE = re.compile(r"-{10,}")
+_RULE_LINE = re.compile(rb"-{10,}\n")
 _ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
 
 STEPS = (
@@ -131,6 +133,7 @@ class Blocks:
 
     def __init__(self) -> None:
         self._layouts: dict[tuple[bytes, ...], Layout | None] = {}
+        self._rule = b""  # the last one that was looked at closely
 
     def read(self, piece: bytes, start: int) -> Block | None:
         """The table whose opening rule starts at `start`; None: take the careful way."""
@@ -139,8 +142,9 @@ class Blocks:
         last = piece.find(b"\n-", body)
         if last < 0 or last - start > _LONGEST or not piece.startswith(rule, last + 1):
             return None
-        if len(rule) < 11 or rule.count(b"-") != len(rule) - 1:
+        if rule != self._rule and not _RULE_LINE.fullmatch(rule):
             return None
+        self._rule = rule
         if piece.find(b"\r", body, last) >= 0:
             return None
         cells = piece[body : last + 1].split(b"|")
@@ -166,9 +170,8 @@ class Blocks:
 
 
 def _block(layout: Layout, cells: list[bytes], end: int) -> Block | None:
-    try:
-        values = list(map(float, layout.picks(cells)))
-    except ValueError:
+    values = floats(layout.picks(cells))
+    if values is None:
         return None
     step = whole(values[layout.step])
     return None if step is None else Block(layout.tags, values, step, end)

@@ -44,7 +44,10 @@ class Voice:
         if self._block and (row := _BLOCK_ROW.match(text)):
             return Record([(row[1].strip(), float(number(row[2]) or 0.0))])
         found = _phrases.read(text) or self._forms.read(text)
-        self._block = bool(_BLOCK.match(text)) or (self._block and (not found or ":" in text))
+        if "Learning iteration" in text and _BLOCK.match(text):
+            self._block = True
+        elif self._block:
+            self._block = not found or ":" in text
         return self._placed(found) if found else None
 
     def _placed(self, found: Record) -> Record:
@@ -71,7 +74,7 @@ class Voice:
         """The steps of dictionaries that say none: the last one said, else one after the other."""
         if self.axis and self.step is not None:
             return array("q", [self.step]) * records
-        return array("q", (self.steps.by_count() for _ in range(records)))
+        return array("q", self.steps.many(records))
 
     def _coarser(self, found: Record) -> bool:
         """Whether a step counts larger things than the one known (epochs where steps are known)."""

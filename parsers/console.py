@@ -119,7 +119,9 @@ class Console:
 
     def _waits(self) -> bool:
         """Whether lines wait for a record whose step is not known yet."""
-        return self._held is not None or any(v.table.started for v in self._voices.values())
+        if self._held is not None or self._main.table.started:
+            return True
+        return len(self._voices) > 1 and any(v.table.started for v in self._voices.values())
 
     def _read(self, segment: Segment) -> str:
         """Take all values out of a line; give the line's plain text."""
@@ -147,9 +149,10 @@ class Console:
         voice = self._voices[name]
         if self._own(text, name, time) or self._table(text, name):
             return
-        if not voice.endings.in_traceback and (found := voice.read(text)) is not None:
-            self._found(text, name, found._replace(time=time))
-        ended = voice.endings.see(text)
+        found = None if voice.endings.in_traceback else voice.read(text)
+        if found is not None:
+            self._found(text, name, found if time != time else found._replace(time=time))
+        ended = voice.endings.see(text, found is not None)
         if ended is not None:
             self._ledger.end(ended)
 
@@ -165,7 +168,7 @@ class Console:
     def _table(self, text: str, name: str) -> bool:
         """Take a line that belongs to a table."""
         table = self._voices[name].table
-        if _tables.RULE.fullmatch(text):
+        if text[:1] == "-" and _tables.RULE.fullmatch(text):
             closes = table.started
             record = table.close()
             table.open = not closes

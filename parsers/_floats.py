@@ -1,0 +1,37 @@
+"""Many numbers at once: orjson's reader where it is installed, Python's own where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+_NUMERIC = b"0123456789.-+eE, \n"
+
+
+def floats(words: Sequence[bytes]) -> list[float] | None:
+    """The numbers that the words are; None when one is none."""
+    loads = reader()
+    if loads is not None:
+        text = b",".join(words)
+        # JSON reads -0 as an integer, which has no sign, and knows no nan.
+        if not text.translate(None, _NUMERIC) and b"-0," not in text and b"-0 " not in text:
+            try:
+                numbers: list[float] = loads(b"[%b]" % text)
+                return numbers
+            except ValueError:
+                pass
+    try:
+        return list(map(float, words))
+    except ValueError:
+        return None
+
+
+@cache
+def reader() -> Callable[[bytes], Any] | None:
+    """orjson's reader, whose numbers cost an eighth of Python's, if it is installed."""
+    try:
+        import orjson
+    except ImportError:
+        return None
+    return orjson.loads
