@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ppo_top.model import State
 from ppo_top.tui.frame import Counts, Frame
 from ppo_top.tui.glyphs import Glyphs
@@ -86,7 +88,7 @@ def run_title(frame: Frame, cells: int) -> Line:
     if view.problems:
         parts.append(line((plural(view.problems, "unreadable place"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
-        parts.append(line((clean(view.state_text), view.state.value)))
+        parts.append(line((_silence(view, frame.updated), view.state.value)))
     name = clean(view.name)
     right = pack(parts, max(cells - min(len(name), 24) - 3, cells // 2))
     room = cells - width(right) - 3
@@ -97,6 +99,15 @@ def run_title(frame: Frame, cells: int) -> Line:
     if room < 6:
         return crop(pack(parts, cells), cells)
     return spread(line(" ", *title), line(*right, " "), cells)
+
+
+_AGE = re.compile(r"nothing new for [^,]+")
+
+
+def _silence(view: RunView, updated: str) -> str:
+    """The words for the state, with the time of the last sign: an age would change for ever."""
+    words = clean(view.state_text)
+    return _AGE.sub(f"nothing new since {updated}", words) if updated else words
 
 
 def mini(frame: Frame, cells: int) -> Line:
