@@ -3,7 +3,7 @@
 Whoever owns a follower calls `poll` (bounded by points and seconds) until nothing more is there,
 then `wait`. Events only shorten the waiting: a sweep over time stamps finds everything. Logs that
 changed lately are swept each half second, old ones in turn, and never so often that it costs over
-two percent of a core.
+one percent of a core.
 """
 
 # ruff: noqa: PTH112, PTH120
@@ -32,8 +32,8 @@ __all__ = ["Follower", "Gain", "Slice", "Source"]
 
 SWEEP_S = 0.5
 """How often logs that changed lately are looked at: a point is seen within a second."""
-SHARE = 50
-"""A sweep that worked a second is not repeated before this many seconds: two percent of a core."""
+SHARE = 100
+"""A sweep that worked a second is not repeated before this many seconds: one percent of a core."""
 PATIENCE = 4
 """One that took a second, mostly waiting for a network, not before this many."""
 GATHER_S = 0.05
