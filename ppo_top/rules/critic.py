@@ -82,7 +82,7 @@ def critic_lost(run: Run, limits: Limits) -> Reading | None:
     level = history.level(5)
     if level > best:
         run.memos["critic-lost"] = (level,)
-    if best < limits["good"] or history.last > 0.4 or run.at_max:
+    if best < limits["good"] or history.last > 0.5 or run.at_max:
         return None
     loss = critic_loss(run)
     if loss is None or _tiny(run, loss):
@@ -168,8 +168,8 @@ RULES = (
         beside=("value_loss",),
         read=critic_lost,
         on=("explained_variance",),
-        limits={"good": 0.7, "low": 0.2, "warmup": 10},
-        persist=persist(5, 6),
+        limits={"good": 0.7, "low": 0.3, "warmup": 10},
+        persist=persist(4, 6),
         causes=(
             "the environment, its rewards or its observations changed",
             "the policy moved to states that the critic does not know",
