@@ -6,11 +6,9 @@ Everything here gives exactly what the careful way gives for the same bytes, or 
 from __future__ import annotations
 
 from array import array
-from itertools import chain, repeat
 
-from ppo_top.parsers import _dicts, _runs, _tables
+from ppo_top.parsers import _dicts, _runs, _table_runs
 from ppo_top.parsers._ledger import Ledger
-from ppo_top.parsers._record import Record
 from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._voice import Voice
 
@@ -25,7 +23,7 @@ class Regular:
     def __init__(self, ledger: Ledger, screen: Screen) -> None:
         self._ledger = ledger
         self._screen = screen
-        self._tables = _tables.Blocks()
+        self._tables = _table_runs.Runs()
         self._layouts = _dicts.Layouts()
         self._not_before = 0  # a run that failed is not tried again line by line
 
@@ -44,16 +42,23 @@ class Regular:
         return 0
 
     def _table(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
-        block = self._tables.read(piece, position)
-        if block is None:
+        found = self._tables.read(piece, position)
+        if found is None:
             return 0
-        texts = piece[position : block.end - 1].decode("ascii", "replace").split("\n")
-        before = self._ledger.step  # the opening rule comes before the table's step is known
-        voice.table.open = False
-        step = voice.step_of(Record([], block.step, "table"))
-        self._screen.many(texts, place + position, chain((before,), repeat(step)))
-        self._ledger.row("", block.tags, step, block.values)
-        return block.end
+        groups, end = found
+        steps: list[int | None] = []
+        last = self._ledger.step
+        for group in groups:
+            for step in group.steps:
+                # The opening rule comes before the table's step is known.
+                steps.append(last)
+                steps += [step] * (group.rows + 1)
+                last = step
+            voice.tables(group.steps)
+            self._ledger.columns(group.tags, group.steps, group.columns)
+        texts = piece[position : end - 1].decode("ascii", "replace").split("\n")
+        self._screen.many(texts, place + position, steps)
+        return end
 
     def _run(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
         if place + position < self._not_before:

@@ -70,6 +70,13 @@ class Voice:
         self.step, self.axis = found.step, found.axis
         return found.step
 
+    def tables(self, steps: array[int]) -> None:
+        """Note tables that were read together, and their steps."""
+        self._seen = True
+        self._records += len(steps)
+        self.step, self.axis = steps[-1], "table"
+        self.table.open = False
+
     def count(self, records: int) -> array[int]:
         """The steps of dictionaries that say none: the last one said, else one after the other."""
         if self.axis and self.step is not None:
