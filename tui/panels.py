@@ -19,7 +19,7 @@ NARROWEST = 28
 LINE = 38
 """Cells that a label, a value and a curve on one line need."""
 
-LOWEST, HIGHEST = 4, 9
+LOWEST, HIGHEST = 4, 14
 """Lines of a panel: its title and its plot."""
 
 AXIS = 7

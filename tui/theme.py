@@ -125,7 +125,7 @@ SIXTEEN = {
     **dict.fromkeys(("starting", "unknown"), "8"),
     "key": "6",
     "restart": "5",
-    "selected": "reverse",
+    "selected": "underline",
     "a": "2", "b": "3", "c": "4", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
 }  # fmt: skip
 
@@ -133,7 +133,7 @@ PLAIN = {
     **dict.fromkeys(("title", "brand", "value", "cursor", "crit", "died", "bad", "match"), "bold"),
     **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
     "key": "underline",
-    "selected": "reverse",
+    "selected": "underline",
 }
 
 THEMES = {
