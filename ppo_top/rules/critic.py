@@ -64,14 +64,14 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
         return between(value, limits["low"])  # nothing is trained: not the critic's own fault
     if value > limits["low"] or (history.count <= limits["early"] and not climbs(run, loss)):
         return between(value, limits["low"])
-    falls = _loss_falls(loss)
+    improves = _loss_falls(loss) or run.learned
     never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
-    if falls and not never:
-        message = f"critic is still warming up: explained variance {num(value)}, its loss falls"
+    if improves and not never:
+        message = f"critic explains little for now (explained variance {num(value)}), but learns"
         return Reading(INFO, value, limits["low"], message)
     tail = "has never explained the returns" if never else "and its loss is not falling"
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
-    deep = value < limits["crit"] and not falls
+    deep = value < limits["crit"] and not improves
     return Reading(CRIT if deep else WARN, value, limits["low"], message, now=never)
 
 
