@@ -106,6 +106,7 @@ class Canvas(Widget):
 
     DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
     can_focus = True
+    ALLOW_SELECT = False  # the mouse clicks here; terminals select with Shift held
 
     def __init__(self, theme: Theme = THEMES["dark"]) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ def _right(frame: Frame) -> Line:
         done, total = frame.loading
         return line((f"reading {100 * done // max(total, 1)} %", "info"), " ")
     if frame.transport is not None and not at_end(frame):
-        return line(("past", "restart"), " ")
+        return line(("replay" if frame.transport.replay else "past", "restart"), " ")
     return line((frame.updated, "dim"), " ") if frame.updated else ()
 
 

@@ -310,7 +310,9 @@ class PpoTop(App[int]):
         found = [
             hit
             for hit in self._hits
-            if hit.x <= event.x < hit.x + hit.width and hit.y <= event.y < hit.y + hit.height
+            if isinstance(self.screen, Front)
+            and hit.x <= event.x < hit.x + hit.width
+            and hit.y <= event.y < hit.y + hit.height
         ]
         if not found:
             return
@@ -323,10 +325,13 @@ class PpoTop(App[int]):
 
     def on_mouse_scroll_down(self, _event: events.MouseScrollDown) -> None:
         """The line below."""
-        self.actions.do_down()
-        self._soon(0.02)
+        self._scroll(self.actions.do_down)
 
     def on_mouse_scroll_up(self, _event: events.MouseScrollUp) -> None:
         """The line above."""
-        self.actions.do_up()
-        self._soon(0.02)
+        self._scroll(self.actions.do_up)
+
+    def _scroll(self, move: Callable[[], None]) -> None:
+        if isinstance(self.screen, Front):  # not behind the command palette
+            move()
+            self._soon(0.02)

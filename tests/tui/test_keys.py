@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from ppo_top.tui.front import Front
 from ppo_top.tui.keys import BY_KEY, GROUPS, KEYS, Key, table
 from ppo_top.tui.program import PpoTop
 from ppo_top.tui.spans import plain
@@ -214,6 +215,18 @@ def test_a_held_key_accelerates() -> None:
     assert sum(steps) > 60
     now[0] += 1
     assert held.times("right_square_bracket") == 1
+
+
+async def test_the_command_palette_covers_what_is_behind_it(app: Watched) -> None:
+    """While it is open neither keys nor the wheel reach the runs."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "ctrl+p")
+        before = app.desk.concept
+        app.on_mouse_scroll_down(None)  # type: ignore[arg-type]
+        await press(pilot, "s", "t", "a", "c", "k")
+        assert app.desk.concept == before and not app.desk.chart.stacked
+        await press(pilot, "escape")
+        assert isinstance(app.screen, Front)
 
 
 async def test_the_mouse_can_do_what_the_keys_do(app: Watched) -> None:
