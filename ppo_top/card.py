@@ -107,7 +107,7 @@ def _skipped(run: Run) -> Iterator[str]:
     for each in skipped:
         reasons.setdefault(each.why, []).append(each.rule)
     for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        if why.startswith("does not apply"):  # true of every run of the kind: the number will do
+        if why.startswith("not for"):  # true of every run of the kind: the number will do
             yield f"    skipped, {why}: {plural(len(rules), 'rule')}"
             continue
         yield from _wrap(f"skipped, {why}: {', '.join(rules)}", "    ", "      ")

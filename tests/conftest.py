@@ -35,6 +35,14 @@ UNSET = (
 )
 
 
+# Started with `nohup` or in the background these are ignored, and so by every child that a test
+# starts, which then cannot be interrupted. What is handled is the child's default again.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Settings and memory of the tests' own, a common terminal, UTF-8."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from ppo_top.rules.rule import NAMES, Limits, Rule
@@ -27,9 +27,14 @@ class Warming(NamedTuple):
     need: int
 
 
-def skipped(rules: Iterable[Rule], run: Run, noted: Container[str]) -> list[Skipped]:
-    """Rules that do not look at a run; `noted` are those of which the console spoke."""
-    reasons = ((rule, _why(rule, run, noted)) for rule in rules)
+def skipped(
+    rules: Iterable[Rule], run: Run, noted: Container[str], broken: Mapping[str, str]
+) -> list[Skipped]:
+    """Rules that do not look at a run; `noted` are those of which the console spoke.
+
+    `broken` says of a rule that has failed by a defect of its own how it did.
+    """
+    reasons = ((rule, broken.get(rule.id) or _why(rule, run, noted)) for rule in rules)
     return [Skipped(rule.id, rule.title, why) for rule, why in reasons if why]
 
 

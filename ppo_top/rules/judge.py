@@ -140,7 +140,7 @@ class Judge:
 
     def skipped(self) -> list[Skipped]:
         """Rules that do not look at this run so far, and why."""
-        return skipped(self._known, self._run, self._noted)
+        return skipped(self._known, self._run, self._noted, self._broken)
 
     def warming(self) -> list[Warming]:
         """Rules that have seen a part of the points that they need before they speak."""
