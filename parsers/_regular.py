@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from array import array
 
-from ppo_top.parsers import _dicts, _runs, _table_runs
+from ppo_top.parsers import _runs, _table_runs
 from ppo_top.parsers._ledger import Ledger
 from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._voice import Voice
 
 _DASH, _BRACE = b"-{"
+_FEWEST = 4
 _RUN = 1 << 17
 """Bytes of dictionaries that are taken at once."""
 
@@ -24,7 +25,6 @@ class Regular:
         self._ledger = ledger
         self._screen = screen
         self._tables = _table_runs.Runs()
-        self._layouts = _dicts.Layouts()
         self._not_before = 0  # a run that failed is not tried again line by line
 
     def read(self, voice: Voice, piece: bytes, place: int, position: int, bars: bool) -> int:
@@ -64,11 +64,12 @@ class Regular:
         if place + position < self._not_before:
             return 0
         end = piece.rfind(b"\n", position, position + _RUN) + 1
-        block = piece[position:end]
-        if not end or not block.isascii():
+        block = _runs.alike(piece[position:end])
+        if block.count(b"\n") < _FEWEST or not block.isascii():
             return 0
+        end = position + len(block)
         shape = _runs.shape_of(block[: block.find(b"\n")])
-        tags = self._layouts.known(shape.keys)
+        tags = voice.layouts.known(shape.keys)
         columns = _runs.columns(block, shape) if tags else None
         if tags is None or columns is None:
             self._not_before = place + (end if tags else position + 1)
@@ -83,7 +84,7 @@ class Regular:
         line = piece[position:end]
         if end < 0 or len(line) > _RUN or line[-1:] != b"}" or b"\r" in line or not line.isascii():
             return 0
-        found = self._layouts.read(line)
+        found = voice.layouts.read(line)
         if found is None:
             return 0
         tags, values = found

@@ -7,14 +7,17 @@ and the numbers: bare ones (transformers 4), quoted ones (transformers 5), or bo
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
 from ppo_top.parsers._floats import floats, reader
 
 _BLANKS = bytes.maketrans(b"{}:,", b"    ")
+_KEY, _LONGEST_KEY = 2, 200
 _JSON = bytes.maketrans(b"'\n", b'",')
 _FEWEST = 2
 
@@ -27,6 +30,21 @@ class Shape(NamedTuple):
     key_places: tuple[int, ...]
     number_places: tuple[int, ...]
     blank_places: tuple[int, ...]
+
+
+def alike(block: bytes) -> bytes:
+    """The lines at the start of `block` that have the same first key."""
+    key = block[: block.find(b"'", _KEY) + 1]
+    if not _KEY < len(key) <= _LONGEST_KEY:
+        return b""
+    end = _other_line(key).search(block)
+    return block[: end.end()] if end else b""
+
+
+@lru_cache(maxsize=64)
+def _other_line(key: bytes) -> re.Pattern[bytes]:
+    """A line end behind which no line with this first key starts."""
+    return re.compile(rb"\n(?!" + re.escape(key) + rb")")
 
 
 def shape_of(line: bytes) -> Shape:

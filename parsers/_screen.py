@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate, repeat
+from itertools import accumulate, count, repeat
+from operator import add
 
 from ppo_top.model import UNKNOWN_TIME, Line
 from ppo_top.parsers._segments import Segment
@@ -53,13 +54,9 @@ class Screen:
 
     def many(self, texts: list[str], offset: int, steps: Iterable[int | None]) -> None:
         """Complete lines of ASCII text that stand one behind the other, and their steps."""
-        widths = set(map(len, texts))
-        widest = max(widths)
-        if len(widths) == 1:
-            starts: Iterable[int] = range(offset, offset + len(texts) * (widest + 1), widest + 1)
-        else:
-            starts = accumulate((len(text) + 1 for text in texts[:-1]), initial=offset)
-        if widest > LONGEST:
+        # A line starts behind all lines before it and their line ends.
+        starts = map(add, accumulate(map(len, texts), initial=0), count(offset))
+        if max(map(len, texts)) > LONGEST:
             texts = [text[:LONGEST] for text in texts]
         columns = zip(starts, texts, repeat(UNKNOWN_TIME), steps)
         self._lines.extend(map(tuple.__new__, repeat(Line), columns))

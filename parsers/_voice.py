@@ -9,6 +9,7 @@ from ppo_top.model import ConfigValue
 from ppo_top.parsers import _phrases
 from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._bars import Steps
+from ppo_top.parsers._dicts import Layouts
 from ppo_top.parsers._dicts import record as dict_record
 from ppo_top.parsers._endings import Endings
 from ppo_top.parsers._forms import Forms
@@ -34,13 +35,14 @@ class Voice:
         """What `step` counts; "" as long as no line has said a step."""
         self._seen = False
         self._forms = Forms()
+        self.layouts = Layouts()
         self._records = 0
         self._block = False  # inside the block of right-aligned pairs that rsl_rl prints
 
     def read(self, text: str) -> Record | None:
         """The record of a line that is neither a table's row nor a progress bar."""
         if text.startswith("{"):
-            return dict_record(text)
+            return self._dictionary(text)
         if self._block and (row := _BLOCK_ROW.match(text)):
             return Record([(row[1].strip(), float(number(row[2]) or 0.0))])
         found = _phrases.read(text) or self._forms.read(text)
@@ -49,6 +51,10 @@ class Voice:
         elif self._block:
             self._block = not found or ":" in text
         return self._placed(found) if found else None
+
+    def _dictionary(self, text: str) -> Record | None:
+        known = self.layouts.read(text.encode("ascii")) if text.isascii() else None
+        return Record(list(zip(*known, strict=True))) if known else dict_record(text)
 
     def _placed(self, found: Record) -> Record:
         """Tell settings that are printed before the training from values of the training."""
