@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.player import find_place
 from ppo_top.tui.typing import Typing
-from ppo_top.words import count, plural
+from ppo_top.words import count
 
 CHARTS = ("zoom", "compare")
 PAGE = 10
@@ -294,9 +294,3 @@ class Actions:
             rows = len(desk.run.timeline)
             row = min(rows - 1, int(share * rows))
             desk.player.to(desk.run.timeline, row if row < rows - 1 else None)
-
-    def summary(self) -> str:
-        """The terminal's title: the sums over all runs."""
-        every = self.desk.known()
-        bad = sum(1 for each in every if each.verdict == "crit")
-        return f"ppo-top: {bad} of {plural(len(every), 'run')} red" if bad else "ppo-top"

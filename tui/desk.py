@@ -22,6 +22,7 @@ from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.tui.typing import Typing
 from ppo_top.view import RunView, look, verdict
+from ppo_top.words import plural
 
 STORY = 0.4
 """A replay is best watched where things go wrong after this share of the run."""
@@ -100,6 +101,12 @@ class Desk:
         noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
         told = [severity for f, severity in now if f.rule not in noted]
         return max(told).word if told else Severity.INFO.word
+
+    def summary(self) -> str:
+        """The terminal's title: how many of all runs are red."""
+        every = self.known()
+        bad = sum(1 for each in every if each.verdict == "crit")
+        return f"ppo-top: {bad} of {plural(len(every), 'run')} red" if bad else "ppo-top"
 
     def view(self) -> RunView | None:
         """The chosen run at its cursor."""

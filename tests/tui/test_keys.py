@@ -234,7 +234,7 @@ async def test_the_mouse_can_do_what_the_keys_do(app: Watched) -> None:
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
         app.draw()
-        hits = {(hit.what, hit.arg): hit for hit in app._hits}
+        hits = {(hit.what, hit.arg): hit for hit in app.hits}
         other = next(
             hit for (what, _), hit in hits.items() if what == "run" and hit.arg != app.desk.chosen
         )
@@ -243,9 +243,9 @@ async def test_the_mouse_can_do_what_the_keys_do(app: Watched) -> None:
         value = hits["concept", "clip_fraction"]
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.desk.concept == "clip_fraction"
-        time = next(hit for hit in app._hits if hit.what == "time")
+        time = next(hit for hit in app.hits if hit.what == "time")
         await pilot.click(offset=(time.x + time.width // 2, time.y))
         assert app.desk.player.row in range(15, 25)
-        value = next(hit for hit in app._hits if hit.arg == "clip_fraction")
+        value = next(hit for hit in app.hits if hit.arg == "clip_fraction")
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.desk.layer == "zoom"

@@ -1,0 +1,223 @@
+"""The app without its hands: one thread reads, this one judges and owns all that is shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from textual import events
+from textual.app import App
+from textual.screen import Screen
+from textual.timer import Timer
+
+from ppo_top.follow import Follower, Slice
+from ppo_top.model import Severity
+from ppo_top.tui import mishap
+from ppo_top.tui.canvas import Canvas
+from ppo_top.tui.desk import Desk
+from ppo_top.tui.frame import Block, Hit, Loading
+from ppo_top.tui.front import Arrived, Front
+from ppo_top.tui.layers import picture
+from ppo_top.tui.notify import Notifier
+from ppo_top.tui.playback import Playback
+from ppo_top.tui.pump import Pump
+from ppo_top.tui.signals import attend
+from ppo_top.tui.theme import THEMES, choose
+
+JUDGE_S = 0.02
+"""The longest stretch of judging between two chances for a key."""
+
+SHARE = 8
+"""Drawing what comes in takes at most one part in so many of the time."""
+
+DRAW_S = 0.1
+"""Pictures of new data follow each other no faster; keys are answered at once."""
+
+LOOK_AGAIN_S = 5.0
+"""How often states are looked at when nothing comes: a stall is a silence."""
+
+TOAST_S = 6.0
+
+YOUNG_S = 3.0
+"""So long after the start the newest live run is chosen; later the choice is the user's."""
+
+
+class Show(App[int]):
+    """Takes in what is read, judges it in slices and draws what changed."""
+
+    CSS = "Front { overflow: hidden; }"
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self,
+        desk: Desk,
+        follower: Follower | None,
+        notifier: Callable[[Callable[[str], None]], Notifier] = Notifier,
+        theme: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.desk = desk
+        self.palette_name = choose(theme).name
+        self.canvas = Canvas(THEMES[self.palette_name])
+        self.notifier = notifier(self._write)
+        once = desk.replay is not None
+        self.pump = Pump(follower, self._arrived, once) if follower is not None else None
+        self.hits: list[Hit] = []
+        self._timer: Timer | None = None
+        self._judging = False
+        self._loaded = False
+        self.playback = Playback(self)
+        self._toasted = 0.0
+        self._began = time.monotonic()
+        self._pause = DRAW_S
+        self._drawn = ""
+        self._states: list[object] = []
+
+    # --- life ------------------------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The front."""
+        return Front(self.canvas)
+
+    def on_mount(self) -> None:
+        """Begin to read, and to look at the states now and then."""
+        if self.pump is not None:
+            self.pump.start()
+        self.set_interval(LOOK_AGAIN_S, self._look_again)
+        attend(self, self.canvas.refresh)
+        self.canvas.focus()
+
+    def on_unmount(self) -> None:
+        """Stop reading and give the title back."""
+        self.notifier.restore()
+        if self.pump is not None:
+            self.pump.stop()
+
+    def _write(self, data: str) -> None:
+        driver = self._driver
+        if driver is not None and not self.is_headless:
+            driver.write(data)
+
+    # --- data ------------------------------------------------------------------------------------
+
+    def _arrived(self, piece: Slice) -> None:
+        """Called by the reading thread: hand over, nothing else."""
+        self.post_message(Arrived(piece))
+
+    def on_arrived(self, message: Arrived) -> None:
+        """Take a slice in and begin to judge it."""
+        desk, piece = self.desk, message.piece
+        desk.session.apply(piece.gains)
+        desk.session.forget(piece.gone)
+        left = piece.total_bytes - piece.read_bytes
+        show = piece.more and (desk.loading is not None or left > 2_000_000)
+        desk.loading = Loading(piece.read_bytes, piece.total_bytes) if show else None
+        if self.pump is not None:
+            self.pump.taken()
+            if self.pump.error is not None:
+                desk.toast = f"reading stopped: {self.pump.error!r}"
+        if not piece.more:
+            self._loaded = True
+            if desk.replay is not None:
+                desk.session.settle()
+        self._judge()
+
+    def _judge(self) -> None:
+        """Judge a stretch; go on after keys had their turn."""
+        desk = self.desk
+        done = desk.session.judge(JUDGE_S, first=desk.chosen or None)
+        young = not desk.chosen or time.monotonic() - self._began < YOUNG_S
+        settled = desk.picked or (self._loaded and self.notifier_ready and not young)
+        if not settled or desk.chosen not in desk.session.runs:
+            desk.settle_choice()
+        if done and self._loaded:
+            self._settled()
+        self._soon(self._pause if desk.chosen == self._drawn else 0.0)
+        if not done and not self._judging:
+            self._judging = True
+            self.set_timer(0.001, self._judge_on)
+
+    def _judge_on(self) -> None:
+        self._judging = False
+        self._judge()
+
+    def _settled(self) -> None:
+        """Everything is read and judged: say what turned red, begin a replay."""
+        desk = self.desk
+        first = not self.notifier_ready
+        for run in desk.session.runs.values():
+            word = desk.verdict_of(run)
+            standing = Severity[word.upper()] if word.upper() in Severity.__members__ else None
+            told = self.notifier.changed(run, standing, aloud=not first and desk.replay is None)
+            if told:
+                self.toast(told)
+        self.notifier_ready = True
+        self.notifier.title(desk.summary())
+
+    notifier_ready = False
+
+    def _look_again(self) -> None:
+        """States depend on the clock; toasts pass."""
+        if self.desk.toast and time.monotonic() - self._toasted > TOAST_S:
+            self.desk.toast = ""
+            self.draw()
+        view = self.desk.view()
+        now: list[object] = [
+            (view.state, view.state_text) if view is not None else None,
+            *((known.id, known.state, known.verdict) for known in self.desk.known()),
+        ]
+        if now != self._states:
+            self._states = now
+            self.draw()
+
+    # --- drawing ---------------------------------------------------------------------------------
+
+    def _soon(self, delay: float) -> None:
+        """Draw after a delay, once for all that happens until then."""
+        if self._timer is None:
+            self._timer = self.set_timer(delay or 0.001, self.draw)
+
+    def draw(self) -> None:
+        """Draw what is there now; only what changed is repainted."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        size = self.canvas.size
+        if not size.width or not size.height:
+            return
+        if self._loaded and self.notifier_ready:
+            self._begin_replay()
+        begin = time.thread_time()
+        block = self._picture(size.width, size.height)
+        self.hits = block.hits
+        self.canvas.show(block.lines)
+        self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
+        if self.desk.chosen != self._drawn:
+            self._drawn = self.desk.chosen
+            if self.pump is not None and self.desk.run is not None:
+                self.pump.focus(self.desk.run.sources)  # what is looked at is read first
+
+    def _picture(self, cells: int, rows: int) -> Block:
+        try:
+            return picture(self.desk, cells, rows)
+        except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
+            kept = self.desk.memory.path
+            words = mishap.keep(error, kept.parent if kept is not None else None)
+            return mishap.picture_of(words, cells, rows)
+
+    def _begin_replay(self) -> None:
+        """Set the cursor of a run that is chosen for the first time to where its replay begins."""
+        desk = self.desk
+        if desk.replay is not None and desk.run is not None and not desk.player.replay:
+            desk.begin_replay()
+            self.playback.go()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw for the new size."""
+        self.call_after_refresh(self.draw)
+
+    def toast(self, text: str) -> None:
+        """Show a word in the footer for a while."""
+        self.desk.toast = text
+        self._toasted = time.monotonic()
