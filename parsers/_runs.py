@@ -64,14 +64,17 @@ def shape_of(line: bytes) -> Shape:
 
 
 def columns(block: bytes, shape: Shape) -> list[array[float]] | None:
-    """The numbers of whole lines, key by key; None when the lines have not all this shape."""
+    """The numbers of whole lines, key by key; None when the lines have not all this shape.
+
+    `block` is what `alike` gave: every line starts an object.
+    """
     count = block.count(b"\n")
-    if block.count(b"}\n") != count or b"\r" in block:
+    if b"\r" in block:
         return None
     found = _objects(block, shape, count)
     if found is not None:
         return found
-    if block.count(b"\n{") != count - 1:
+    if block.count(b"}\n") != count:
         return None
     parts = block.translate(_BLANKS).split(b"'")
     if len(parts) != shape.width * count + 1 or not _aligned(parts, shape, count):
