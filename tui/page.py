@@ -202,8 +202,8 @@ def _run(frame: Frame, cells: int, rows: int) -> Block:
 
 
 def _verdict_rows(rows: int) -> int:
-    """Lines for the verdict: a fifth of the screen, at least three."""
-    return max(3, min(9, rows // 5 + 1))
+    """Lines for the verdict: a good fifth of the screen, at least three."""
+    return max(3, min(9, rows // 5 + 2))
 
 
 def _value_rows(frame: Frame, view: RunView, left: int, airy: bool) -> int:
