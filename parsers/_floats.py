@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 _NUMERIC = b"0123456789.-+eE, \n"
 
 
@@ -15,12 +17,13 @@ def floats(words: Sequence[bytes]) -> list[float] | None:
     if loads is not None:
         text = b",".join(words)
         # JSON reads -0 as an integer, which has no sign, and knows no nan.
-        if not text.translate(None, _NUMERIC) and b"-0," not in text and b"-0 " not in text:
+        if not text.translate(None, _NUMERIC) and not MINUS_ZERO.search(text):
             try:
                 numbers: list[float] = loads(b"[%b]" % text)
-                return numbers
             except ValueError:
-                pass
+                numbers = []
+            if len(numbers) == len(words):
+                return numbers
     try:
         return list(map(float, words))
     except ValueError:

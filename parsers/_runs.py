@@ -14,7 +14,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from ppo_top.parsers._floats import floats, reader
+from ppo_top.parsers._floats import MINUS_ZERO, floats, reader
 
 _BLANKS = bytes.maketrans(b"{}:,", b"    ")
 _KEY, _LONGEST_KEY = 2, 200
@@ -95,6 +95,8 @@ def _objects(block: bytes, shape: Shape, count: int) -> list[array[float]] | Non
     if loads is None or len(shape.keys) < _FEWEST or shape.width != 2 * len(shape.keys):
         return None
     text = block.translate(_JSON)[:-1]
+    if MINUS_ZERO.search(text):
+        return None
     gaps = b" nan" in text
     if gaps:
         if b"null" in text:
