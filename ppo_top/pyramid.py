@@ -93,6 +93,11 @@ class Pyramid:
         stop = min(stop, len(self.values))
         if start >= stop:
             return EMPTY
+        if stop - start <= BRANCH:  # the usual case: few rows to a cell, all of them finite
+            block = self.values[start:stop]
+            total = sum(block)
+            if total - total == 0:
+                return Extent(min(block), max(block), block[-1], False)
         first, last = -(-start // BRANCH), min(stop // BRANCH, self._length(0))
         if first >= last:
             low, high, bad = self._raw(start, stop)

@@ -73,6 +73,9 @@ def in_cells(row: Line, width: int) -> Cells:
     """A line cell by cell, padded with blanks."""
     cells: Cells = []
     for text, style in row:
+        if cell_len(text) == len(text):  # no wide character
+            cells += [(character, style) for character in text]
+            continue
         for character in text:
             cells.append((character, style))
             if not character.isascii() and cell_len(character) == 2:
