@@ -92,6 +92,7 @@ class Session:
         for source in gone:
             run = self._run_of.get(source.key)
             if run is None:
+                self._states.pop(source.key, None)
                 continue
             self._gone.add(source.key)
             if all(key in self._gone for key in run.sources):
