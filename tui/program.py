@@ -31,6 +31,8 @@ class PpoTop(Show):
 
     def on_pressed(self, message: Pressed) -> None:
         """Do what the key table says, or type."""
+        if self.pump is not None:
+            self.pump.rest()
         if self.desk.typing is not None:
             if not self.desk.typing.press(message.key, message.character):
                 self.desk.typing = None

@@ -7,12 +7,16 @@ session. The pump waits until a slice was taken, so a fast log never piles up in
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 from ppo_top.follow import Follower, Slice
 
 LIMIT, BUDGET_S = 50_000, 0.04
 """Points and seconds of one slice: the interface takes it in well below a tenth of a second."""
+
+REST_S = 0.08
+"""How long reading pauses after a key."""
 
 WAIT_S = 30.0
 """The longest wait for an event; the follower's own sweep ends it sooner."""
@@ -34,6 +38,7 @@ class Pump:
         self._taken = threading.Semaphore(2)
         self._focus: frozenset[str] | None = None
         self._thread = threading.Thread(target=self._run, name="ppo-top-reader", daemon=True)
+        self._rest_until = 0.0
         self.error: BaseException | None = None
 
     def start(self) -> None:
@@ -47,6 +52,10 @@ class Pump:
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources first from now on."""
         self._focus = frozenset(keys)
+
+    def rest(self) -> None:
+        """A key is to be answered: leave the interpreter to the interface for a moment."""
+        self._rest_until = time.monotonic() + REST_S
 
     def stop(self, timeout: float = 2.0) -> None:
         """Read no more; waits until the thread is done and closes the follower."""
@@ -71,6 +80,9 @@ class Pump:
             if self._focus is not None:
                 self.follower.focus(self._focus)
                 self._focus = None
+            pause = self._rest_until - time.monotonic()
+            if pause > 0:
+                self._stop.wait(pause)
             piece = self.follower.poll(LIMIT, BUDGET_S)
             state = (piece.read_bytes, piece.total_bytes, piece.more)
             if piece.gains or piece.gone or state != before:
