@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -21,8 +21,8 @@ Claim = Callable[[str, bytes], Format | bool | None]
 LONG_HEAD = 16 * HEAD_BYTES
 """A log may begin with pages of warnings: so much is kept of a file that no format claims yet."""
 
-FIRST_PIECE = 1 << 18
-"""So many bytes are read at once until it is known how fast the reader of a log is."""
+FIRST_PIECE = 1 << 15
+"""The first piece: enough to tell what a log is, and little where there are thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +37,32 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a source gained. `reset`: all its earlier gains are void, the file began again."""
+    """What a source gained. `reset`: all its earlier gains are void, the file began again.
+
+    `more`: it is known to hold more than has been read by now. The gain that ends the reading may
+    be empty, to tell that.
+    """
 
     source: Source
     batch: Batch
     reset: bool
     mtime: float
     size: int
+    more: bool = False
 
 
 class Feed(Protocol):
     """Something that grows and is read piece by piece.
 
     `source` is None until its format is known; `more` says that the last piece was not the end;
-    `moved` is when (monotonic seconds) it was last seen to change, `turn` its place in the line,
-    `piece` how many bytes are read at once.
+    `moved` is when (monotonic seconds) it was last seen to change, `piece` how many bytes are read
+    at once.
     """
 
     key: str
     source: Source | None
     more: bool
     moved: float
-    turn: int
     piece: int
 
     @property
@@ -102,7 +106,6 @@ class FileFeed:
         self.refused = False
         self.more = False
         self.moved = 0.0
-        self.turn = 0
         self.piece = FIRST_PIECE
         self.tail = Tail(path)
         self._root = root
@@ -163,6 +166,7 @@ class FileFeed:
         if self._store is not None:
             return self._ask(limit)
         piece = self.tail.read(size if self.source else LONG_HEAD)
+        ends = self.more and not piece.more
         self.more = piece.more
         if piece.reset:
             self._begin_again()
@@ -171,7 +175,7 @@ class FileFeed:
         if self._parser is None:
             return self._recognise(piece.data, limit)
         batch = self._feed(piece.data) if piece.data else Batch()
-        return self._gain(batch, piece.reset) if batch or piece.reset else None
+        return self._gain(batch, piece.reset) if batch or piece.reset or ends else None
 
     def _begin_again(self) -> None:
         """The file is a new one under the old name, perhaps in another format."""
@@ -227,8 +231,9 @@ class FileFeed:
             batch = self._store.poll(limit)
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
             batch = self._fault(error)
+        ends = self.more and not batch
         self.more = bool(batch)
-        return self._gain(batch, False) if batch else None
+        return self._gain(batch, False) if batch or ends else None
 
     def again(self) -> None:
         """Read from the beginning once more."""
@@ -241,7 +246,7 @@ class FileFeed:
         self.close()
         self._void = set(self._parts)
         gain = self._open_store(self.source.format.store, limit)
-        return Gain(gain.source, gain.batch, True, gain.mtime, gain.size)
+        return replace(gain, reset=True)
 
     def _feed(self, data: bytes) -> Batch:
         assert self._parser is not None
@@ -261,7 +266,7 @@ class FileFeed:
         reset = reset or self.returns or batch.part in self._void
         self.returns = False
         self._void.discard(batch.part)
-        return Gain(source, batch, reset, self.mtime, self.size)
+        return Gain(source, batch, reset, self.mtime, self.size, self.more)
 
     def _part(self, name: str) -> Source:
         """One run of a store, as if its log lay in a folder of its own beside the store."""

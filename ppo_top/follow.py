@@ -131,7 +131,7 @@ class Follower:
         if isinstance(feed, FileFeed) and feed.refused:
             self._refuse(feed)
         elif feed.more:
-            self._ready.push(feed, again=True)
+            self._ready.push(feed)
         return gain
 
     def _refuse(self, feed: FileFeed) -> None:

@@ -80,8 +80,9 @@ class Lane:
         while self._part < len(self.parts):
             part = self.parts[self._part]
             while self._at < len(part):
-                if not (self.zero_missing and part.values[self._at] == 0.0):
-                    self.head = self._key(part, self._at, starts)
+                at = self._at - part.dropped
+                if not (self.zero_missing and part.values[at] == 0.0):
+                    self.head = self._key(part, at, starts)
                     return
                 self._at += 1
             if self._part + 1 == len(self.parts):
@@ -106,7 +107,8 @@ class Lane:
     def take(self, starts: Starts) -> Cell:
         """The next point, in the concept's own sign and unit; the head moves on."""
         part = self.parts[self._part]
-        cell = Cell(part.times[self._at], self.offset + self.scale * part.values[self._at])
+        at = self._at - part.dropped
+        cell = Cell(part.times[at], self.offset + self.scale * part.values[at])
         self._at += 1
         self.head = None
         self._find_head(starts)
@@ -118,8 +120,16 @@ class Lane:
             return False
         if self.head > key:
             return True
-        steps = self.parts[self._part].steps
-        return self._at + 1 < len(steps) and steps[self._at + 1] != steps[self._at]
+        part = self.parts[self._part]
+        steps, at = part.steps, self._at - part.dropped
+        return at + 1 < len(steps) and steps[at + 1] != steps[at]
+
+    def let_go(self, keep: int) -> None:
+        """Drop the points that were taken, but for the newest `keep` of them."""
+        if self.axis is not None:
+            self.axis.refresh()
+        for number, part in enumerate(self.parts[: self._part + 1]):
+            part.let_go((self._at if number == self._part else len(part)) - keep)
 
     def place(self) -> Standing:
         """Where the lane stands, to come back to with `back_to`."""
@@ -145,7 +155,7 @@ class Starts:
     def refresh(self) -> None:
         """Look at what was written since."""
         for number, part in enumerate(self._parts):
-            for at in range(self._seen[number], len(part)):
+            for at in range(self._seen[number] - part.dropped, len(part.steps)):
                 self._see(part.steps[at], part.times[at])
             self._seen[number] = len(part)
 
@@ -177,13 +187,14 @@ class Axis:
     def find(self, step: int) -> int | None:
         """The run's step for one of the source's; None as long as it is not known."""
         if step not in self._pairs:
-            self._refresh()
+            self.refresh()
         return self._pairs.get(step)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Take in the steps that were logged since."""
         for series, taken, steps in zip(self._series, self._taken, self._steps, strict=True):
             for number, part in enumerate(series):
-                steps.update(dict.fromkeys(part.steps[taken[number] :]))
+                steps.update(dict.fromkeys(part.steps[taken[number] - part.dropped :]))
                 taken[number] = len(part)
         if len(self._pairs) < min(map(len, self._steps)):
             self._pairs = dict(zip(*self._steps, strict=False))
@@ -267,6 +278,12 @@ class Rows:
             return None
         broken = [value for value in cells if value - value != 0]
         return broken[0] if broken else median(cells)
+
+    def let_go(self, keep: int) -> None:
+        """Drop what was taken of all lanes, but for the newest `keep` points of each."""
+        self._starts.refresh()
+        for lane in (*self._grid, *self._episodes):
+            lane.let_go(keep)
 
     def seal(self, key: Key) -> None:
         """Say that the row `key` was judged for good."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
-UNKNOWN_TIME = float("nan")
-"""The time of a point whose log has no clock."""
+from ppo_top.lines import UNKNOWN_TIME as UNKNOWN_TIME
+from ppo_top.lines import Line as Line
+from ppo_top.lines import Lines as Lines
 
 
 class Severity(IntEnum):
@@ -79,15 +80,6 @@ class Problem(NamedTuple):
     what: str
 
 
-class Line(NamedTuple):
-    """One line of console text, without its line end; `offset` is its first byte in the file."""
-
-    offset: int
-    text: str
-    time: float = UNKNOWN_TIME
-    step: int | None = None
-
-
 class Ended(NamedTuple):
     """A log's own word that the run is over: `State.FINISHED` or `State.DIED`, and the words."""
 
@@ -109,7 +101,7 @@ class Batch:
 
     points: list[Points] = field(default_factory=list)
     config: dict[str, ConfigValue] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
+    lines: Lines = field(default_factory=Lines)
     problems: list[Problem] = field(default_factory=list)
     ended: Ended | None = None
     part: str = ""
@@ -147,21 +139,34 @@ class Columns:
 
 @dataclass(slots=True)
 class Series:
-    """All points of one tag of one source, as columns of equal length that only ever grow."""
+    """All points of one tag of one source, as columns of equal length that grow at their end.
+
+    Of a series that nobody looks at the beginning may have been let go: `dropped` points. They
+    still count in its length, and the column's first element is point number `dropped`.
+    """
 
     tag: str
     steps: array[int] = field(default_factory=lambda: array("q"))
     times: array[float] = field(default_factory=lambda: array("d"))
     values: array[float] = field(default_factory=lambda: array("d"))
+    dropped: int = 0
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return self.dropped + len(self.steps)
 
     def extend(self, points: Points) -> None:
         """Append what a batch brought."""
         self.steps.extend(points.steps)
         self.times.extend(points.times)
         self.values.extend(points.values)
+
+    def let_go(self, until: int) -> None:
+        """Drop the points before number `until`, but for the newest point."""
+        count = min(until, len(self) - 1) - self.dropped
+        if count > 0:
+            for column in (self.steps, self.times, self.values):
+                del column[:count]
+            self.dropped += count
 
 
 # --- what is judged --------------------------------------------------------------------------

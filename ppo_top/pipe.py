@@ -79,7 +79,6 @@ class PipeFeed:
         self.source: Source | None = None
         self.more = False
         self.moved = 0.0
-        self.turn = 0
         self.piece = FIRST_PIECE
         self.pipe = Pipe(stream)
         self.mtime = 0.0
@@ -152,7 +151,7 @@ class PipeFeed:
         if self._parser is not None:
             last = self._parser.finish()
             batch.points += last.points
-            batch.lines += last.lines
+            batch.lines.extend(last.lines)
             batch.problems += last.problems
             batch.config.update(last.config)
             batch.ended = last.ended or batch.ended

@@ -11,7 +11,7 @@ from ppo_top.group import Groups
 from ppo_top.model import Severity
 from ppo_top.run import Run
 from ppo_top.settings import Settings
-from ppo_top.sources import FirstPoints, SourceState
+from ppo_top.sources import SourceState
 
 PATIENCE_S = 30.0
 """A log that says nothing more for so long is given its run by what it has said."""
@@ -54,7 +54,7 @@ class Session:
         """Add a source to its run; None as long as it cannot be told which that is."""
         root = state.source.root
         inside = state.source.path.relative_to(root).as_posix() if root.is_dir() else state.key
-        found = self._groups.place(inside, str(root), FirstPoints(state), sure)
+        found = self._groups.place(inside, str(root), state.first, sure)
         if found is None:
             return None
         run = self.runs.get(found)

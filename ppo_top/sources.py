@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ppo_top.follow import Gain, Source
-from ppo_top.model import ConfigValue, Ended, Line, Problem, Series
+from ppo_top.model import ConfigValue, Ended, Line, Lines, Problem, Series
 from ppo_top.rules.text import TextEvidence, match
 
 MOST_LINES = 4_000
@@ -26,26 +26,13 @@ MOST_TAGS = 20_000
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
 
 
-class FirstPoints(Mapping[str, tuple[int, float]]):
-    """tag -> step and value of its first point, of all tags that a source has by now."""
+class FirstPoints(dict[str, tuple[int, float]]):
+    """tag -> step and value of its first point, of all tags that a source has by now.
 
-    def __init__(self, source: SourceState) -> None:
-        self._source = source
+    `rows` tells how many rows the source has: points of its longest series.
+    """
 
-    @property
-    def rows(self) -> int:
-        """How many rows the source has: points of its longest series."""
-        return max(map(len, self._source.series.values()), default=0)
-
-    def __getitem__(self, tag: str) -> tuple[int, float]:
-        series = self._source.series[tag]
-        return series.steps[0], series.values[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._source.series)
-
-    def __len__(self) -> int:
-        return len(self._source.series)
+    rows = 0
 
 
 @dataclass(slots=True)
@@ -54,6 +41,7 @@ class SourceState:
 
     source: Source
     series: dict[str, Series] = field(default_factory=dict)
+    first: FirstPoints = field(default_factory=FirstPoints)
     config: dict[str, ConfigValue] = field(default_factory=dict)
     lines: deque[Line] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
     evidence: list[tuple[Line, TextEvidence]] = field(default_factory=list)
@@ -64,6 +52,10 @@ class SourceState:
     ended: Ended | None = None
     mtime: float = 0.0
     size: int = 0
+    more: bool = False
+    """Whether it was known to hold more when it was last read."""
+    held: int = 0
+    """How many of the points are here."""
 
     @property
     def key(self) -> str:
@@ -88,18 +80,31 @@ class SourceState:
             return 0, 0, self.key
         return int(found[1]), int(found[2] or 0), self.key
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether the beginning of a series was let go."""
+        return any(series.dropped for series in self.series.values())
+
+    def let_go(self, read: Container[int]) -> None:
+        """Drop the points of series that nobody reads (`read`: ids of those that somebody does)."""
+        for series in self.series.values():
+            if id(series) not in read:
+                series.let_go(len(series))
+        self.held = sum(len(series.steps) for series in self.series.values())
+
     def clear(self) -> None:
         """Forget what was read: the file was replaced or begins again."""
-        for kept in (self.series, self.config, self.lines, self.evidence, self.problems):
+        for kept in (self.series, self.first, self.config, self.lines, self.evidence, self.problems):
             kept.clear()
-        self.points = self.problem_count = self.tags_left_out = 0
+        self.points = self.held = self.first.rows = 0
+        self.problem_count = self.tags_left_out = 0
         self.ended = None
 
     def take(self, gain: Gain) -> bool:
         """Add what a poll brought; True when it brought a tag, a setting or a word never seen."""
         if gain.reset:
             self.clear()
-        self.mtime, self.size = gain.mtime, gain.size
+        self.mtime, self.size, self.more = gain.mtime, gain.size, gain.more
         batch = gain.batch
         fresh = gain.reset
         for points in batch.points:
@@ -108,10 +113,15 @@ class SourceState:
                 if len(self.series) >= MOST_TAGS:
                     self.tags_left_out += 1
                     continue
+                if not len(points):
+                    continue
                 series = self.series[points.tag] = Series(points.tag)
+                self.first[points.tag] = points.steps[0], points.values[0]
                 fresh = True
             series.extend(points)
+            self.first.rows = max(self.first.rows, len(series))
             self.points += len(points)
+            self.held += len(points)
         for key, value in batch.config.items():
             fresh = fresh or self.config.get(key) != value
             self.config[key] = value
@@ -124,11 +134,19 @@ class SourceState:
             self.ended = None  # points behind an end: the run went on
         return fresh
 
-    def _take_text(self, lines: list[Line]) -> bool:
+    def _take_text(self, lines: Lines) -> bool:
+        """Keep the last lines, and those that are evidence."""
+        self.lines.extend(lines.tail(MOST_LINES))
         before = len(self.evidence)
-        for line in lines:
-            self.lines.append(line)
-            found = match(line.text)
-            if found is not None and len(self.evidence) < MOST_EVIDENCE:
-                self.evidence.append((line, found))
+        for part in lines.parts:
+            if isinstance(part, Line):
+                self._look(part)
+            elif match(part.first.text) is not None:
+                for line in part.lines():
+                    self._look(line)
         return len(self.evidence) > before
+
+    def _look(self, line: Line) -> None:
+        found = None if line.text.startswith("|") else match(line.text)  # a row of a table
+        if found is not None and len(self.evidence) < MOST_EVIDENCE:
+            self.evidence.append((line, found))

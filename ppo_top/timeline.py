@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, overload
 
 from ppo_top.model import Mark
 
+T = TypeVar("T", int, float)
 
-@dataclass(slots=True)
+FEWEST = 8
+"""Points that a track keeps in any case: what is said of its newest value rests on a few."""
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Track:
     """The points of one concept (or of a tag that has none) in the order of judgement.
 
@@ -39,18 +46,85 @@ class Track:
         """How many points there are at or before a row of the timeline."""
         return bisect_right(self.rows, row)
 
+    def let_go(self, until: int) -> None:
+        """Drop the points before the row `until`, but for the newest few."""
+        count = min(self.until(until - 1), len(self) - FEWEST)
+        if count > 0:
+            for column in (self.rows, self.steps, self.times, self.values):
+                del column[:count]
+
+
+class Column(Sequence[T]):
+    """A column that grows at its end, and whose beginning may be let go.
+
+    Places keep their numbers. Of what was let go the very first element is known; another place
+    reads as the oldest element that is left.
+    """
+
+    __slots__ = ("_array", "_dropped", "_first")
+
+    def __init__(self, kind: str) -> None:
+        self._array: array[Any] = array(kind)
+        self._dropped = 0
+        self._first: T | None = None
+
+    def __len__(self) -> int:
+        return self._dropped + len(self._array)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if not self._dropped:
+            return self._array[at]  # type: ignore[no-any-return]
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        if at == 0 or at == -len(self):
+            return self._first  # type: ignore[return-value]
+        if at < 0:
+            at += len(self)
+        return self._array[max(0, at - self._dropped)]  # type: ignore[no-any-return]
+
+    def append(self, value: T) -> None:
+        """Add an element."""
+        self._array.append(value)
+
+    def cut(self, length: int) -> None:
+        """Take the newest elements off, so that so many are left."""
+        del self._array[max(0, length - self._dropped) :]
+
+    def let_go(self, until: int) -> None:
+        """Drop the elements before place `until`."""
+        count = min(until - self._dropped, len(self._array))
+        if count > 0:
+            if not self._dropped:
+                self._first = self._array[0]
+            del self._array[:count]
+            self._dropped += count
+
 
 @dataclass(slots=True)
 class Timeline:
-    """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed)."""
+    """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
-    steps: array[int] = field(default_factory=lambda: array("q"))
-    times: array[float] = field(default_factory=lambda: array("d"))
+    Of a run that nobody looks at only the newest rows are kept (`let_go`), under their old numbers.
+    """
+
+    steps: Column[int] = field(default_factory=lambda: Column("q"))
+    times: Column[float] = field(default_factory=lambda: Column("d"))
     restarts: list[int] = field(default_factory=list)
     tracks: dict[str, Track] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    def let_go(self, until: int) -> None:
+        """Drop the rows before row `until`; each track keeps its newest few points."""
+        for column in (self.steps, self.times):
+            column.let_go(until)
+        for track in self.tracks.values():
+            track.let_go(until)
 
     def mark(self, row: int) -> Mark:
         """The place of a row; negative numbers count from the end."""
