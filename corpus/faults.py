@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from tasks import Task
 
@@ -19,6 +20,7 @@ CRITIC = ("V1", "V2", "V3", "V4", "C4", "R1", "R2")
 SCALE = ("V2", "V6", "C12", "V1", "E2", "R2")
 BLIND = ("R1", "R2", "R6", "E2", "V1", "V2", "V4", "C4", "C2", "E1", "C18", "C10", "P4")
 SIGN = ("R1", "R2", "R6", "E1", "C2", "E1d", "C15", "V2", "V4", "C4", "C18")
+STOPPED = ("P4", "O4", "R3", "C10", "R2")
 NOT_A_NUMBER = ("N1", "N3", "C0")
 
 
@@ -62,12 +64,28 @@ FAULTS = {
     "observations-zero-midway": Fault(BLIND, environment="zero_observation", midway=True),
     "critic-reset-midway": Fault(CRITIC, model="reset_critic", midway=True),
     "reward-x1000-midway": Fault((*SCALE, "V4", "C4"), environment="scale_reward", midway=True),
+    "gamma-0": Fault((*STANDSTILL, "R3", "R4", "R6"), replace=(("gamma", 0.0),)),
+    "gradient-tiny": Fault((*STANDSTILL, "V1"), replace=(("max_grad_norm", 1e-6),)),
+    "clip-tiny": Fault(("P2", *STANDSTILL), replace=(("clip_range", 1e-3),)),
+    "value-clip-tiny": Fault(CRITIC, replace=(("clip_range_vf", 1e-3),)),
+    "advantages-raw": Fault(STEP_SIZE, replace=(("normalize_advantage", False),)),
+    "rollout-tiny": Fault(
+        (*STEP_SIZE, "V1", "R2"), replace=(("n_steps", 16), ("batch_size", 16)), shorter=0.3
+    ),
+    "observations-x1e4": Fault((*BLIND, *STEP_SIZE), environment="huge_observation"),
+    "reward-noise": Fault((*CRITIC, "C4", "V6", "R4", "E2", "C12"), environment="noisy_reward"),
+    "lr-0-midway": Fault(STOPPED, model="stop_learning", midway=True),
+    "policy-frozen-midway": Fault(STOPPED, model="freeze_policy", midway=True),
+    "actions-random-midway": Fault(BLIND, environment="random_action", midway=True),
+    "noise-raised-midway": Fault(
+        ("E4", "R1", "E5", "P1", "P2", "C1", "C18", "V2", "V4"), model="raise_noise", midway=True
+    ),
 }
 
 
 def hyperparameters(task: Task, fault: Fault) -> dict[str, Any]:
-    """Return what PPO is given: the task's own hyperparameters with the fault put in."""
-    result: dict[str, Any] = {"learning_rate": 3e-4, **task.ppo}
+    """Return what the algorithm is given: the task's own hyperparameters with the fault put in."""
+    result: dict[str, Any] = {"learning_rate": 3e-4, **task.options}
     for name, factor in fault.scale:
         result[name] = result[name] * factor
     return result | dict(fault.replace)
@@ -90,6 +108,8 @@ class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Step, keep the true reward, hand out what the fault makes of it."""
+        if self.kind == "random_action" and self.steps >= self.onset:
+            action = self.env.action_space.sample()
         seen, reward, ended, cut, info = self.env.step(action)
         self.steps += 1
         self.score += float(reward)
@@ -98,8 +118,14 @@ class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._seen(seen), self._reward(float(reward)), ended, cut, info
 
     def _seen(self, observation: Any) -> Any:
-        blind = self.kind == "zero_observation" and self.steps >= self.onset
-        return np.zeros_like(observation) if blind else observation
+        if self.steps < self.onset:
+            return observation
+        match self.kind:
+            case "zero_observation":
+                return np.zeros_like(observation)
+            case "huge_observation":
+                return observation * np.asarray(1e4, dtype=observation.dtype)
+        return observation
 
     def _reward(self, reward: float) -> float:
         if self.steps <= self.onset:
@@ -111,6 +137,8 @@ class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
                 return 0.0
             case "nan_reward":
                 return float("nan")
+            case "noisy_reward":
+                return reward + float(self.np_random.normal(0.0, 100.0))
         return reward
 
 
@@ -148,6 +176,28 @@ class Change(BaseCallback):
         """Multiply the learning rate by 100 for the rest of the run."""
         usual = self.model.lr_schedule
         self.model.lr_schedule = lambda left: 100.0 * usual(left)
+
+    def stop_learning(self) -> None:
+        """Set the learning rate to 0 for the rest of the run."""
+        self.model.lr_schedule = lambda left: 0.0
+
+    def freeze_policy(self) -> None:
+        """Let the critic go on learning, and the policy no more."""
+        policy: Any = self.model.policy
+        for part in (policy.mlp_extractor.policy_net, policy.action_net):
+            part.requires_grad_(False)
+        if hasattr(policy, "log_std"):
+            policy.log_std.requires_grad_(False)
+
+    def raise_noise(self) -> None:
+        """Make the actions of the policy far noisier."""
+        policy: Any = self.model.policy
+        with torch.no_grad():
+            if hasattr(policy, "log_std"):
+                policy.log_std.add_(3.0)
+            else:
+                policy.action_net.weight.mul_(0.02)
+                policy.action_net.bias.mul_(0.02)
 
     def reset_critic(self) -> None:
         """Forget what the critic has learnt."""

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Task:
-    """An environment and the hyperparameters with which PPO learns it.
+    """An environment and the hyperparameters with which `algorithm` learns it.
 
     `split` belongs to the environment: thresholds may be set on *tune* and are judged on *check*.
     """
@@ -23,12 +23,13 @@ class Task:
     linear: tuple[str, ...] = ()
     """Hyperparameters that fall linearly to 0 over the run."""
     log_interval: int = 1
-    ppo: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    algorithm: str = "PPO"
 
     @property
     def rollout(self) -> int:
         """Steps between two updates, over all environments."""
-        return self.environments * int(self.ppo.get("n_steps", 2048))
+        return self.environments * int(self.options.get("n_steps", 2048))
 
 
 # From rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
@@ -39,14 +40,14 @@ TASKS = {
         Task(
             "cartpole-zoo", "CartPole-v1", "tune", 100_000, environments=8,
             linear=("learning_rate", "clip_range"),
-            ppo={
+            options={
                 "n_steps": 32, "batch_size": 256, "gae_lambda": 0.8, "gamma": 0.98,
                 "n_epochs": 20, "learning_rate": 1e-3, "clip_range": 0.2,
             },
         ),
         Task(
             "pendulum", "Pendulum-v1", "tune", 100_000, environments=4,
-            ppo={
+            options={
                 "n_steps": 1024, "gamma": 0.9, "learning_rate": 1e-3, "use_sde": True,
                 "sde_sample_freq": 4,
             },
@@ -54,7 +55,7 @@ TASKS = {
         Task(
             "mountaincar", "MountainCarContinuous-v0", "tune", 20_000, normalize=True,
             log_interval=32,
-            ppo={
+            options={
                 "n_steps": 8, "batch_size": 8, "gamma": 0.9999, "gae_lambda": 0.9,
                 "learning_rate": 7.77e-5, "ent_coef": 0.00429, "clip_range": 0.1,
                 "max_grad_norm": 5, "vf_coef": 0.19, "use_sde": True,
@@ -63,18 +64,75 @@ TASKS = {
         ),
         Task(
             "acrobot", "Acrobot-v1", "check", 160_000, environments=16, normalize=True,
-            ppo={"n_steps": 256, "gae_lambda": 0.94, "n_epochs": 4},
+            options={"n_steps": 256, "gae_lambda": 0.94, "n_epochs": 4},
         ),
         Task(
             "hopper", "Hopper-v5", "check", 80_000, normalize=True,
-            ppo={"n_steps": 2048, "batch_size": 64, "gae_lambda": 0.95, "ent_coef": 0.0},
+            options={"n_steps": 2048, "batch_size": 64, "gae_lambda": 0.95, "ent_coef": 0.0},
         ),
         Task(
             "lunarlander", "LunarLander-v3", "check", 200_000, environments=16,
-            ppo={
+            options={
                 "n_steps": 256, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4,
                 "ent_coef": 0.01,
             },
+        ),
+        Task(
+            "frozenlake", "FrozenLake-v1", "tune", 80_000, environments=8,
+            options={"n_steps": 128, "ent_coef": 0.01},
+        ),
+        Task(
+            "mountaincar-discrete", "MountainCar-v0", "tune", 200_000, environments=16,
+            normalize=True, log_interval=4,
+            options={"n_steps": 16, "gae_lambda": 0.98, "n_epochs": 4, "ent_coef": 0.0},
+        ),
+        Task(
+            "inverted-pendulum", "InvertedPendulum-v5", "tune", 16_000, normalize=True,
+            options={
+                "n_steps": 32, "batch_size": 64, "gamma": 0.999, "learning_rate": 2.22425e-4,
+                "ent_coef": 1.37976e-07, "clip_range": 0.4, "n_epochs": 5, "gae_lambda": 0.9,
+                "max_grad_norm": 0.3, "vf_coef": 0.19816,
+            },
+        ),
+        Task(
+            "halfcheetah", "HalfCheetah-v5", "tune", 50_000, normalize=True,
+            options={
+                "n_steps": 512, "batch_size": 64, "gamma": 0.98, "learning_rate": 2.0633e-05,
+                "ent_coef": 0.000401762, "clip_range": 0.1, "n_epochs": 20, "gae_lambda": 0.92,
+                "max_grad_norm": 0.8, "vf_coef": 0.58096,
+                "policy_kwargs": {
+                    "log_std_init": -2, "ortho_init": False,
+                    "net_arch": {"pi": [256, 256], "vf": [256, 256]},
+                },
+            },
+        ),
+        Task(
+            "reacher", "Reacher-v5", "tune", 80_000, environments=4, normalize=True,
+            options={"n_steps": 256, "batch_size": 64, "gamma": 0.95, "gae_lambda": 0.95},
+        ),
+        Task(
+            "swimmer", "Swimmer-v5", "tune", 80_000, environments=4, normalize=True,
+            options={
+                "n_steps": 1024, "batch_size": 256, "gamma": 0.9999, "gae_lambda": 0.98,
+                "learning_rate": 6e-4,
+            },
+        ),
+        Task(
+            "cartpole-a2c", "CartPole-v1", "tune", 120_000, environments=8, log_interval=100,
+            options={"n_steps": 5, "learning_rate": 7e-4}, algorithm="A2C",
+        ),
+        Task(
+            "cartpole-dqn", "CartPole-v1", "tune", 40_000, log_interval=4, algorithm="DQN",
+            options={
+                "learning_rate": 2.3e-3, "batch_size": 64, "buffer_size": 100_000,
+                "learning_starts": 1000, "target_update_interval": 10, "train_freq": 256,
+                "gradient_steps": 128, "exploration_fraction": 0.16,
+                "exploration_final_eps": 0.04, "policy_kwargs": {"net_arch": [256, 256]},
+            },
+        ),
+        Task(
+            "pendulum-sac", "Pendulum-v1", "tune", 5_000, log_interval=1, algorithm="SAC",
+            options={"learning_rate": 1e-3, "train_freq": 4, "gradient_steps": 1},
         ),
     )
 }  # fmt: skip
@@ -92,6 +150,13 @@ MAIN = (
     "lr-x100", "lr-1e-8", "clip-off-lr-x10", "entropy-punished", "critic-untrained",
     "lr-x100-midway", "reward-nan-midway", "critic-reset-midway",
 )  # fmt: skip
+CONFIGURED = (
+    "gamma-0", "gradient-tiny", "clip-tiny", "value-clip-tiny", "advantages-raw", "rollout-tiny",
+)  # fmt: skip
+BROKEN = (
+    "observations-x1e4", "reward-noise", "lr-0-midway", "policy-frozen-midway",
+    "actions-random-midway", "noise-raised-midway",
+)  # fmt: skip
 OTHERS = tuple(fault for fault in START + MIDWAY if fault not in MAIN)
 SLOW = ("epochs-80",)  # eight times the work of a healthy run: on one task only
 
@@ -104,28 +169,42 @@ WISHES: tuple[Wish, ...] = (
     ("acrobot", ("none",), (1, 2, 3)),
     ("acrobot", MAIN, (11,)),
     ("hopper", ("none",), (1, 2, 3)),
-    ("acrobot", ("reward-flipped-midway", "observations-zero", "entropy-bonus"), (11,)),
-    ("cartpole", ("reward-flipped-midway", "entropy-bonus"), (11,)),
-    ("pendulum", ("reward-x1000", "reward-flipped-midway", "observations-zero"), (11,)),
-    ("acrobot", ("reward-zero", "reward-flipped", "observations-zero-midway"), (11,)),
-    ("cartpole-zoo", ("none",), (1, 2)),
+    ("cartpole-zoo", ("none",), (1, 2, 3)),
+    ("mountaincar", ("none",), (1,)),
+    ("frozenlake", ("none",), (1,)),
+    ("inverted-pendulum", ("none",), (1,)),
+    ("mountaincar-discrete", ("none",), (1,)),
+    ("cartpole-dqn", ("none",), (1,)),
+    ("cartpole-a2c", ("none",), (1,)),
+    ("halfcheetah", ("none",), (1,)),
+    ("reacher", ("none",), (1,)),
+    ("cartpole", CONFIGURED, (31,)),
+    ("cartpole", BROKEN, (31,)),
+    ("acrobot", ("lr-x30", "clip-off", "reward-x1000", "reward-x1000-midway"), (11,)),
+    ("mountaincar", ("none",), (2, 3)),
+    ("pendulum", CONFIGURED, (31,)),
+    ("pendulum", BROKEN, (31,)),
+    ("swimmer", ("none",), (1,)),
+    ("pendulum-sac", ("none",), (1,)),
+    ("frozenlake", ("none",), (2,)),
+    ("inverted-pendulum", ("none",), (2,)),
+    ("reacher", ("none",), (2,)),
+    ("halfcheetah", ("none",), (2,)),
+    ("reacher", ("reward-flipped-midway", "entropy-bonus", "lr-x100"), (11,)),
+    ("mountaincar-discrete", ("none",), (2,)),
+    ("mountaincar-discrete", ("observations-zero-midway", "reward-flipped"), (11,)),
     ("lunarlander", ("none",), (1, 2)),
-    ("cartpole-zoo", ("none",), (3,)),
-    ("acrobot", OTHERS, (11,)),
-    ("lunarlander", ("none",), (3,)),
+    ("acrobot", ("epochs-80",), (11,)),
     ("hopper", ("lr-x100", "lr-x100-midway", "critic-untrained", "entropy-punished"), (11,)),
-    ("pendulum", OTHERS, (11,)),
-    ("cartpole", ("reward-zero", "observations-zero-midway", "reward-x1000-midway"), (11,)),
-    ("mountaincar", ("none",), (1, 2, 3)),
-    ("lunarlander", ("lr-x100-midway", "critic-untrained", "reward-flipped-midway"), (11,)),
     ("acrobot", ("lr-x100", "critic-untrained", "reward-flipped-midway"), (12,)),
-    ("pendulum", ("lr-x100-midway", "critic-reset-midway", "reward-flipped-midway"), (12,)),
-    ("cartpole", OTHERS, (11,)),
-    ("hopper", OTHERS, (11,)),
-    ("lunarlander", MAIN, (11,)),
+    ("acrobot", ("lr-x100-midway", "clip-off-lr-x10", "entropy-punished"), (12,)),
+    ("lunarlander", ("none",), (3,)),
+    ("acrobot", ("gradient-tiny", "lr-0-midway", "actions-random-midway"), (11,)),
+    ("lunarlander", ("lr-x100-midway", "critic-untrained", "reward-flipped-midway"), (11,)),
     ("acrobot", START + MIDWAY, (12,)),
-    ("pendulum", START + MIDWAY, (12,)),
-    ("cartpole", START + MIDWAY, (12,)),
+    ("pendulum", START + MIDWAY, (11, 12)),
+    ("cartpole", START + MIDWAY, (11, 12)),
+    ("hopper", OTHERS, (11,)),
 )
 """Task, faults and seeds of every run; those that are needed first come first."""
 

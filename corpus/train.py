@@ -19,10 +19,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import stable_baselines3
 import torch
 from faults import FAULTS, Altered, Change, Fault, Flipped, hyperparameters
 from labels import label
-from stable_baselines3 import PPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
@@ -53,7 +53,7 @@ def environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
 
     makers: list[Callable[[], gymnasium.Env[Any, Any]]] = [one] * task.environments
     envs = DummyVecEnv(makers)
-    gamma = task.ppo.get("gamma", 0.99)
+    gamma = task.options.get("gamma", 0.99)
     return VecNormalize(envs, gamma=gamma) if task.normalize else envs
 
 
@@ -64,9 +64,10 @@ def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
     options = hyperparameters(task, fault)
     for name in task.linear:
         options[name] = LinearSchedule(options[name], 0.0, 1.0)
-    model = PPO(
+    algorithm = getattr(stable_baselines3, task.algorithm)
+    model = algorithm(
         "MlpPolicy", environment(task, fault, base), seed=seed, device="cpu", **options
-    )  # fmt: skip
+    )
     model.set_logger(configure(str(folder), ["csv"]))
     change = Change(fault.model, onset_of(task, fault))
     try:
@@ -119,6 +120,7 @@ def train(name: str, seed: int, key: str) -> None:
         "environment": task.environment,
         "split": task.split,
         "config": name,
+        "algorithm": task.algorithm,
         "hyperparameters": hyperparameters(task, fault),
         "linear_to_zero": list(task.linear),
         "environments": task.environments,
