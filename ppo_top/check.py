@@ -24,6 +24,9 @@ from ppo_top.words import clean, count
 NOTHING, SOMETHING, COULD_NOT_LOOK = 0, 1, 2
 """Exit codes: nothing at or above the threshold; something is; could not look."""
 
+MOST_TROUBLES = 1_000
+"""So many things that cannot be read are told in the life of a watcher, each once."""
+
 LOOK_EVERY_S = 2.0
 """How often a followed run is looked at when no file says that it changed."""
 
@@ -169,6 +172,24 @@ class Reporter:
         self._say({"event": event, "run": run.name, **finding_object(finding, run)})
 
 
+class Troubles:
+    """Says once what cannot be read or not be watched, and that it is swept instead."""
+
+    def __init__(self, err: TextIO) -> None:
+        self._err = err
+        self._told: set[str] = set()
+
+    def look(self, follower: Follower) -> None:
+        """Tell what is new."""
+        lines = [*follower.problems]
+        if "(" in follower.watching:  # the kinds of file systems that send no events
+            lines.append(follower.watching)
+        for line in lines:
+            if line not in self._told and len(self._told) < MOST_TROUBLES:
+                self._told.add(line)
+                print(f"ppo-top: {clean(line)}", file=self._err, flush=True)
+
+
 def event_line(event: dict[str, object]) -> str:
     """An event of `--follow` as one line of text."""
     name = clean(str(event["run"]))
@@ -204,12 +225,18 @@ def follow(
     session = Session(settings)
     reporter = Reporter(session, say)
     follower = Follower(paths, patterns=settings.patterns)
+    troubles = Troubles(err or sys.stderr)
     try:
         while True:
             drain(follower, session)
             session.judge()
+            session.slim()
+            if keys := session.wanted():
+                follower.again(keys)
+                continue
             reporter.look(time.time())
             follower.wait(LOOK_EVERY_S)
+            troubles.look(follower)
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
     except BrokenPipeError:

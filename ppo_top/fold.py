@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from ppo_top.catalogue import hyperparameter
+from ppo_top.catalogue import TAG, hyperparameter
 from ppo_top.merge import Gathered, Rows
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.plan import Plan, make_plan
@@ -31,6 +32,9 @@ CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric: the first value is what the run started with."""
 
 _clock: Callable[[], float] = time.perf_counter
+
+INNER = ("_plan", "_rows", "_committed", "_notes")
+"""What only judging needs."""
 
 Note = tuple[int, TextEvidence, str]
 """Where a line of the console stands, what it is evidence of, and the line."""
@@ -72,17 +76,43 @@ class Fold:
         self._notes = self._gather_notes()
         """What the console said: by the run's own steps, and by how many records came before."""
         self._noted = (0, 0)
+        self._known: tuple[list[Finding], bool] | None = None  # while all else is taken out
         for lane in plan.lanes:
             self.timeline.tracks[lane.concept] = Track(lane.concept, lane.tag, lane.source)
 
     @property
     def findings(self) -> list[Finding]:
         """Every finding so far, in the order of opening."""
-        return self.judge.findings
+        return self._known[0] if self._known is not None else self.judge.findings
+
+    @property
+    def has_concepts(self) -> bool:
+        """Whether the rows hold anything that means something to the rules."""
+        if self._known is not None:
+            return self._known[1]
+        tracks = self.timeline.tracks.items()
+        return any(len(track) and not name.startswith(TAG) for name, track in tracks)
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """What a tag of a source means, or None."""
         return self._plan.concepts.get((source.key, tag))
+
+    def take_out(self) -> dict[str, Any]:
+        """Hand over all that only judging and drawing need; nothing may be judged until `put_in`.
+
+        Findings, configuration and the newest rows stay.
+        """
+        self._known = self.judge.findings, self.has_concepts
+        inner = {name: self.__dict__.pop(name) for name in INNER}
+        inner["tracks"], self.timeline.tracks = self.timeline.tracks, {}
+        del self.judge
+        return inner
+
+    def put_in(self, inner: dict[str, Any]) -> None:
+        """Take back what `take_out` gave; the newest rows are to be judged afresh."""
+        self.timeline.tracks = inner.pop("tracks")
+        self.__dict__.update(inner)
+        self.judge, self._known = self._committed, None
 
     # --- judging -----------------------------------------------------------------------------
 

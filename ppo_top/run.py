@@ -8,20 +8,27 @@ it again has its logs read once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from ppo_top.catalogue import Producer, total
 from ppo_top.fold import Fold
 from ppo_top.model import ConfigValue, Finding, Profile
+from ppo_top.packed import Packed
 from ppo_top.rules.judge import Judge
+from ppo_top.rules.rule import Rule
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
 from ppo_top.timeline import Timeline
 
 KEEP_ROWS = 32
 """Rows that are kept of a run when the others are let go: states and speeds are read from them."""
+
+UNPACKED = 4_000
+"""A run takes as much memory besides its points as so many of these: its judge, its lanes."""
+
+KEPT = (Rule, Producer, SourceState)
+"""What other runs have as well, or the run itself: not squeezed."""
 
 
 @dataclass(slots=True)
@@ -39,11 +46,14 @@ class Run:
     """Whether the timeline and the findings hold all that the sources do."""
     awaited: set[str] = field(default_factory=set)
     """Sources that are to be read again from their beginning, and have not begun yet."""
+    waiting: int = 0
+    """Points that came since all was judged."""
     wants_history: bool = False
     """Whether it can only be judged on when its sources were read again."""
     _shown: Fold = field(init=False)
     _next: Fold | None = None
     _stale: bool = True
+    _packed: Packed | None = None
 
     def __post_init__(self) -> None:
         self._shown = Fold((), self.settings)
@@ -52,6 +62,7 @@ class Run:
 
     def source(self, state: SourceState) -> None:
         """Add a source."""
+        self.unpack()
         self.sources[state.key] = state
         self._stale = True
 
@@ -75,6 +86,8 @@ class Run:
                 return True
             work = self._begin()
         self.judged = work.advance(deadline)
+        if self.judged:
+            self.waiting = 0
         if work is self._next and self._has_caught_up(work):
             self._shown, self._next = work, None
         return self.judged
@@ -91,29 +104,79 @@ class Run:
     def _has_caught_up(self, fold: Fold) -> bool:
         if len(fold.timeline) >= len(self.timeline):
             return True
-        return self.judged and not any(source.more for source in self.sources.values())
+        return self.judged and not self.reading
 
     # --- letting go --------------------------------------------------------------------------
 
     @property
     def is_whole(self) -> bool:
         """Whether all points are here; else the newest ones only."""
-        return not any(source.is_partial for source in self.sources.values())
+        return self._packed is None and not any(
+            source.is_partial for source in self.sources.values()
+        )
 
     @property
     def held(self) -> int:
         """How many points are here."""
         return sum(source.held for source in self.sources.values())
 
+    @property
+    def reading(self) -> bool:
+        """Whether more of it lies ready to be read."""
+        return bool(self.awaited) or any(source.more for source in self.sources.values())
+
+    def recall(self, gone: Container[str]) -> set[str]:
+        """The sources that are to be read again, unless they are already awaited.
+
+        Of those that are `gone` nothing more can be had, and what is left of them goes.
+        """
+        if self.awaited:
+            return set()
+        self.unpack()
+        self.wants_history = False
+        for key, source in self.sources.items():
+            if key in gone:
+                source.clear()
+        self.awaited = {key for key in self.sources if key not in gone}
+        return set(self.awaited)
+
+    @property
+    def weight(self) -> int:
+        """The memory that it takes, in points."""
+        return 0 if self._packed is not None else self.held + UNPACKED
+
+    @property
+    def can_let_go(self) -> bool:
+        """Whether something can go: not while another fold is under way, nor of a pipe."""
+        return self._next is None and not self._stale and "stdin" not in self.sources
+
     def let_go(self) -> None:
         """Keep the newest rows, and what is not judged for good; verdict and findings stay."""
-        if self._next is not None or self._stale:
+        if self._packed is None and self.can_let_go:
+            self._shown.let_go(KEEP_ROWS)
+            read = self._shown.series
+            for source in self.sources.values():
+                source.let_go(read)
+            self.version += 1
+
+    def pack(self) -> None:
+        """Let go, and squeeze what is left: for a run of which nothing new is expected soon."""
+        if self._packed is None and self.can_let_go and self.judged:
+            self.let_go()
+            inner = self._shown.take_out(), [each.take_out() for each in self.sources.values()]
+            self._packed = Packed(inner, KEPT)
+
+    def unpack(self) -> None:
+        """Be as before `pack`: needed before anything is taken in or looked at in detail."""
+        if self._packed is None:
             return
-        self._shown.let_go(KEEP_ROWS)
-        lanes = self._shown.series
-        for source in self.sources.values():
-            source.let_go(lanes)
-        self.version += 1
+        fold, sources = self._packed.unpack()
+        self._packed = None
+        self._shown.put_in(fold)
+        for each, inner in zip(self.sources.values(), sources, strict=True):
+            each.put_in(inner)
+        self.judged = False
+        self.fold()
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -148,6 +211,11 @@ class Run:
         return self._shown.config
 
     @property
+    def has_concepts(self) -> bool:
+        """Whether it logs anything that means something to the rules."""
+        return self._shown.has_concepts
+
+    @property
     def tags_left_out(self) -> int:
         """How many tags are not judged because there are too many."""
         return self._shown.tags_left_out
@@ -172,18 +240,12 @@ class Run:
         """Points of all sources."""
         return sum(source.points for source in self.sources.values())
 
+    @property
+    def last_change(self) -> float:
+        """When its logs were last written, in unix seconds."""
+        return max((source.mtime for source in self.sources.values()), default=0.0)
+
     def first_ended(self) -> SourceState | None:
         """A source that says that the run is over; death counts before completion."""
         ended = [each for each in self.sources.values() if each.ended is not None]
         return min(ended, key=lambda each: (each.ended.state.value, each.key), default=None)  # type: ignore[union-attr]
-
-
-def common_path(keys: Iterable[str]) -> str:
-    """The folder that all of some source keys share, for showing."""
-    parts = [PurePath(key).parent.parts for key in keys]
-    shared: list[str] = []
-    for level in zip(*parts, strict=False):
-        if len(set(level)) > 1:
-            break
-        shared.append(level[0])
-    return str(PurePath(*shared)) if shared else "."

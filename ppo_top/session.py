@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
 from ppo_top.follow import Gain, Source
@@ -19,33 +19,56 @@ PATIENCE_S = 30.0
 _SLICE_S = 0.008
 """At least so long a run is judged at a stretch, so that each call gets somewhere."""
 
+MOST_POINTS = 1_000_000
+"""So many points are kept of all runs together (some 60 MB); of what is looked at all are kept."""
+
+FEW_POINTS = 4_000
+"""Letting go of a run with fewer points saves nothing."""
+
+CALM_S = 60.0
+"""A run that has not changed for so long may be packed: unpacking it takes milliseconds."""
+
+MOST_WAITING = 2_000_000
+"""Points that may wait to be judged before reading pauses."""
+
 
 class Session:
     """The runs below the watched paths.
 
     `apply` takes what a poll brought and costs next to nothing; `judge` does the work, as much as
-    the time allows. Neither reads a file.
+    the time allows. Neither reads a file. Who watches for long calls `slim` after judging: of runs
+    that nobody looks at it keeps verdict, findings and newest rows. `wanted` then tells which logs
+    have to be read once more.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, most_points: int = MOST_POINTS) -> None:
         self.settings = settings
+        self.most_points = most_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
         self._run_of: dict[str, Run] = {}
         self._gone: set[str] = set()
         self._groups = Groups()
+        self.reading = False
+        """Whether the reader has more in hand: a run that is still being read can wait."""
 
     def apply(self, gains: Iterable[Gain]) -> set[str]:
         """Take in what a poll brought; gives the ids of the runs that it concerns."""
         touched = set()
         for gain in gains:
-            state = self._states.get(gain.source.key)
+            key = gain.source.key
+            state = self._states.get(key)
             if state is None:
-                state = self._states[gain.source.key] = SourceState(gain.source)
+                state = self._states[key] = SourceState(gain.source)
+            if key in self._run_of:
+                self._run_of[key].unpack()
             fresh = state.take(gain)
             self._gone.discard(state.key)
             run = self._run_of.get(state.key) or self._place(state)
             if run is not None:
+                if gain.reset:
+                    run.awaited.discard(state.key)
+                run.waiting += sum(map(len, gain.batch.points))
                 run.changed(fresh)
                 touched.add(run.id)
         return touched
@@ -95,6 +118,7 @@ class Session:
                 self._states.pop(source.key, None)
                 continue
             self._gone.add(source.key)
+            run.awaited.discard(source.key)
             if all(key in self._gone for key in run.sources):
                 self._drop(run)
 
@@ -109,22 +133,72 @@ class Session:
     def judge(self, budget: float | None = None, first: str | None = None) -> bool:
         """Judge what is new, for about `budget` seconds, the run `first` before all others.
 
-        True when everything is judged.
+        True when nothing is left to judge for now.
         """
         self.settle(final=False)
         deadline = float("inf") if budget is None else time.perf_counter() + budget
-        waiting = [run for run in self.runs.values() if not run.judged]
-        waiting.sort(key=lambda run: run.id != first)
-        for run in waiting:
+        for run in self._ready(first):
             if not run.fold(max(deadline, time.perf_counter() + _SLICE_S)):
                 return False
             if time.perf_counter() > deadline:
-                break
-        return all(run.judged for run in waiting)
+                return not self._ready(first)
+        return True
+
+    def _ready(self, first: str | None) -> list[Run]:
+        """The runs to judge now, `first` before all, then those with most to judge.
+
+        One of which the rest is about to be read waits for it, unless too much waits: a stretch of
+        judging at its end costs less than many on the way, and none of its memory until then.
+        """
+        waiting = [run for run in self.runs.values() if not run.judged]
+        if self.reading and self.waiting_points <= MOST_WAITING:
+            waiting = [run for run in waiting if run.id == first or not run.reading]
+        return sorted(waiting, key=lambda run: (run.id != first, run.reading, -run.waiting))
+
+    @property
+    def waiting_points(self) -> int:
+        """How many points wait to be judged."""
+        return sum(run.waiting for run in self.runs.values() if not run.judged)
+
+    # --- letting go --------------------------------------------------------------------------
+
+    def slim(self, looked: Container[str] = ()) -> None:
+        """Let go of points that were judged, where too many are held, and pack runs that rest.
+
+        Of the runs `looked` (ids) nothing goes, nor of what cannot be read again: a pipe.
+        """
+        excess = sum(run.weight for run in self.runs.values()) - self.most_points
+        if excess <= 0:
+            return
+        idle = [run for run in self.runs.values() if run.can_let_go and run.id not in looked]
+        excess = _shrink(idle, Run.let_go, excess)
+        before = time.time() - CALM_S
+        _shrink([run for run in idle if run.last_change < before], Run.pack, excess)
+
+    def wanted(self, looked: Iterable[str] = ()) -> set[str]:
+        """The keys of sources that have to be read again from their beginning (`Follower.again`).
+
+        For the runs `looked` (ids) whose points were let go, and those that cannot be judged on
+        without them. Each is told once.
+        """
+        runs = [run for run in self.runs.values() if run.wants_history]
+        runs += [self.runs[each] for each in looked if each in self.runs]
+        return {key for run in runs if not run.is_whole for key in run.recall(self._gone)}
 
     def ordered(self) -> list[Run]:
         """The runs, those in trouble first, then the newest."""
         return sorted(self.runs.values(), key=_rank)
+
+
+def _shrink(runs: Iterable[Run], how: Callable[[Run], None], excess: int) -> int:
+    """Shrink runs, the heaviest first, while there is an excess; what is left of it."""
+    for run in sorted(runs, key=lambda run: -run.weight):
+        if excess <= 0 or run.weight < FEW_POINTS:
+            break
+        excess -= run.weight
+        how(run)
+        excess += run.weight
+    return excess
 
 
 def _rank(run: Run) -> tuple[int, float, str]:

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
+from typing import Any
 
 from ppo_top.follow import Gain, Source
 from ppo_top.model import ConfigValue, Ended, Line, Lines, Problem, Series
@@ -92,10 +93,21 @@ class SourceState:
                 series.let_go(len(series))
         self.held = sum(len(series.steps) for series in self.series.values())
 
+    def take_out(self) -> tuple[Any, ...]:
+        """Hand over all that only judging and drawing need; nothing may be taken until `put_in`."""
+        inner = self.series, self.lines, self.evidence
+        self.series, self.lines, self.evidence = {}, deque(), []
+        return inner
+
+    def put_in(self, inner: tuple[Any, ...]) -> None:
+        """Take back what `take_out` gave."""
+        self.series, self.lines, self.evidence = inner
+
     def clear(self) -> None:
         """Forget what was read: the file was replaced or begins again."""
-        for kept in (self.series, self.first, self.config, self.lines, self.evidence, self.problems):
+        for kept in (self.series, self.first, self.config, self.lines, self.evidence):
             kept.clear()
+        self.problems.clear()
         self.points = self.held = self.first.rows = 0
         self.problem_count = self.tags_left_out = 0
         self.ended = None

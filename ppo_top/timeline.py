@@ -77,14 +77,11 @@ class Column(Sequence[T]):
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: int | slice) -> T | Sequence[T]:
         if not self._dropped:
-            return self._array[at]  # type: ignore[no-any-return]
+            return self._array[at]
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        if at == 0 or at == -len(self):
-            return self._first  # type: ignore[return-value]
-        if at < 0:
-            at += len(self)
-        return self._array[max(0, at - self._dropped)]  # type: ignore[no-any-return]
+        place = at + len(self) if at < 0 else at
+        return self._first if place == 0 else self._array[max(0, place - self._dropped)]  # type: ignore[return-value]
 
     def append(self, value: T) -> None:
         """Add an element."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.crucial import SETTLED, CheckRow, checklist, judged_concepts
+from ppo_top.crucial import SETTLED, CheckRow, checklist
 from ppo_top.curves import Panel, PanelTrack, panels
 from ppo_top.model import ConfigValue, Finding, State, worst
 from ppo_top.progress import Progress, progress
@@ -57,6 +57,7 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
 
     `now` is unix time; it decides the state of a run that is looked at live and nothing else.
     """
+    run.unpack()
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
     stood = standing(run, now) if at == last else Standing(State.LIVE, "")
@@ -92,7 +93,7 @@ def verdict(run: Run, row: int | None = None) -> str:
         return severity.word
     if at < 0:
         return "unjudged"
-    if next(judged_concepts(run), None) is None:
+    if not run.has_concepts:
         return "unjudged"
     return "warming-up" if at + 1 < SETTLED else "healthy"
 

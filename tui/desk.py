@@ -27,6 +27,9 @@ from ppo_top.words import plural
 STORY = 0.4
 """A replay is best watched where things go wrong after this share of the run."""
 
+LOOKED = 4
+"""So many runs are kept at hand: going back and forth between them reads nothing again."""
+
 WAITING = (
     "Looking for logs in {place}\n"
     "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
@@ -63,6 +66,8 @@ class Desk:
     chart: ChartView = field(default_factory=ChartView)
     pyramids: Pyramids = field(default_factory=Pyramids)
     players: dict[str, Player] = field(default_factory=dict)
+    looked: list[str] = field(default_factory=list)
+    """The runs looked at last, the newest first: their points are kept."""
 
     def __post_init__(self) -> None:
         self.roster.verdict_of = self.verdict_of
@@ -158,6 +163,7 @@ class Desk:
         """Look at a run."""
         if run_id != self.chosen:
             self.chosen, self.scroll = run_id, 0
+            self.looked = [run_id, *(each for each in self.looked if each != run_id)][:LOOKED]
 
     def begin_replay(self) -> None:
         """Set the cursor of the chosen run to where the replay is to begin, once."""

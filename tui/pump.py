@@ -1,13 +1,14 @@
 """The reading thread: polls the follower and hands over what it brought, one slice at a time.
 
 Nothing but immutable slices crosses over to the thread of the interface, which alone owns the
-session. The pump waits until a slice was taken, so a fast log never piles up in memory.
+session. The pump waits until slices were taken, so a fast log never piles up in memory.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 
 from ppo_top.follow import Follower, Slice
@@ -37,6 +38,7 @@ class Pump:
         self._stop = threading.Event()
         self._taken = threading.Semaphore(2)
         self._focus: frozenset[str] | None = None
+        self._again: deque[frozenset[str]] = deque()
         self._thread = threading.Thread(target=self._run, name="ppo-top-reader", daemon=True)
         self._rest_until = 0.0
         self.error: BaseException | None = None
@@ -52,6 +54,11 @@ class Pump:
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources first from now on."""
         self._focus = frozenset(keys)
+
+    def again(self, keys: Iterable[str]) -> None:
+        """Read these sources once more from their beginning."""
+        self._again.append(frozenset(keys))
+        self.follower.wake()
 
     def rest(self) -> None:
         """A key is to be answered: leave the interpreter to the interface for a moment."""
@@ -80,6 +87,8 @@ class Pump:
             if self._focus is not None:
                 self.follower.focus(self._focus)
                 self._focus = None
+            while self._again:
+                self.follower.again(self._again.popleft())
             pause = self._rest_until - time.monotonic()
             if pause > 0:
                 self._stop.wait(pause)

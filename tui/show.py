@@ -13,6 +13,7 @@ from textual.timer import Timer
 
 from ppo_top.follow import Follower, Slice
 from ppo_top.model import Severity
+from ppo_top.session import MOST_WAITING
 from ppo_top.tui import mishap
 from ppo_top.tui.canvas import Canvas
 from ppo_top.tui.desk import Desk
@@ -66,6 +67,7 @@ class Show(App[int]):
         self.hits: list[Hit] = []
         self._timer: Timer | None = None
         self._judging = False
+        self._owed = 0  # slices that were taken in without telling the reader yet
         self._loaded = False
         self.playback = Playback(self)
         self._toasted = 0.0
@@ -113,8 +115,9 @@ class Show(App[int]):
         left = piece.total_bytes - piece.read_bytes
         show = piece.more and (desk.loading is not None or left > 2_000_000)
         desk.loading = Loading(piece.read_bytes, piece.total_bytes) if show else None
+        desk.session.reading = piece.more
         if self.pump is not None:
-            self.pump.taken()
+            self._owed += 1
             if self.pump.error is not None:
                 desk.toast = f"reading stopped: {self.pump.error!r}"
         if not piece.more:
@@ -128,6 +131,7 @@ class Show(App[int]):
         desk = self.desk
         done = desk.session.judge(JUDGE_S, first=desk.chosen or None)
         young = not desk.chosen or time.monotonic() - self._began < YOUNG_S
+        self._tidy()
         settled = desk.picked or (self._loaded and self.notifier_ready and not young)
         if not settled or desk.chosen not in desk.session.runs:
             desk.settle_choice()
@@ -137,6 +141,19 @@ class Show(App[int]):
         if not done and not self._judging:
             self._judging = True
             self.set_timer(0.001, self._judge_on)
+
+    def _tidy(self) -> None:
+        """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
+        session, looked = self.desk.session, self.desk.looked
+        session.slim(looked)
+        if self.pump is None:
+            return
+        keys = session.wanted(looked)
+        if keys:
+            self.pump.again(keys)
+        while self._owed and session.waiting_points < MOST_WAITING:
+            self._owed -= 1
+            self.pump.taken()
 
     def _judge_on(self) -> None:
         self._judging = False
@@ -197,6 +214,7 @@ class Show(App[int]):
             self._drawn = self.desk.chosen
             if self.pump is not None and self.desk.run is not None:
                 self.pump.focus(self.desk.run.sources)  # what is looked at is read first
+                self._tidy()
 
     def _picture(self, cells: int, rows: int) -> Block:
         try:
