@@ -261,7 +261,7 @@ class Actions:
         if desk.memory.note(path, finding.rule, finding.since.step) is not None:
             for opened in view.open:
                 desk.memory.forget(path, opened.finding.rule)
-            desk.roster.look_anew()
+            desk.look_anew()
             desk.toast = "everything acknowledged or muted here is told again"
             return
 
@@ -270,7 +270,7 @@ class Actions:
                 desk.memory.mute(path, finding.rule, reason)
             else:
                 desk.memory.acknowledge(path, finding.rule, finding.since.step, reason)
-            desk.roster.look_anew()
+            desk.look_anew()
             word = "muted" if mute else "acknowledged"
             desk.toast = desk.memory.problem or f"{finding.title}: {word}"
 

@@ -98,7 +98,10 @@ def _row(frame: Frame, view: RunView, row: CheckRow, columns: Widths, cells: int
     tone = row.status.value if row.status in _TROUBLE else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
     if columns.curve:
-        curve = _curve(frame, view, row, columns.curve)
+        key = ("row", row.concept, columns.curve)
+        curve = frame.pyramids.drawn(view, key, lambda: [_curve(frame, view, row, columns.curve)])[
+            0
+        ]
         parts += [("  ", ""), *fill(curve, columns.curve)]
     if columns.healthy:
         text = shorten(_range(row), columns.healthy).ljust(columns.healthy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ppo_top.memory import Memory
 from ppo_top.model import Finding, Severity
@@ -17,11 +17,12 @@ from ppo_top.session import Session
 from ppo_top.tui import Replay
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
+from ppo_top.tui.glance import Glance
 from ppo_top.tui.glyphs import UNICODE, Glyphs
 from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.tui.typing import Typing
-from ppo_top.view import RunView, look, verdict
+from ppo_top.view import RunView, verdict
 from ppo_top.words import plural
 
 STORY = 0.4
@@ -68,9 +69,13 @@ class Desk:
     players: dict[str, Player] = field(default_factory=dict)
     looked: list[str] = field(default_factory=list)
     """The runs looked at last, the newest first: their points are kept."""
+    hurry: bool = False
+    """A key is being answered: what is shown may be a moment old."""
+    _glance: Glance = field(init=False)
 
     def __post_init__(self) -> None:
         self.roster.verdict_of = self.verdict_of
+        self._glance = Glance(self.memory)
 
     # --- what there is -------------------------------------------------------------------------
 
@@ -118,22 +123,12 @@ class Desk:
         run = self.run
         if run is None:
             return None
-        view = look(run, self.player.row, self.clock())
-        return self._calmed(run, view) if view.open and self.memory.notes else view
+        return self._glance.at(run, self.player.row, self.clock(), self.hurry)
 
-    def _calmed(self, run: Run, view: RunView) -> RunView:
-        """The view with what the user has acknowledged behind what he has not."""
-        noted = {
-            opened.finding.rule
-            for opened in view.open
-            if self.memory.note(run.path, opened.finding.rule, opened.finding.since.step)
-        }
-        if not noted:
-            return view
-        told = tuple(opened for opened in view.open if opened.finding.rule not in noted)
-        known = tuple(opened for opened in view.open if opened.finding.rule in noted)
-        word = max(opened.severity for opened in told).word if told else Severity.INFO.word
-        return replace(view, open=told + known, verdict=word)
+    def look_anew(self) -> None:
+        """What counts as trouble has changed: believe nothing that was seen."""
+        self._glance.forget()
+        self.roster.look_anew()
 
     def settle_choice(self) -> None:
         """Choose a run where none is chosen, or the chosen one is gone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -92,12 +92,24 @@ class Block:
 
 
 class Pyramids:
-    """The min/max summaries of the tracks that were drawn lately."""
+    """The min/max summaries of tracks that were drawn lately, and the curves of the last view."""
 
     KEPT = 400
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[Track, Pyramid]] = {}
+        self._drawn: dict[Hashable, list[Line]] = {}
+        self._drawn_of: RunView | None = None
+
+    def drawn(self, view: RunView, key: Hashable, draw: Callable[[], list[Line]]) -> list[Line]:
+        """A curve of a view as it was drawn, or drawn now: a key seldom changes any of them."""
+        if view is not self._drawn_of:
+            self._drawn.clear()
+            self._drawn_of = view
+        lines = self._drawn.get(key)
+        if lines is None:
+            lines = self._drawn[key] = draw()
+        return lines
 
     def of(self, track: Track) -> Pyramid:
         """The summary of a track, made at first sight."""

@@ -138,7 +138,10 @@ def _panel(
     if high == 1:
         return [_one_line(frame, view, cell, wide)]
     title = _title(frame, cell, first, wide)
-    return [title, *_plot(frame, view, cell.track, (wide, high - 1))]
+    room = (wide, high - 1)
+    key = (cell.track.track.concept, room)
+    plot = frame.pyramids.drawn(view, key, lambda: _plot(frame, view, cell.track, room))
+    return [title, *plot]
 
 
 def _label_style(frame: Frame, cell: Cell) -> str:
@@ -182,9 +185,14 @@ def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int) -> Line:
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
-    pyramid = frame.pyramids.of(track.track)
-    columns = spark.extents(track.track, pyramid, view.row, room)
-    return (*left, *spark.bars(columns, track.band, frame.glyphs, _colours(track)))
+    key = (track.track.concept, room)
+    bars = frame.pyramids.drawn(view, key, lambda: [_bars(frame, view, track, room)])
+    return (*left, *bars[0])
+
+
+def _bars(frame: Frame, view: RunView, track: PanelTrack, room: int) -> Line:
+    columns = spark.extents(track.track, frame.pyramids.of(track.track), view.row or 0, room)
+    return spark.bars(columns, track.band, frame.glyphs, _colours(track))
 
 
 def _plot(frame: Frame, view: RunView, track: PanelTrack, size: tuple[int, int]) -> list[Line]:

@@ -31,8 +31,7 @@ class PpoTop(Show):
 
     def on_pressed(self, message: Pressed) -> None:
         """Do what the key table says, or type."""
-        if self.pump is not None:
-            self.pump.rest()
+        self.heard()
         if self.desk.typing is not None:
             if not self.desk.typing.press(message.key, message.character):
                 self.desk.typing = None
@@ -41,7 +40,7 @@ class PpoTop(Show):
             if key is not None:
                 self.desk.toast = ""
                 self.do(key.action, self.held.times(message.key))
-        self.draw()
+        self.draw(hurry=True)
 
     def do(self, action: str, times: int = 1) -> None:
         """Do an action of the key table."""

@@ -17,6 +17,7 @@ from ppo_top.session import MOST_WAITING
 from ppo_top.tui import mishap
 from ppo_top.tui.canvas import Canvas
 from ppo_top.tui.desk import Desk
+from ppo_top.tui.ear import Ear, listen
 from ppo_top.tui.frame import Block, Hit, Loading
 from ppo_top.tui.front import Arrived, Front
 from ppo_top.tui.layers import picture
@@ -26,8 +27,11 @@ from ppo_top.tui.pump import Pump
 from ppo_top.tui.signals import attend
 from ppo_top.tui.theme import THEMES, choose
 
-JUDGE_S = 0.02
+JUDGE_S = 0.01
 """The longest stretch of judging between two chances for a key."""
+
+GIVE_WAY_S = 0.02
+"""How much later it is tried again to do what gave way to a key."""
 
 SHARE = 8
 """Drawing what comes in takes at most one part in so many of the time."""
@@ -65,6 +69,7 @@ class Show(App[int]):
         once = desk.replay is not None
         self.pump = Pump(follower, self._arrived, once) if follower is not None else None
         self.hits: list[Hit] = []
+        self.ear = Ear()
         self._timer: Timer | None = None
         self._judging = False
         self._owed = 0  # slices that were taken in without telling the reader yet
@@ -88,6 +93,7 @@ class Show(App[int]):
             self.pump.start()
         self.set_interval(LOOK_AGAIN_S, self._look_again)
         attend(self, self.canvas.refresh)
+        listen(self._driver, self.heard)
         self.canvas.focus()
 
     def on_unmount(self) -> None:
@@ -95,6 +101,12 @@ class Show(App[int]):
         self.notifier.restore()
         if self.pump is not None:
             self.pump.stop()
+
+    def heard(self) -> None:
+        """A key was pressed: reading and judging leave the interpreter to it for a moment."""
+        self.ear.hear()
+        if self.pump is not None:
+            self.pump.rest()
 
     def _write(self, data: str) -> None:
         driver = self._driver
@@ -124,7 +136,7 @@ class Show(App[int]):
             self._loaded = True
             if desk.replay is not None:
                 desk.session.settle()
-        self._judge()
+        self._judge_on()
 
     def _judge(self) -> None:
         """Judge a stretch; go on after keys had their turn."""
@@ -138,9 +150,17 @@ class Show(App[int]):
         if done and self._loaded:
             self._settled()
         self._soon(self._pause if desk.chosen == self._drawn else 0.0)
-        if not done and not self._judging:
+        if not done:
+            self._judge_in(0.001)
+
+    def _judge_in(self, delay: float) -> None:
+        if not self._judging:
             self._judging = True
-            self.set_timer(0.001, self._judge_on)
+            self.set_timer(delay, self._judge_next)
+
+    def _judge_next(self) -> None:
+        self._judging = False
+        self._judge_on()
 
     def _tidy(self) -> None:
         """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
@@ -156,8 +176,11 @@ class Show(App[int]):
             self.pump.taken()
 
     def _judge_on(self) -> None:
-        self._judging = False
-        self._judge()
+        """Judge, unless a key is to be answered first."""
+        if self.ear.gives_way():
+            self._judge_in(GIVE_WAY_S)
+        else:
+            self._judge()
 
     def _settled(self) -> None:
         """Everything is read and judged: say what turned red, begin a replay."""
@@ -193,10 +216,21 @@ class Show(App[int]):
     def _soon(self, delay: float) -> None:
         """Draw after a delay, once for all that happens until then."""
         if self._timer is None:
-            self._timer = self.set_timer(delay or 0.001, self.draw)
+            self._timer = self.set_timer(delay or 0.001, self._draw_news)
 
-    def draw(self) -> None:
-        """Draw what is there now; only what changed is repainted."""
+    def _draw_news(self) -> None:
+        """Draw what came in, unless a key is to be answered first."""
+        self._timer = None
+        if self.ear.hears:
+            self._soon(GIVE_WAY_S)
+        else:
+            self.draw()
+
+    def draw(self, hurry: bool = False) -> None:
+        """Draw what is there now; only what changed is repainted.
+
+        In a `hurry`, while a log is being read, that is what was there a moment ago.
+        """
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -206,7 +240,9 @@ class Show(App[int]):
         if self._loaded and self.notifier_ready:
             self._begin_replay()
         begin = time.thread_time()
+        self.desk.hurry = hurry
         block = self._picture(size.width, size.height)
+        self.desk.hurry = False
         self.hits = block.hits
         self.canvas.show(block.lines)
         self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))

@@ -33,7 +33,7 @@ def told(text: str) -> str:
 
 def width(spans: Iterable[Span]) -> int:
     """How many cells a line takes."""
-    return sum(cell_len(text) for text, _ in spans)
+    return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
 
 
 def take(text: str, cells: int) -> str:

@@ -1,0 +1,70 @@
+"""The view of the chosen run: made once for each moment, with what the user has noted on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ppo_top.memory import Memory
+from ppo_top.model import Severity
+from ppo_top.run import Run
+from ppo_top.view import RunView, look
+
+OLDEST_S = 0.5
+"""While a log is being read, a key may be answered with a picture that is so old."""
+
+
+class Moment(NamedTuple):
+    """What a view depends on; the second decides whether a silence is a stall."""
+
+    run: str
+    version: int
+    row: int | None
+    second: int
+
+
+@dataclass(slots=True)
+class Glance:
+    """The last view, for as long as it holds."""
+
+    memory: Memory
+    _moment: Moment | None = None
+    _view: RunView | None = None
+    _made: float = 0.0
+
+    def at(self, run: Run, row: int | None, now: float, hurry: bool = False) -> RunView:
+        """The run at a row; in a `hurry`, while it is being judged, as it was just now."""
+        moment = Moment(run.id, run.version, row, int(now))
+        if self._view is None or not (
+            self._moment == moment or (hurry and self._will_do(run, row, now))
+        ):
+            view = look(run, row, now)
+            self._view = calmed(self.memory, run, view) if self.memory.notes else view
+            self._moment, self._made = moment, now
+        return self._view
+
+    def _will_do(self, run: Run, row: int | None, now: float) -> bool:
+        last, view = self._moment, self._view
+        if last is None or view is None or (last.run, last.row) != (run.id, row):
+            return False
+        there = view.row is not None and view.row < len(view.timeline)
+        return not run.judged and there and 0 <= now - self._made < OLDEST_S
+
+    def forget(self) -> None:
+        """Look anew next time."""
+        self._view = None
+
+
+def calmed(memory: Memory, run: Run, view: RunView) -> RunView:
+    """The view with what the user has acknowledged behind what he has not."""
+    noted = {
+        opened.finding.rule
+        for opened in view.open
+        if memory.note(run.path, opened.finding.rule, opened.finding.since.step)
+    }
+    if not noted:
+        return view
+    told = tuple(opened for opened in view.open if opened.finding.rule not in noted)
+    known = tuple(opened for opened in view.open if opened.finding.rule in noted)
+    word = max(opened.severity for opened in told).word if told else Severity.INFO.word
+    return replace(view, open=told + known, verdict=word)
