@@ -13,8 +13,9 @@ from ppo_top.tui.player import Player, find_place
 def timeline(*times: float) -> Timeline:
     """A timeline with a row every 1,000 steps at these times."""
     made = Timeline()
-    made.steps.extend(1000 * (row + 1) for row in range(len(times)))
-    made.times.extend(times)
+    for row, time in enumerate(times):
+        made.steps.append(1000 * (row + 1))
+        made.times.append(time)
     return made
 
 
