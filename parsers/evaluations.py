@@ -65,10 +65,9 @@ class Evaluations:
         if mark == self._seen:
             return Batch()
         try:
-            arrays = load(self._path)
+            batch, complete = self._new(load(self._path), limit)
         except _TROUBLE as problem:
             return self._problem(f"cannot be read now: {str(problem)[:100]}")
-        batch, complete = self._new(arrays, limit)
         if complete:
             self._seen = mark
         self._complained = ""
@@ -94,11 +93,11 @@ class Evaluations:
             self._given = []
         first = len(self._given)
         last = min(len(steps), first + max(limit // len(arrays), 1))
-        self._given = steps[:last]
         columns = summaries(arrays, first, last)
         chosen = array("q", steps[first:last])
         times = array("d", [UNKNOWN_TIME]) * len(chosen)
         points = [Points(tag, chosen, times, values) for tag, values in columns.items() if values]
+        self._given = steps[:last]
         return Batch(points), last == len(steps)
 
 
@@ -124,12 +123,17 @@ def load(path: Path) -> dict[str, NDArray[np.float64]]:
 
 def numbers(data: bytes) -> NDArray[np.float64]:
     """One array of plain numbers; its header is not believed beyond the bytes that are there."""
+    import tokenize
+
     import numpy as np
 
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
-    shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
+    try:
+        shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
+    except (SyntaxError, tokenize.TokenError) as error:
+        raise ValueError("a damaged header") from error
     if dtype.kind not in "bifu":
         raise ValueError("an array of something else than numbers")
     if math.prod(shape) * dtype.itemsize > len(data):

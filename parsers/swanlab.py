@@ -41,6 +41,7 @@ class Swanlab:
         self._columns = Columns()
         self._written = Written()
         self._batch = Batch()
+        self._ended: Ended | None = None
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes; give what is complete."""
@@ -54,6 +55,7 @@ class Swanlab:
 
     def _collect(self, found: Iterator[Record | Problem]) -> Batch:
         self._batch = batch = Batch()
+        before = self._ended
         for each in found:
             if isinstance(each, Problem):
                 batch.problems.append(each)
@@ -63,6 +65,8 @@ class Swanlab:
             except (Malformed, ValueError) as error:
                 batch.problems.append(Problem(each.offset, f"a record cannot be read: {error}"))
         batch.points = self._columns.take()
+        if batch.points or self._ended is not before:
+            batch.ended = self._ended
         return batch
 
     def _record(self, record: Record) -> None:
@@ -100,6 +104,8 @@ class Swanlab:
     def _point(self, key: str, step: int, time: float, value: float) -> None:
         if key and not key.startswith(SYSTEM):
             self._columns.add(key, step, time, value)
+            if self._ended is not None and self._ended.state is State.DIED:
+                self._ended = None  # a point behind a crash: the run went on
 
     def _console(self, data: bytes, message: Field, offset: int) -> None:
         words, time = "", UNKNOWN_TIME
@@ -124,7 +130,7 @@ class Swanlab:
         ended = _ENDS.get(state)
         if ended is not None:
             last = error.strip().rpartition("\n")[2][:300]
-            self._batch.ended = Ended(ended.state, last or ended.text)
+            self._ended = Ended(ended.state, last or ended.text)
 
     # --- JSON --------------------------------------------------------------------------------
 
@@ -139,7 +145,7 @@ class Swanlab:
             self._line(str(data.get("message", "")), offset, iso(data.get("create_time")))
         elif kind == "Footer":
             state = State.FINISHED if data.get("success") else State.DIED
-            self._batch.ended = Ended(state, "finished" if data.get("success") else "crashed")
+            self._ended = Ended(state, "finished" if data.get("success") else "crashed")
 
     def _metric(self, data: dict[str, Any]) -> None:
         metric = data.get("metric")

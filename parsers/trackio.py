@@ -79,7 +79,7 @@ class Trackio:
         while True:
             rows = self._snapshot.rows(query, self._last, limit)
             for run, group in groupby(rows, key=lambda row: _word(row[3])):
-                self._waiting.append(self._batch(run, list(group)))
+                self._wait(self._batch(run, list(group)))
             if rows:
                 self._last = rows[-1][0]
             if len(rows) < limit or any(batch.points for batch in self._waiting):
@@ -112,12 +112,19 @@ class Trackio:
         """The configuration of each run, when it is new."""
         if not {"config", run_id} <= columns(self._snapshot, "configs"):
             return
-        for run, config in self._snapshot.rows(f"SELECT {run_id}, config FROM configs"):
-            run, config = _word(run), config if isinstance(config, bytes) else b""
+        rows = self._snapshot.rows(f"SELECT {run_id}, config FROM configs")
+        newest = {_word(run): config for run, config in rows}  # one a run, or there is no end
+        for run, config in newest.items():
+            config = config if isinstance(config, bytes) else b""
             if run not in self._names or self._configs.get(run) == config:
                 continue
             self._configs[run] = config
-            self._waiting.append(Batch(config=plain_settings(config), part=self._names[run]))
+            self._wait(Batch(config=plain_settings(config), part=self._names[run]))
+
+    def _wait(self, batch: Batch) -> None:
+        """An empty batch would say that there is nothing more."""
+        if batch:
+            self._waiting.append(batch)
 
 
 class Inbox:

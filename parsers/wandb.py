@@ -42,6 +42,7 @@ class Wandb:
         self._streams: dict[int, Written] = {}
         self._names: Names = {}
         self._batch = Batch()
+        self._ended: Ended | None = None
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes; give what is complete."""
@@ -56,6 +57,7 @@ class Wandb:
 
     def _collect(self, found: Iterator[Record | Problem]) -> Batch:
         self._batch = batch = Batch()
+        before = self._ended
         for each in found:
             if isinstance(each, Problem):
                 batch.problems.append(each)
@@ -65,6 +67,8 @@ class Wandb:
             except Malformed as error:
                 batch.problems.append(Problem(each.offset, f"a record cannot be read: {error}"))
         batch.points = self._columns.take()
+        if batch.points or self._ended is not before:
+            batch.ended = self._ended
         return batch
 
     def _record(self, record: Record) -> None:
@@ -95,7 +99,7 @@ class Wandb:
             step = _counter(data, message)
         time = as_float(flat.get("_timestamp"))
         time = UNKNOWN_TIME if time is None or not math.isfinite(time) else time
-        add = self._columns.add
+        add = self._columns.add if self._ended is None else self._add_behind_end
         for path, value in row:
             if path[0] in _OWN:
                 continue
@@ -105,6 +109,12 @@ class Wandb:
                 continue
             for name, number in numbers(tag, value):
                 add(name, step, time, number)
+
+    def _add_behind_end(self, tag: str, step: int, time: float, value: float) -> None:
+        """A point behind a crash: the run went on."""
+        if self._ended is not None and self._ended.state is State.DIED:
+            self._ended = None
+        self._columns.add(tag, step, time, value)
 
     def _step(self, row: dict[str, Any]) -> int | None:
         for axis in (*self._axes, "_step"):
@@ -155,7 +165,7 @@ class Wandb:
             if field.number == 1:
                 code = signed(field.integer)
         state = State.DIED if code else State.FINISHED
-        self._batch.ended = Ended(state, f"exit code {code}")
+        self._ended = Ended(state, f"exit code {code}")
 
 
 def _counter(data: bytes, message: Field) -> int:

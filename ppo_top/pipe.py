@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -104,7 +105,10 @@ class PipeFeed:
         return not self._finished
 
     def take(self, size: int = PIECE, limit: int = 100_000) -> Gain | None:
-        """Take what has arrived; the end of the pipe finishes it."""
+        """Take what has arrived; the end of the pipe finishes it.
+
+        Also where its reader failed: a pipe that nobody empties would stop the training.
+        """
         data = self.pipe.read(size)
         self.more = len(data) >= size
         if data:
@@ -118,15 +122,19 @@ class PipeFeed:
         return Gain(self.source, batch, False, self.mtime, self.size)
 
     def _read(self, data: bytes) -> Batch:
-        if self._parser is None:
+        if self.source is None:
             self._head += data
             data = self._recognise()
         if self._parser is None or not data:
             return Batch()
+        return self._guarded(partial(self._parser.feed, data))
+
+    def _guarded(self, ask: Callable[[], Batch]) -> Batch:
+        """What the reader answers; its own fault ends it, and nothing else."""
         try:
-            return self._parser.feed(data)
+            return ask()
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
-            self._parser, self._finished = None, True
+            self._parser = None
             return Batch(problems=[Problem(self.offset, mishap.note("its reader", error))])
 
     def _recognise(self) -> bytes:
@@ -149,7 +157,7 @@ class PipeFeed:
             return None
         self._finished = True
         if self._parser is not None:
-            last = self._parser.finish()
+            last = self._guarded(self._parser.finish)
             batch.points += last.points
             batch.lines.extend(last.lines)
             batch.problems += last.problems

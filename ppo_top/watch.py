@@ -135,8 +135,12 @@ class Watcher:
 
     def _start(self) -> BaseObserver:
         if self._observer is None:
+            import logging
+
             from watchdog.observers import Observer
 
+            # It would print to the terminal that events were lost, which costs us nothing.
+            logging.getLogger("watchdog").addHandler(logging.NullHandler())
             observer = Observer()
             observer.start()
             self._observer = observer

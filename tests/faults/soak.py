@@ -132,10 +132,33 @@ def available() -> list[str]:
     return [kind for kind, module in needs.items() if importlib.util.find_spec(module)]
 
 
-def resident() -> int:
-    """Our own resident memory in bytes."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    return int(found[1]) * 1024 if found else 0
+class Bystander:
+    """A follower in a process of its own that keeps nothing: its memory is the tool's alone."""
+
+    def __init__(self, root: Path) -> None:
+        self._process = subprocess.Popen([sys.executable, __file__, "--stand-by", root])
+        self.memory: list[int] = []
+
+    def look(self) -> int:
+        """Note its resident memory, in bytes."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None, "the bystander has ended"
+        self.memory.append(int(found[1]) * 1024)
+        return self.memory[-1]
+
+    def close(self) -> None:
+        """End it."""
+        self._process.terminate()
+        self._process.wait()
+
+
+def stand_by(root: Path) -> None:
+    """Follow for ever and forget what is read."""
+    follower = Follower([root])
+    while True:
+        follower.poll()
+        follower.wait(0.1)
 
 
 def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) -> dict[str, int]:
@@ -146,7 +169,8 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
     steady, restarted = Watcher(root / "runs"), Watcher(root / "runs")
     for kind in it.kinds:
         it.start(kind)
-    restarts, memory, end = 0, 0, time.monotonic() + seconds
+    restarts, end = 0, time.monotonic() + seconds
+    bystander = Bystander(root / "runs")
     next_disturbance = next_restart = time.monotonic()
     while (now := time.monotonic()) < end:
         steady.look(0.1)
@@ -159,17 +183,18 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
             restarted = Watcher(root / "runs")
             restarts += 1
             next_restart = now + max(1.0, seconds / 20)
-        if not memory and now > end - seconds / 2:
-            memory = resident()
+            print(f"{end - now:6.0f} s to go, {bystander.look() >> 20} MiB", flush=True)
     for folder in sorted(it.writers):
         it.kill(folder)
     steady.settle()
-    growth = resident() - memory
+    growth = bystander.look() - bystander.memory[len(bystander.memory) // 3]
+    bystander.close()
     restarted.settle()
     fresh = Watcher(root / "runs")
     fresh.settle()
     return judge(it, steady, restarted.close(), fresh.close()) | {
         "restarts": restarts,
+        "memory": bystander.memory[-1],
         "memory_growth": growth,
     }
 
@@ -201,7 +226,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--stand-by", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.stand_by:
+        stand_by(options.stand_by)
     with tempfile.TemporaryDirectory() as folder:
         print(f"seed {options.seed}, writers: {', '.join(available())}", flush=True)
         for what, figure in soak(Path(folder), options.minutes * 60, options.seed).items():

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ppo_top.follow import Follower
-from tests.faults.tool import Tool, copy_of
+from tests.faults.tool import Tool, copy_of, until
 from tests.following import NUMBERS, claim
 
 UNSHARE = shutil.which("unshare")
@@ -69,6 +70,73 @@ def test_a_layered_file_system_is_swept(tmp_path: Path) -> None:
     tool = Tool(tmp_path / "home", "check", "--follow", tmp_path / "runs", before=before)
     copy_of("torch_cartpole_lr", tmp_path / "upper/far")
     assert tool.says("far: opened crit"), (tool.lines, tool.errors)
+    tool.stop(signal.SIGINT)
+
+
+BINDFS = shutil.which("bindfs")
+
+
+@pytest.fixture
+def far_side(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """Two directories: what is written in the first is seen in the second, through FUSE."""
+    far, near = tmp_path / "far", tmp_path / "near"
+    far.mkdir()
+    near.mkdir()
+    if BINDFS is None:
+        pytest.skip("needs bindfs, a FUSE file system")
+    mounted = subprocess.run(
+        [BINDFS, "--no-allow-other", far, near], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"FUSE cannot be mounted here: {mounted.stderr.strip()}")
+    yield far, near
+    unmount = shutil.which("fusermount3") or shutil.which("fusermount") or "umount"
+    flags = ["-u", "-z"] if "fusermount" in unmount else []
+    subprocess.run([unmount, *flags, near], check=True, capture_output=True)
+
+
+def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
+    """Another machine writes, cuts off and replaces: no event comes, the sweep sees every point."""
+    far, near = far_side
+    follower = Follower([near], claim=claim, names=NUMBERS)
+    seen: dict[str, list[float]] = {}
+
+    def look() -> None:
+        for gain in follower.poll().gains:
+            values = seen.setdefault(gain.source.key, [])
+            if gain.reset:
+                values.clear()
+            values += [value for each in gain.batch.points for value in each.values]
+
+    def sees(key: str, values: list[float]) -> bool:
+        look()
+        follower.wait(0.2)
+        return seen.get(key) == values
+
+    (far / "a").mkdir()
+    (far / "a/x.num").write_text("1\n2\n")
+    assert until(lambda: sees("a/x.num", [1, 2]))
+    assert until(lambda: sees("a/x.num", [1, 2]) and "sweeping (fuse" in follower.watching)
+    assert "inotify" not in follower.watching
+    with open(far / "a/x.num", "a") as log:
+        log.write("3\n")
+    (far / "b").mkdir()
+    (far / "b/y.num").write_text("7\n")
+    assert until(lambda: sees("a/x.num", [1, 2, 3]) and sees("b/y.num", [7]))
+    (far / "a/x.num").write_text("9\n")  # cut off
+    (far / "fresh").write_text("4\n5\n6\n8\n")
+    (far / "fresh").replace(far / "b/y.num")
+    assert until(lambda: sees("a/x.num", [9]) and sees("b/y.num", [4, 5, 6, 8]))
+    follower.close()
+
+
+def test_what_is_not_watched_is_told(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
+    """`check --follow` says that it sweeps, and why, and sees a run that another machine writes."""
+    far, near = far_side
+    tool = Tool(tmp_path / "home", "check", "--follow", near)
+    copy_of("torch_cartpole_lr", far / "run")
+    assert tool.says("run: opened crit"), (tool.lines, tool.errors)
+    assert until(lambda: any("sweeping (fuse" in line for line in tool.errors)), tool.errors
     tool.stop(signal.SIGINT)
 
 

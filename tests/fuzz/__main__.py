@@ -1,0 +1,129 @@
+"""Coverage-guided fuzzing: `python -m tests.fuzz --seconds 60`, or name targets.
+
+Needs atheris (`pip install -e '.[fuzz,test]'`). Named targets (`all` for every one) have a process
+and an equal share of the time each; without a name one process takes them in turn. What breaks a
+promise is made smaller and kept in `--keep`, once for each place in the code; it becomes a
+regression test by being moved to `tests/fuzz/findings/<target>/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LONGEST = 16_384
+HANGS_S = 25
+MOST_MIB = 1_500
+TOGETHER = "together"
+PARSERS = ["ppo_top.parsers"]
+FOLLOWED = {
+    "judge": ["ppo_top.rules"],
+    "words": ["ppo_top.words"],
+    "settings": ["ppo_top.settings"],
+}
+"""The code whose ways are counted, where it is not the parsers'."""
+WORDS = Path(__file__).with_name("words.dict")
+
+
+def fuzz(name: str, seconds: int, keep: Path, corpus: Path) -> None:
+    """Fuzz one target in this process, which ends with it."""
+    import atheris
+
+    atheris.enabled_hooks.add("str")  # how near a comparison came counts, too
+    with atheris.instrument_imports(include=FOLLOWED.get(name, PARSERS)):
+        from tests.fuzz.seeds import seeds, together_seeds
+        from tests.fuzz.smaller import place_of, smaller
+        from tests.fuzz.targets import targets, together
+
+        every = targets()
+    target = together(every) if name == TOGETHER else every[name]
+    begin = together_seeds(sorted(every)) if name == TOGETHER else seeds().get(name, [])
+    for data in begin:
+        (corpus / hashlib.sha1(data).hexdigest()).write_bytes(data)
+    known: set[str] = set()
+
+    def one(data: bytes) -> None:
+        try:
+            target(data)
+        except Exception as error:  # noqa: BLE001 (kept, and looked for again elsewhere)
+            place = place_of(error)
+            if place not in known:
+                known.add(place)
+                kept(keep, name, smaller(target, data, place), place)
+
+    options = [
+        f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={HANGS_S}",
+        f"-rss_limit_mb={MOST_MIB}", f"-artifact_prefix={keep / name}-", f"-dict={WORDS}",
+        "-print_final_stats=1", str(corpus),
+    ]  # fmt: skip
+    atheris.Setup([name, *options], one)
+    atheris.Fuzz()
+
+
+def kept(folder: Path, name: str, data: bytes, place: str) -> None:
+    """Write a finding down and say so."""
+    path = folder / name / hashlib.sha1(data).hexdigest()[:12]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    print(f"FOUND {name}: {place}: {len(data)} bytes in {path}", flush=True)
+
+
+def share(name: str, seconds: int, keep: Path, corpus: Path) -> tuple[str, bool]:
+    """Fuzz one target in a process of its own: what came of it, and whether all is well."""
+    folder = corpus / name
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "tests.fuzz", "--only", name]
+    command += ["--seconds", str(seconds), "--keep", str(keep), "--corpus", str(folder)]
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    text = done.stdout + done.stderr
+    runs = re.search(r"number_of_executed_units: (\d+)", text)
+    memory = re.search(r"peak_rss_mb: +(\d+)", text)
+    covered = re.findall(r"cov: (\d+) ft: (\d+)", text)
+    words = [f"{name}: {time.monotonic() - start:.0f} s, {int(runs[1]) if runs else 0:,} inputs"]
+    words += [f"{covered[-1][0]} places, {covered[-1][1]} features"] if covered else []
+    words += [f"{memory[1]} MiB at most"] if memory else []
+    found = re.findall(r"^FOUND .*", text, re.MULTILINE)
+    failed = [f"exit code {done.returncode}", text[-3000:]] if done.returncode else []
+    return "\n  ".join([", ".join(words), *found, *failed]), not (found or failed)
+
+
+def main() -> int:
+    """Fuzz the targets that are asked for; 1 where something was found, 2 without atheris."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=[TOGETHER])
+    parser.add_argument("--seconds", type=int, default=60, help="of all targets together")
+    parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "ppo-top-found")
+    parser.add_argument("--corpus", type=Path, help="kept between campaigns where it is given")
+    parser.add_argument("--only", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if importlib.util.find_spec("atheris") is None:
+        print("atheris is not installed: nothing is fuzzed", file=sys.stderr)
+        return 2
+    options.keep.mkdir(parents=True, exist_ok=True)
+    if options.only:
+        fuzz(options.only, options.seconds, options.keep, options.corpus)
+        return 0
+    from tests.fuzz.targets import targets
+
+    names = sorted(targets()) if options.names == ["all"] else options.names
+    well = True
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            seconds = max(1, options.seconds // len(names))
+            corpus = options.corpus or Path(folder)
+            words, good = share(name, seconds, options.keep, corpus)
+            print(words, flush=True)
+            well = well and good
+    return int(not well)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Stores that are files of their own kind: databases and archives, damaged or well made."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from ppo_top.parsers.base import Store
+from tests.fuzz.framed import BETWEEN
+from tests.parsers.harness import Read
+from tests.parsers.recorded import in_memory
+
+NAMES = {
+    "sb3-evaluations": "evaluations.npz",
+    "trackio": "project.db",
+    "swanlab-store": "runs.swanlab",
+}
+MOST_POLLS = 1_000
+
+Make = Callable[[Path], Store]
+
+
+def whole(make: Make, format_name: str, given: bytes) -> None:
+    """The file is these bytes; the second half comes a moment later."""
+    with in_memory() as folder:
+        path = folder / NAMES[format_name]
+        path.write_bytes(given[: len(given) // 2])
+        store = make(path)
+        drained(store)
+        path.write_bytes(given)
+        drained(store)
+        store.close()
+
+
+def built(make: Make, build: Callable[[Path, bytes], Path], given: bytes) -> None:
+    """The file is made of these bytes, and is asked for much and for little at once."""
+    with in_memory() as folder:
+        path = build(folder, given)
+        found = [drained(store := make(path), limit) for limit in (100_000, 1)]
+        store.close()
+        for part, read in found[0].items():
+            assert found[1][part].points == read.points
+
+
+def drained(store: Store, limit: int = 100_000) -> dict[str, Read]:
+    """All that a store gives, by run."""
+    runs: dict[str, Read] = {}
+    for _ in range(MOST_POLLS):
+        batch = store.poll(limit)
+        if not batch:
+            return runs
+        runs.setdefault(batch.part, Read()).add(batch)
+        store.changed()
+    raise AssertionError("a store has no end")
+
+
+def archive(folder: Path, given: bytes) -> Path:
+    """SB3's archive with arrays of these bytes."""
+    file = io.BytesIO()
+    names = ("timesteps", "results", "ep_lengths", "successes")
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, data in zip(names, given.split(BETWEEN), strict=False):
+            packed.writestr(f"{name}.npy", data)
+    path = folder / "evaluations.npz"
+    path.write_bytes(file.getvalue())
+    return path
+
+
+def project(folder: Path, given: bytes) -> Path:
+    """Trackio's database with rows of these bytes: time, run, step, metrics in turn."""
+    path = folder / "project.db"
+    base = sqlite3.connect(path)
+    base.execute("CREATE TABLE metrics (timestamp, run_name, step, metrics)")
+    base.execute("CREATE TABLE configs (run_name, config)")
+    for row in given.split(BETWEEN):
+        fields = [field.decode(errors="replace") for field in (*row.split(b"\0", 3), *[b""] * 4)]
+        base.execute("INSERT INTO metrics VALUES (?, ?, ?, ?)", fields[:4])
+        base.execute("INSERT INTO configs VALUES (?, ?)", (fields[1], fields[3]))
+    base.commit()
+    base.close()
+    return path
+
+
+def board(folder: Path, given: bytes) -> Path:
+    """SwanLab's older store: three words name a run, a tag and its folder, the rest are lines."""
+    run, tag, place, lines = (*given.split(b"\0", 3), *[b""] * 4)[:4]
+    path = folder / "runs.swanlab"
+    base = sqlite3.connect(path)
+    base.execute("CREATE TABLE experiment (id INTEGER, run_id TEXT, status INTEGER)")
+    base.execute("CREATE TABLE tag (id INTEGER, experiment_id INTEGER, name TEXT, folder TEXT)")
+    words = [word.decode(errors="replace") for word in (run, tag, place)]
+    base.execute("INSERT INTO experiment VALUES (1, ?, 1)", (words[0],))
+    base.execute("INSERT INTO tag VALUES (1, 1, ?, ?)", words[1:])
+    base.commit()
+    base.close()
+    logs = folder / "run" / "logs" / "1"
+    logs.mkdir(parents=True)
+    (logs / "1000.log").write_bytes(lines)
+    return path
+
+
+def seed_of_archive(data: bytes) -> bytes:
+    """The arrays of a recorded archive, ready to be packed again."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        members = [f"{name}.npy" for name in ("timesteps", "results", "ep_lengths")]
+        return BETWEEN.join(packed.read(name) for name in members)
+
+
+def seed_of_project() -> bytes:
+    """Two rows as Trackio writes them."""
+    metrics = json.dumps({"train/loss": 0.5, "train/global_step": 7, "a": {"b": "NaN"}})
+    row = f"2026-01-02T03:04:05+00:00\0run\x003\0{metrics}".encode()
+    return BETWEEN.join([row, row.replace(b"7", b"8")])
+
+
+def seed_of_board() -> bytes:
+    """Lines as SwanLab writes them."""
+    line = {"index": 3, "data": 0.25, "create_time": "2026-01-02T03:04:05+00:00"}
+    return b"run\0loss\x001\0" + 2 * (json.dumps(line).encode() + b"\n")
+
+
+def seed_of_headers() -> bytes:
+    """An array whose header lies about its shape."""
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }\n"
+    array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(24)
+    return BETWEEN.join([array, array])
+
+
+BUILDERS: dict[str, tuple[str, Callable[[Path, bytes], Path]]] = {
+    "sb3-evaluations-arrays": ("sb3-evaluations", archive),
+    "trackio-rows": ("trackio", project),
+    "swanlab-store-lines": ("swanlab-store", board),
+}
+"""target -> its format, and what makes a file of an input."""

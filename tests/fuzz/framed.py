@@ -1,0 +1,54 @@
+"""Files whose records carry checksums, made of records that need not: chance never finds one.
+
+The records of an input stand one after another with `BETWEEN` between them; here they are given
+what their formats put around them.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+
+from ppo_top.parsers._crc32c import crc32c, masked
+from ppo_top.parsers._leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE
+
+BETWEEN = b"\0\xfe\xff\n"
+IDENT = b":W&B\xe1\xbe\0"
+
+
+def event_file(data: bytes) -> bytes:
+    """TFRecords with right checksums."""
+    return b"".join(map(_record, data.split(BETWEEN)))
+
+
+def _record(payload: bytes) -> bytes:
+    length = struct.pack("<Q", len(payload))
+    sums = (struct.pack("<I", masked(crc32c(part))) for part in (length, payload))
+    return length + next(sums) + payload + next(sums)
+
+
+def transaction_log(data: bytes) -> bytes:
+    """LevelDB's parts as W&B and SwanLab write them, with right checksums."""
+    file = bytearray(IDENT)
+    for record in data.split(BETWEEN):
+        first, rest = True, record
+        while first or rest:
+            left = BLOCK - len(file) % BLOCK
+            if left < HEADER:
+                file += bytes(left)
+                left = BLOCK
+            piece, rest = rest[: left - HEADER], rest[left - HEADER :]
+            kind = (FIRST if rest else FULL) if first else (MIDDLE if rest else LAST)
+            checksum = zlib.crc32(bytes([kind]) + piece)
+            file += struct.pack("<IHB", checksum, len(piece), kind) + piece
+            first = False
+    return bytes(file)
+
+
+BUILDERS: dict[str, dict[str, Callable[[bytes], bytes]]] = {
+    "tfevents": {"tfevents-records": event_file},
+    "wandb": {"wandb-records": transaction_log},
+    "swanlab": {"swanlab-records": transaction_log},
+}
+"""format -> targets that feed it records, and how their files are made."""

@@ -1,0 +1,89 @@
+"""What is fuzzed besides log formats: settings, shared decoders, words, and the judge."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+from ppo_top import mishap
+from ppo_top.card import report_lines
+from ppo_top.catalogue import is_concept
+from ppo_top.follow import Gain, Source
+from ppo_top.parsers import formats
+from ppo_top.parsers._protobuf import Malformed, fields
+from ppo_top.report import as_json
+from ppo_top.rules.book import RULES
+from ppo_top.session import Session
+from ppo_top.settings import Settings, load
+from ppo_top.view import look
+from ppo_top.words import clean
+from tests.parsers.recorded import in_memory
+
+WRITTEN_S = 900.0
+"""When the judged run was last written, in unix seconds."""
+
+
+def user_settings(given: bytes) -> None:
+    """A settings file, trusted or not: settings and problems, and no line that a terminal obeys."""
+    names = {rule.id: rule.threshold_names for rule in RULES}
+    with in_memory() as folder:
+        (folder / "ppo-top.toml").write_bytes(given)
+        environ = {"XDG_CONFIG_HOME": str(folder / "none")}
+        theirs = load(folder, lambda: names, is_concept, environ)
+        ours = load(None, lambda: names, is_concept, environ, own=folder / "ppo-top.toml")
+    assert not theirs.console
+    for each in (theirs, ours):
+        assert all(problem.isprintable() for problem in each.problems)
+        assert len(each.patterns) == len(each.console)
+
+
+def message(given: bytes) -> None:
+    """The fields of any bytes lie inside them, in order, or the bytes are no message."""
+    place = 0
+    try:
+        for field in fields(given, 0, len(given)):
+            assert place < field.start <= field.stop <= len(given)
+            assert 0 <= field.integer < 1 << 64
+            place = field.stop
+    except Malformed:
+        pass
+
+
+def shown(given: bytes) -> None:
+    """Text that is drawn: nothing in it is obeyed, and cleaning it again changes nothing."""
+    text = clean(given.decode(errors="surrogateescape"))
+    assert not {unicodedata.category(c) for c in text} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert clean(text) == text
+
+
+def judged(given: bytes) -> None:
+    """A table of any numbers: every rule has its say and none fails, and it can be reported."""
+    columns = next(each for each in formats() if each.name == "csv")
+    assert columns.parser is not None
+    root = Path("/nowhere")
+    source = Source("run/progress.csv", root / "run/progress.csv", root, columns)
+    parser, session = columns.parser(), Session(Settings())
+    for batch in (parser.feed(given), parser.finish()):
+        session.apply([Gain(source, batch, False, WRITTEN_S, len(given))])
+    session.settle()
+    with mock.patch.object(mishap, "note", thrown):
+        session.judge()
+    pairs = [(run, look(run, None, 2 * WRITTEN_S)) for run in session.runs.values()]
+    json.loads(as_json(pairs))
+    assert all(list(report_lines(run, view)) for run, view in pairs)
+
+
+def thrown(_where: str, error: Exception) -> str:
+    """What is done with a defect here in place of noting it."""
+    raise error
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "settings": user_settings,
+    "protobuf": message,
+    "words": shown,
+    "judge": judged,
+}

@@ -1,0 +1,111 @@
+"""What fuzzing begins with: the first bytes of every recorded log, and pieces made for a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ppo_top.parsers import claim
+from ppo_top.parsers._leveldb import Log, Record
+from ppo_top.parsers._tfrecord import HEADER as RECORD_HEADER
+from ppo_top.parsers.base import Format
+from tests.fuzz import files
+from tests.fuzz.framed import BETWEEN, IDENT
+from tests.fuzz.targets import prepared
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDERS = (ROOT / "tests" / "data", ROOT / "demo_logs")
+MOST_BYTES = 6_000
+"""Of each log: a mutation of some bytes is lost in a long one."""
+MOST_SEEDS = 24
+"""Of each target; recordings of one writer are much alike."""
+SHARED_SEEDS = 6
+
+SETTINGS = b"""goal = 195.0
+[rules.kl-high]
+warn = 0.05
+mute = "known"
+[tags]
+"a/b" = "entropy neg"
+[notify]
+desktop = true
+[display]
+theme = "mono"
+"""
+OWN_RULE = b"""console = ["(?P<reward_mean>[0-9.]+)"]
+[[rule]]
+id = "mine"
+metric = "approx_kl"
+warn = 0.3
+"""
+TABLE = b"step,loss,approx_kl,entropy,reward_mean,explained_variance,clip_fraction\n" + b"".join(
+    b"%d,%g,%g,%g,%g,%g,%g\n" % (n, 1 / (n + 1), 0.01 * n, 0.7 - n / 99, n, 1 - n / 40, 0.2)
+    for n in range(40)
+)
+
+
+def recorded() -> Iterator[tuple[str, bytes]]:
+    """Format and bytes of every recorded log that some format claims."""
+    for path in sorted(each for folder in FOLDERS for each in folder.rglob("*") if each.is_file()):
+        data = path.read_bytes()
+        found = claim(path.name, data[:4096])
+        if isinstance(found, Format):
+            yield found.name, data
+
+
+def event_records(data: bytes) -> bytes:
+    """The first payloads of an event file."""
+    place, found = 0, []
+    while place + RECORD_HEADER < len(data) and sum(map(len, found)) < MOST_BYTES:
+        size = int.from_bytes(data[place : place + 8], "little")
+        found.append(data[place + RECORD_HEADER : place + RECORD_HEADER + size])
+        place += RECORD_HEADER + size + 4
+    return BETWEEN.join(found)
+
+
+def log_records(data: bytes) -> bytes:
+    """The first payloads of a transaction log."""
+    found = [each.data for each in Log(data[:5]).add(data) if isinstance(each, Record)]
+    return BETWEEN.join(found)[:MOST_BYTES]
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """Inputs by target, the shortest recordings first."""
+    by_format: dict[str, set[bytes]] = {}
+    for name, data in recorded():
+        by_format.setdefault(name, set()).add(data)
+    found = {
+        name: [prepared(data[:MOST_BYTES]) for data in sorted(logs, key=len)[:MOST_SEEDS]]
+        for name, logs in by_format.items()
+    }
+    for name in ("sb3-evaluations", "trackio", "swanlab-store"):
+        found[name] = sorted(by_format.get(name, ()), key=len)[:2]
+    found["tfevents-records"] = made(by_format["tfevents"], event_records)
+    found["wandb-records"] = made(by_format["wandb"], log_records)
+    found["swanlab-records"] = made(by_format["swanlab"], log_records)
+    packed = [files.seed_of_archive(data) for data in by_format["sb3-evaluations"]]
+    found["sb3-evaluations-arrays"] = [*packed, files.seed_of_headers()]
+    found["trackio-rows"] = [files.seed_of_project()]
+    found["swanlab-store-lines"] = [files.seed_of_board()]
+    found["names"] = [b"progress.csv\0r,l,t\n", b"a.log\0| loss | 1 |", b"x.tfevents\0" + IDENT]
+    found["settings"] = [SETTINGS, OWN_RULE]
+    found["protobuf"] = [logs.split(BETWEEN)[1] for logs in found["wandb-records"][:4]]
+    found["words"] = ["a\u202eb\u200b\x1b[0m\x9b é".encode()]
+    found["judge"] = [TABLE]
+    return found
+
+
+def made(logs: set[bytes], take: object) -> list[bytes]:
+    """Prepared inputs of records taken from logs."""
+    assert callable(take)
+    return [prepared(take(data)) for data in sorted(logs, key=len)[:MOST_SEEDS]]
+
+
+def together_seeds(names: list[str]) -> list[bytes]:
+    """A few seeds of each target, for all in one."""
+    found = seeds()
+    return [
+        bytes([number]) + data
+        for number, name in enumerate(names)
+        for data in found.get(name, [])[:SHARED_SEEDS]
+    ]
