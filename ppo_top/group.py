@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from ppo_top.naming import short_names
+
 First = Mapping[str, tuple[int, float]]
 """tag -> step and value of its first point."""
 
@@ -41,8 +43,6 @@ CLOCK = re.compile(
     r"|learning_rate|clip_range|coef|beta\b"
 )
 """Tags that begin alike in different runs (settings, counters) or unlike in one (clocks)."""
-VAGUE = re.compile(r"(\d+|version_\d+|seed[-_=]?\d+|rank[-_]?\d+)$")
-"""Folder names that say nothing without the one above."""
 MANY = 4
 """So many equal beginnings are no accident,"""
 SURE = 0.9
@@ -99,6 +99,7 @@ class Groups:
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
         self._homes: dict[tuple[str, str], list[_Run]] = {}
+        self._below: dict[tuple[str, str], dict[str, None]] = {}  # directory -> homes inside it
         self._units: dict[tuple[str, str], _Run] = {}
         self._placed: dict[tuple[str, str], _Run] = {}
         self._names: dict[str, str] = {}
@@ -150,12 +151,8 @@ class Groups:
 
     def _near(self, scope: str, place: Place) -> list[_Run]:
         """The runs in folders above or below."""
-        return [
-            run
-            for (other, home), runs in self._homes.items()
-            if other == scope and (_holds(home, place.home) or _holds(place.home, home))
-            for run in runs
-        ]
+        homes = [*_above(place.home), *self._below.get((scope, place.home), ())]
+        return [run for home in homes for run in self._homes.get((scope, home), ())]
 
     def _among(self, scope: str, place: Place, first: First) -> _Run | None:
         """A run of the same home that this log is another voice of."""
@@ -183,6 +180,8 @@ class Groups:
         path = place.unit or place.home
         file = "" if place.unit else _without_suffix(key)
         others = self._homes.setdefault(home, [])
+        for above in _above(place.home):
+            self._below.setdefault((scope, above), {})[place.home] = None
         name = file if file and others else path
         if name in self._runs:
             name = f"{scope}/{name}"
@@ -203,6 +202,9 @@ class Groups:
         others.remove(found)
         if not others:
             del self._homes[found.home]
+            scope, home = found.home
+            for above in _above(home):
+                del self._below[scope, above][home]
         for table in (self._units, self._placed):
             for key in [key for key, each in table.items() if each is found]:
                 del table[key]
@@ -219,7 +221,7 @@ class Groups:
     def name(self, run: str) -> str:
         """The shortest end of a run's path that no other run has; it may grow when runs appear."""
         if not self._names:
-            self._names = _short_names({each: self.path(each) for each in self._runs})
+            self._names = short_names({each: self.path(each) for each in self._runs})
         return self._names[run]
 
 
@@ -266,9 +268,11 @@ def _is_beyond_doubt(some: First, others: First) -> bool:
     return len(alike) >= MANY and sum(alike) >= SURE * len(alike)
 
 
-def _holds(home: str, other: str) -> bool:
-    """Whether a home lies (strictly) above another one."""
-    return home != other and (home == "." or other.startswith(home + "/"))
+def _above(home: str) -> list[str]:
+    """The directories above a home, up to the watched one."""
+    parts = home.split("/")
+    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
+    return above if home == "." else [".", *above]
 
 
 def _telling(first: First) -> int:
@@ -327,25 +331,3 @@ def _join(folders: list[str]) -> str:
 
 def _without_suffix(key: str) -> str:
     return re.sub(r"(?<=[^/])\.\w{1,5}$", "", key)
-
-
-def _short_names(paths: Mapping[str, str]) -> dict[str, str]:
-    """For each run as many last parts of its path as tell it apart, and more if they are vague."""
-    parts = {run: list(filter(None, path.split("/"))) or ["/"] for run, path in paths.items()}
-    ends: dict[str, int] = {}
-    for own in parts.values():
-        for count in range(1, len(own) + 1):
-            end = "/".join(own[-count:])
-            ends[end] = ends.get(end, 0) + 1
-    names = {}
-    for run, own in parts.items():
-        count = 1
-        while count < len(own) and _says_little(own, count, ends):
-            count += 1
-        name = "/".join(own[-count:])
-        names[run] = name if ends[name] == 1 else run
-    return names
-
-
-def _says_little(own: list[str], count: int, ends: Mapping[str, int]) -> bool:
-    return ends["/".join(own[-count:])] > 1 or bool(VAGUE.fullmatch(own[-count]))

@@ -49,6 +49,7 @@ class Session:
         self._run_of: dict[str, Run] = {}
         self._gone: set[str] = set()
         self._groups = Groups()
+        self._unnamed = False
         self.reading = False
         """Whether the reader has more in hand: a run that is still being read can wait."""
 
@@ -71,6 +72,7 @@ class Session:
                 run.waiting += sum(map(len, gain.batch.points))
                 run.changed(fresh)
                 touched.add(run.id)
+        self._rename()
         return touched
 
     def _place(self, state: SourceState, sure: bool = False) -> Run | None:
@@ -83,12 +85,17 @@ class Session:
         run = self.runs.get(found)
         if run is None:
             run = self.runs[found] = Run(found, found, "", self.settings)
-            for each in self.runs.values():
-                each.name = self._name(each.id)
-        run.name, run.path = self._name(found), self._groups.path(found)
+        self._unnamed = True
         run.source(state)
         self._run_of[state.key] = run
         return run
+
+    def _rename(self) -> None:
+        """A new run or log may change what others are called, too."""
+        if self._unnamed:
+            self._unnamed = False
+            for run in self.runs.values():
+                run.name, run.path = self._name(run.id), self._groups.path(run.id)
 
     def _name(self, run: str) -> str:
         """A run's name; that of `.` is the name of the directory."""
@@ -109,6 +116,7 @@ class Session:
                 run = self._place(state, sure=True)
                 if run is not None:
                     run.changed(fresh=True)
+        self._rename()
 
     def forget(self, gone: Iterable[Source]) -> None:
         """Files that are no more: their points stay as long as another source of their run does."""
