@@ -64,6 +64,9 @@ def critic_learns_nothing(run: Run, limits: Limits) -> Reading | None:
         return between(value, limits["low"])  # nothing is trained: not the critic's own fault
     if value > limits["low"] or (history.count <= limits["early"] and not climbs(run, loss)):
         return between(value, limits["low"])
+    if run.few_samples:
+        message = f"explained variance {num(value)}, of {num(run.samples)} samples an update"
+        return Reading(WATCH, value, limits["low"], message)
     improves = _loss_falls(loss) or run.learned
     never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
     if improves and not never:
@@ -91,7 +94,7 @@ def critic_lost(run: Run, limits: Limits) -> Reading | None:
     if history.last >= limits["low"] or not grown:
         return between(history.last)
     message = f"critic lost its fit: explained variance {num(best)} -> {num(history.last)}"
-    return Reading(WARN, history.last, limits["low"], message)
+    return Reading(WATCH if run.few_samples else WARN, history.last, limits["low"], message)
 
 
 def reward_scale(run: Run, limits: Limits) -> Reading | None:

@@ -19,7 +19,7 @@ from ppo_top.rules.coverage import Skipped, Warming, points, skipped, warming
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
 from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import CRIT, Limits, Reading, Rule
+from ppo_top.rules.rule import CRIT, WATCH, Limits, Reading, Rule
 from ppo_top.rules.run import Run
 from ppo_top.rules.text import LAST_ERROR
 
@@ -186,18 +186,20 @@ class Judge:
         Diagnoses go by what the rule says; what is shown of it is capped by how well it is founded.
         """
         rule, latch = self._rules[place][0], self._latches[place]
+        shown = min(severity, self._caps[place])
+        if latch.index is None and latch.tired and shown <= WATCH:
+            return  # three remarks about a value that wobbles are enough
         self._run.told[rule.id] = max(severity, self._run.open.get(rule.id, 0))
         self._run.open[rule.id] = Severity(self._run.told[rule.id])
-        severity = min(severity, self._caps[place])
         if latch.index is None:
             self._run.opened[rule.id] = mark.row
-            latch.open(len(self.findings))
+            latch.open(len(self.findings), self._run.updates)
             since = latch.since(mark)
-            self.findings.append(self._finding(rule, reading, severity, since, mark))
+            self.findings.append(self._finding(rule, reading, shown, since, mark))
             self.findings[-1].tell(mark.row)
-        elif severity > self.findings[latch.index].severity:
+        elif shown > self.findings[latch.index].severity:
             finding = self.findings[latch.index]
-            finding.changes.append(Change(mark, severity))
+            finding.changes.append(Change(mark, shown))
             finding.value, finding.limit = reading.value, reading.limit
             finding.message = reading.message
             finding.evidence = own_evidence(rule, reading, self._run)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from ppo_top.model import Mark
 from ppo_top.rules.rule import Reading, Steps
 
-LONGEST_WAIT = 48
-"""A finding clears after 3, 6, 12, ... calm points as its rule speaks again and again."""
+OFTEN = 3
+"""A rule that has opened so many findings has said what there is to say of a wobbling value."""
 
 
 class Latch:
     """Raises a severity when k of the last n points call for it; clears after enough calm ones.
 
     The number of calm points doubles each time the same rule speaks again, so that a value which
-    wobbles about its limit becomes one long finding instead of many short ones.
+    wobbles about its limit becomes one long finding instead of many short ones; from the third
+    finding on, calm must last as long as the run had lasted when that finding opened.
     """
 
-    __slots__ = ("calm", "index", "raises", "recent", "steps", "window")
+    __slots__ = ("age", "calm", "index", "raises", "recent", "steps", "window")
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
@@ -24,13 +25,14 @@ class Latch:
         self.recent: list[tuple[int, Mark]] = []
         self.calm = 0
         self.raises = 0
+        self.age = 0
         self.index: int | None = None
 
     def copy(self) -> Latch:
         """An independent copy."""
         other = Latch(self.steps)
         other.recent, other.calm = self.recent.copy(), self.calm
-        other.raises, other.index = self.raises, self.index
+        other.raises, other.index, other.age = self.raises, self.index, self.age
         return other
 
     def see(self, reading: Reading | None, mark: Mark) -> int:
@@ -55,14 +57,20 @@ class Latch:
         """The first bad point of the window; `mark` where there is none."""
         return next((at for was, at in self.recent if was), mark)
 
-    def open(self, index: int) -> None:
-        """Remember where the finding is kept."""
-        self.index, self.calm = index, 0
+    @property
+    def tired(self) -> bool:
+        """Whether a remark of this rule would be one too many."""
+        return self.raises >= OFTEN
+
+    def open(self, index: int, age: int) -> None:
+        """Remember where the finding is kept, and how many updates the run had then."""
+        self.index, self.calm, self.age = index, 0, age
         self.raises += 1
 
     def has_cleared(self, clear: int) -> bool:
         """Whether there were enough calm points in a row to close the open finding."""
-        return self.calm >= min(clear << max(self.raises - 1, 0), max(clear, LONGEST_WAIT))
+        wait = clear << min(max(self.raises - 1, 0), OFTEN)
+        return self.calm >= (max(wait, self.age) if self.tired else wait)
 
     def close(self) -> None:
         """Forget the finding and the points that raised it."""

@@ -39,7 +39,8 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
         return None
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
-    if lost > limits["crit"] and reward.drawdown > 8 * noise:
+    much = reward.gain > limits["much"] * abs(reward.base)
+    if lost > limits["crit"] and reward.drawdown > 8 * noise and much:
         return Reading(CRIT, reward.history.last, reward.best, message)
     if lost > limits["warn"] and reward.drawdown > 6 * noise:
         return Reading(WARN, reward.history.last, reward.best, message)
@@ -138,8 +139,8 @@ RULES = (
         read=reward_crash,
         on=REWARDS,
         families=EVERY,
-        limits={"clear": 0.15, "warn": 0.3, "crit": 0.5, "warmup": 12},
-        persist=persist(2, 3),
+        limits={"clear": 0.15, "warn": 0.3, "crit": 0.5, "much": 0.25, "warmup": 12},
+        persist={WARN: (2, 3), CRIT: (4, 5)},
         causes=("policy collapse, learning rate too high", "a changed environment or reward"),
         tries=ROLL_BACK,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",

@@ -15,6 +15,9 @@ REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
 MOST_CONCEPTS = 512
 """Series beyond this many are not judged: a hostile log could name a new one in every row."""
 
+FEW_SAMPLES = 200
+"""Of so few samples an explained variance is anything between -100 and 0.9 (MountainCar, 8)."""
+
 HUGE = 1e60
 """Larger numbers are judged as this one, so that their squares and products are numbers, too."""
 
@@ -49,6 +52,7 @@ class Run:
         self.reward_concept = ""
         self.memos: dict[str, Memo] = {}
         self.updates = 0
+        self.samples = 0.0
         self.bad: dict[str, int] = {}
         self.new_bad: tuple[str, ...] = ()
 
@@ -66,6 +70,7 @@ class Run:
 
     def take(self, row: Row) -> None:
         """Add a row's values to the histories; numbers that are none are only noted."""
+        self._count_samples(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
         number, histories = row.mark.row, self.histories
@@ -84,6 +89,12 @@ class Run:
             history.push(number, value)
         self.new_bad = tuple(bad)
         self._follow_reward(number)
+
+    def _count_samples(self, row: Row) -> None:
+        """Environment steps an update, where the log counts its rollouts."""
+        now, before = row.values.get("iteration"), self.values.get("iteration")
+        if now is not None and before is not None and now > before:
+            self.samples = (row.mark.step - self.mark.step) / (now - before)
 
     def _follow_reward(self, number: int) -> None:
         """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
@@ -140,6 +151,11 @@ class Run:
         """The share of the run that is done, where its length is known."""
         steps = total(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
+
+    @property
+    def few_samples(self) -> bool:
+        """Whether an update sees so few steps that its losses and shares are mostly chance."""
+        return 0.0 < self.samples < FEW_SAMPLES
 
     @property
     def falling(self) -> bool:

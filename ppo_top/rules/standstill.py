@@ -44,7 +44,8 @@ def critic_failing(run: Run, limits: Limits) -> Reading | None:
         f"critic is failing (explained variance {shown(run, 'explained_variance')}): "
         "policy gradients are noise"
     )
-    return Reading(CRIT, run.value("explained_variance", 3) or 0.0, 0.0, message)
+    level = WARN if run.gained and not run.falling else CRIT
+    return Reading(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
 def nothing_learns(run: Run, limits: Limits) -> Reading | None:

@@ -18,9 +18,12 @@ from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct, times
 from ppo_top.rules.stats import median
 
+ENOUGH_SAMPLES = 1000
+"""Steps an update of which the value loss is a fair measure."""
+
 
 def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
-    """V2: the value loss jumps; one point is a spike, three of five at that height a fault."""
+    """V2: the value loss jumps; one point is a spike, staying at that height a fault."""
     history = critic_loss(run)
     if history is None or history.row != run.mark.row:
         return None
@@ -31,8 +34,12 @@ def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
         return None
     usual = max(median(history.before(10)), 1e-12)
     run.memos["value-loss-spike"] = (usual, float(history.count))
-    message = f"value loss jumped to {num(value)} ({times(value, usual)}), one spike so far"
-    return Reading(WATCH, value, limits["times"] * usual, message, now=True)
+    limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
+    if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
+        message = f"{jump}, the third such spike in {num(limits['again'])} updates"
+        return Reading(CRIT if run.falling else WARN, value, limit, message, now=True)
+    message = f"{jump} ({times(value, usual)}), one spike so far"
+    return Reading(WATCH, value, limit, message, now=True)
 
 
 def _is_spike(history: History, limits: Limits) -> bool:
@@ -42,6 +49,13 @@ def _is_spike(history: History, limits: Limits) -> bool:
         and value > 0.1 * history.high
         and value > limits["times"] * median(before[-10:])
     )
+
+
+def _third_of_a_kind(run: Run, count: int, within: float) -> bool:
+    """Whether two others, each calmed down again, came shortly before this spike."""
+    spikes = (*run.memos.get("value-loss-spikes", ()), float(count))[-3:]
+    run.memos["value-loss-spikes"] = spikes
+    return len(spikes) == 3 and count - spikes[0] <= within
 
 
 def _after_spike(
@@ -55,12 +69,22 @@ def _after_spike(
         return None
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
         return between(value) if value > 5.0 * usual else None
-    window = history.recent[-int(min(age + 1, 5)) :]
-    high = sum(x > limits["times"] * usual for x in window)
     message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
-    if high < 3:
+    if run.few_samples or not _stays(run, history, age, limits["times"] * usual):
         return Reading(WATCH, value, limits["times"] * usual, message)
     return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def _stays(run: Run, history: History, age: float, limit: float) -> bool:
+    """Three of five points at that height; of small rollouts proportionally more.
+
+    Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
+    from 0.005 to 20 and back, some updates at a time.
+    """
+    most = min(4.0, max(1.0, ENOUGH_SAMPLES / run.samples)) if run.samples else 1.0
+    window = history.recent[-int(min(age + 1, 5 * most)) :]
+    needed = 3.0 if most == 1.0 else 4.0 * most
+    return sum(x > limit for x in window) >= needed
 
 
 def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
@@ -77,7 +101,8 @@ def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
                 f"value loss rises ({times(late, early)} in {len(trend.values)} updates): "
                 "the critic cannot keep up"
             )
-            return Reading(WARN, history.last, early, message)
+            level = WATCH if run.few_samples else WARN
+            return Reading(level, history.last, early, message)
     never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
     if never and run.flat:
         message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
@@ -112,7 +137,7 @@ RULES = (
         beside=("explained_variance",),
         read=value_loss_spike,
         on=("value_loss", "value_error"),
-        limits={"times": 10.0, "warmup": 10},
+        limits={"times": 10.0, "again": 20, "warmup": 10},
         persist={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         causes=(
             "an outlier in the reward, or a changed reward or environment",
