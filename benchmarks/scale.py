@@ -4,9 +4,10 @@
 
 Each run has 30 metrics of so many points in one event file, written by TensorBoard's own writer
 (one file, linked into the directory of every run, so that the disk plays no part). Each size is
-measured in a process of its own that reads and judges as the screen does, slice by slice. The bars
-are those of 1,000 runs: a first verdict within 2 s, below 1 GB with everything loaded, below 2 % of
-a core when idle. The exit code is 1 where one is missed.
+measured in a process of its own that reads and judges as the screen does, slice by slice, one run
+being looked at. The bars are those of 1,000 runs: a first verdict within 2 s, at most 250 MB at any
+time (only what is looked at is held as a whole), below 2 % of a core when idle. The exit code is 1
+where one is missed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import time
 from pathlib import Path
 
 from ppo_top.follow import Follower
-from ppo_top.session import Session
+from ppo_top.run import Run
+from ppo_top.session import MOST_WAITING, Session
 from ppo_top.settings import Settings
 
 TAGS = [
@@ -32,7 +34,9 @@ TAGS = [
     *(f"extra/metric_{number}" for number in range(20)),
 ]
 FILES_PER_FOLDER = 20
-BARS = {"first_s": 2.0, "memory_mb": 1000.0, "idle_percent": 2.0}
+AGE_S = 3600.0
+"""The runs were last written an hour ago."""
+BARS = {"first_s": 2.0, "memory_mb": 250.0, "idle_percent": 2.0}
 
 
 # --- making --------------------------------------------------------------------------------------
@@ -51,7 +55,9 @@ def make_events(folder: Path, points: int) -> Path:
             summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
             writer.add_event(Event(wall_time=1.7e9 + step, step=step * 2048, summary=summary))
     writer.close()
-    return next(folder.glob("events*"))
+    events = next(folder.glob("events*"))
+    os.utime(events, (time.time() - AGE_S, time.time() - AGE_S))
+    return events
 
 
 def make_runs(root: Path, runs: int, events: Path) -> None:
@@ -90,23 +96,37 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
         if holds and name not in figures:
             figures[name] = time.perf_counter() - start
 
-    judged = False
+    judged, most, chosen = False, 0.0, ""
     while not judged:
         slice_ = follower.poll(limit=50_000, budget=0.04)
         session.apply(slice_.gains)
-        judged = session.judge(0.02) and not slice_.more
+        session.reading = slice_.more
         known = session.runs.values()
-        note("first_s", any(run.judged for run in known))
+        if known and not chosen:
+            chosen = next(iter(session.runs))  # what is looked at is read first
+            follower.focus(session.runs[chosen].sources)
+        judged = session.judge(0.02, chosen) and not slice_.more
+        while session.waiting_points > MOST_WAITING:
+            session.judge(0.02, chosen)
+        session.slim((chosen,))
+        most = max(most, resident_mb())
+        note("first_s", any(len(run.timeline) for run in known))
+        note("chosen_s", bool(chosen) and is_complete(session.runs[chosen]))
         note("every_run_s", len(known) == runs)
         note("read_s", not slice_.more)
     note("judged_s", judged)
-    figures["memory_mb"] = resident_mb()
+    figures["memory_mb"] = most
     figures["points"] = sum(run.points for run in session.runs.values())
     follower.wait(0.0)
     follower.poll()
     figures["idle_percent"] = 100 * idle(follower, session, idle_s)
     follower.close()
     return figures
+
+
+def is_complete(run: Run) -> bool:
+    """Whether a run has its final verdict."""
+    return run.judged and not run.reading
 
 
 def idle(follower: Follower, session: Session, seconds: float) -> float:
@@ -134,10 +154,11 @@ def measured(root: Path, runs: int, idle_s: float) -> dict[str, float]:
 HEADINGS = {
     "points": "points",
     "first_s": "first verdict s",
+    "chosen_s": "chosen run s",
     "every_run_s": "every run s",
     "read_s": "all read s",
     "judged_s": "all judged s",
-    "memory_mb": "memory MB",
+    "memory_mb": "most memory MB",
     "idle_percent": "idle % of a core",
 }
 
