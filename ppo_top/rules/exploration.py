@@ -101,11 +101,11 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
-    late = min(history.count, reward.count) >= limits["late"]
-    if late and history.trend(20).effect() > -0.03 * first and _stagnates(reward):
+    drop = -history.trend(20).effect() if history.count >= limits["warmup"] else first
+    if drop < 0.01 * first or (drop < 0.03 * first and _stagnates(reward)):
         message = (
-            f"policy is still nearly random (entropy {pct(value / first)} of its start) "
-            "although reward has stopped rising"
+            f"policy is still nearly random (entropy {pct(value / first)} of its start), "
+            f"and has been for {min(20, history.count)} updates: something holds it there"
         )
         return Reading(WARN, value, limits["some"] * first, message)
     return between(value)
@@ -186,7 +186,7 @@ RULES = (
         read=entropy_stays,
         on=("entropy",),
         families=frozenset({CTRL}),
-        limits={"share": 0.97, "some": 0.90, "late": 30, "warmup": 25},
+        limits={"share": 0.97, "some": 0.90, "warmup": 25},
         persist=persist(5, 5),
         causes=(
             "rewards far too large or too small for the learner",
