@@ -132,7 +132,7 @@ class Fold:
             self._append(self._rows.take(key), self._committed)
             self._rows.seal(key)
             self.sealed = len(self.timeline)
-            if self.sealed % 32 == 0 and _clock() > deadline:
+            if self.sealed % 8 == 0 and _clock() > deadline:
                 self.judge = self._committed
                 return False
         self._look_ahead()

@@ -16,7 +16,7 @@ from ppo_top.sources import SourceState
 PATIENCE_S = 30.0
 """A log that says nothing more for so long is given its run by what it has said."""
 
-_SLICE_S = 0.008
+_SLICE_S = 0.004
 """At least so long a run is judged at a stretch, so that each call gets somewhere."""
 
 MOST_POINTS = 1_000_000

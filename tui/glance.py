@@ -10,7 +10,7 @@ from ppo_top.model import Severity
 from ppo_top.run import Run
 from ppo_top.view import RunView, look
 
-OLDEST_S = 0.5
+OLDEST_S = 2.0
 """While a log is being read, a key may be answered with a picture that is so old."""
 
 

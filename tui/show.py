@@ -27,7 +27,7 @@ from ppo_top.tui.pump import Pump
 from ppo_top.tui.signals import attend
 from ppo_top.tui.theme import THEMES, choose
 
-JUDGE_S = 0.01
+JUDGE_S = 0.006
 """The longest stretch of judging between two chances for a key."""
 
 GIVE_WAY_S = 0.02
