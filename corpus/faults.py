@@ -64,7 +64,7 @@ FAULTS = {
     "observations-zero-midway": Fault(BLIND, environment="zero_observation", midway=True),
     "critic-reset-midway": Fault(CRITIC, model="reset_critic", midway=True),
     "reward-x1000-midway": Fault((*SCALE, "V4", "C4"), environment="scale_reward", midway=True),
-    "gamma-0": Fault((*STANDSTILL, "R3", "R4", "R6"), replace=(("gamma", 0.0),)),
+    "gamma-0": Fault((*STANDSTILL, "R3", "R4", "R6", "V8"), replace=(("gamma", 0.0),)),
     "gradient-tiny": Fault((*STANDSTILL, "V1"), replace=(("max_grad_norm", 1e-6),)),
     "clip-tiny": Fault(("P2", *STANDSTILL), replace=(("clip_range", 1e-3),)),
     "value-clip-tiny": Fault(CRITIC, replace=(("clip_range_vf", 1e-3),)),

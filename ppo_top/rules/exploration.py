@@ -101,14 +101,22 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
-    drop = -history.trend(20).effect() if history.count >= limits["warmup"] else first
-    if drop < 0.01 * first or (drop < 0.03 * first and _stagnates(reward)):
+    drop = -history.trend(20).effect()
+    if _is_held(history, drop) or (drop < 0.03 * first and _stagnates(reward)):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
-            f"and has been for {min(20, history.count)} updates: something holds it there"
+            "and for 20 updates it has not become less so"
         )
         return Reading(WARN, value, limits["some"] * first, message)
     return between(value)
+
+
+def _is_held(history: History, drop: float) -> bool:
+    """Whether nearly all of the fall came at once and none after: a bonus holds the entropy there.
+
+    Where learning is merely slow the fall goes on, however small its steps.
+    """
+    return drop < 0.2 * (start(history) - history.level(5))
 
 
 def _stagnates(reward: Learning) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ppo_top.rules.history import History
 from ppo_top.rules.rule import (
     AT_ONCE,
     CTRL,
@@ -33,6 +34,23 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
     message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
     return Reading(INFO, history.last, None, message)
+
+
+def rate_cut(run: Run, limits: Limits) -> Reading | None:
+    """O4: the learning rate is switched off from one update to the next, in no schedule's way."""
+    history = run.histories["lr"]
+    if run.at_max or not is_cut(history):
+        return None
+    message = f"learning rate fell from {num(history.high)} to {num(history.last)} at once"
+    return Reading(WARN, history.last, None, f"{message}: the policy can learn no more")
+
+
+def is_cut(rate: History) -> bool:
+    """Whether a rate that is next to nothing became so in one step."""
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high:
+        return False
+    low, high = 0.01 * rate.high, 0.2 * rate.high
+    return any(before > high and after <= low for before, after in pairwise(rate.recent))
 
 
 def rate_jumps(run: Run, limits: Limits) -> Reading | None:
@@ -101,6 +119,26 @@ RULES = (
         tries=("a schedule as long as the run: {training_length}", "a floor under {learning_rate}"),
         source="a learning rate that is too small converges too slowly (SB3 practice)",
         grade="D",
+    ),
+    Rule(
+        id="learning-rate-cut",
+        title="Learning rate switched off",
+        codes=("O4",),
+        sees="the learning rate falls to zero from one update to the next",
+        concepts=("lr",),
+        beside=("approx_kl",),
+        read=rate_cut,
+        on=("lr",),
+        families=EVERY,
+        limits={"warmup": 5},
+        persist=persist(3, 3),
+        causes=("a schedule that ends before the run does", "a callback or a resumed optimiser"),
+        tries=(
+            "a schedule as long as the run: {training_length}",
+            "check what sets {learning_rate} while the run goes on",
+        ),
+        source="labelled run: learning rate 0 in mid-run; too small is too slow (SB3 practice)",
+        grade="C",
     ),
     Rule(
         id="learning-rate-jump",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.history import History
 from ppo_top.rules.rule import (
     AT_ONCE,
     CRIT,
     CTRL,
     EVERY,
+    INFO,
     RLHF,
     WARN,
     WATCH,
@@ -18,12 +20,16 @@ from ppo_top.rules.rule import (
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, times
 from ppo_top.rules.stats import log_surprise, median
+from ppo_top.rules.step_size import update_kl
 
 
 def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
     """P9: the surrogate loss is positive for long, or of an extreme size."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
+    if _unscaled(run, history):
+        message = f"policy loss is {num(value)}: advantages do not seem to be normalised"
+        return Reading(INFO, value, limits["extreme"], message)
     if abs(value) > limits["extreme"] and run.family == CTRL and _usually_small(run):
         return Reading(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
     if value > limits["warn"] and run.family == CTRL and _usually_small(run):
@@ -48,6 +54,13 @@ def _usually_small(run: Run) -> bool:
     if run.producer == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
+
+
+def _unscaled(run: Run, history: History) -> bool:
+    """A loss that was large from the start, of steps that are small, is in units of the reward."""
+    kl = update_kl(run)
+    large = median([abs(x) for x in history.first[:5]]) > 0.2
+    return run.family == CTRL and large and kl is not None and abs(kl) <= 0.03 and not run.falling
 
 
 def _jumped(value: float, before: list[float]) -> bool:

@@ -6,6 +6,7 @@ from ppo_top.rules.learning import Learning
 from ppo_top.rules.rule import (
     AT_ONCE,
     CRIT,
+    CTRL,
     EVERY,
     GRPO,
     INFO,
@@ -35,7 +36,7 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.base):
         return None
     lost, noise = reward.lost, reward.noise
-    if lost < limits["clear"]:
+    if lost < limits["clear"] or _few_episodes(run, limits["episodes"]):
         return None
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
@@ -45,6 +46,14 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     if lost > limits["warn"] and reward.drawdown > 6 * noise:
         return Reading(WARN, reward.history.last, reward.best, message)
     return between(reward.history.last)
+
+
+def _few_episodes(run: Run, enough: float) -> bool:
+    """The mean of a handful of episodes goes up and down by chance."""
+    length = run.histories.get("ep_len")
+    if run.family != CTRL or length is None or length.last <= 0.0:
+        return False
+    return run.mark.step < enough * length.last
 
 
 def never_moves(run: Run, limits: Limits) -> Reading | None:
@@ -139,7 +148,14 @@ RULES = (
         read=reward_crash,
         on=REWARDS,
         families=EVERY,
-        limits={"clear": 0.15, "warn": 0.3, "crit": 0.5, "much": 0.25, "warmup": 12},
+        limits={
+            "clear": 0.15,
+            "warn": 0.3,
+            "crit": 0.5,
+            "much": 0.25,
+            "episodes": 20,
+            "warmup": 12,
+        },
         persist={WARN: (2, 3), CRIT: (4, 5)},
         causes=("policy collapse, learning rate too high", "a changed environment or reward"),
         tries=ROLL_BACK,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.diagnoses import DIAGNOSIS, shown
+from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import (
     CRIT,
     INFO,
@@ -75,6 +76,8 @@ def decayed(run: Run, limits: Limits) -> Reading | None:
     """C11: learning rate, KL and clipping have gone to zero together, reward steady."""
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
+        return None
+    if is_cut(rate):
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import (
     CRIT,
     CTRL,
@@ -50,21 +51,25 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
     value = update_kl(run)
     if value is None or abs(value) > limits["clear_kl"]:
         return None
-    clip = clipped(run)
-    if abs(value) >= limits["kl"] or (clip is not None and clip > 0.0):
+    clip = clipped(run) or 0.0
+    if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
         return between(value, limits["kl"])
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
         return None
     if run.family in LLM and run.gained and not run.falling:
         return between(value, limits["kl"])  # small steps of a large model may be all it needs
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
+    if clip:
+        held = run.setting("clip_range", "clip_range")
+        width = f"clip range {num(held)}" if held is not None else "clip range"
+        message = f"the {width} holds the policy: {pct(clip)} clipped at a KL of {num(value)}"
     return Reading(WARN, value, limits["kl"], message)
 
 
 def _rate_gone(run: Run) -> bool:
     """The KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
-    return rate is not None and rate.last <= 0.2 * rate.high
+    return rate is not None and rate.last <= 0.2 * rate.high and not is_cut(rate)
 
 
 def _never_moved_by_design(run: Run) -> bool:
@@ -134,16 +139,18 @@ RULES = (
         beside=("clip_fraction",),
         read=policy_still,
         on=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "warmup": 4},
+        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
         by={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persist=persist(8, 10),
         causes=(
             "learning rate far too small",
             "frozen or untrained weights, or gradients clipped to nothing",
+            "a clip range that is far too narrow",
             "advantages that are all zero",
         ),
         tries=(
             "raise {learning_rate}",
+            "check that neither {clip_range} nor {max_grad_norm} is far too small",
             "check which parameters are trained, and that the optimiser has them",
             "check the spread of rewards and advantages",
         ),

@@ -132,6 +132,11 @@ STEPS = (
         INFO,
     ),
     Case(
+        "learning-rate-cut",
+        {"lr": after(40, 0.0, 3e-4), "reward_mean": settled},
+        {"lr": lambda i: 3e-4 * max(0.0, 1 - i / 59), "reward_mean": settled},
+    ),
+    Case(
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},
@@ -191,6 +196,11 @@ CRITIC = (
         "critic-not-learning",
         {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
         {"explained_variance": lambda i: 0.0 if i < 9 else 0.4, "value_loss": lambda i: 90.0},
+    ),
+    Case(
+        "returns-constant",
+        {"explained_variance": NAN, "reward_mean": flat},
+        {"explained_variance": lambda i: NAN if i % 6 < 4 else 0.4, "reward_mean": flat},
     ),
     Case(
         "critic-lost",
