@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ppo_top.model import Batch
+from ppo_top.model import Batch, Points
 
 HEAD_BYTES = 4096
 """How much of a file a format sees to recognise it."""
@@ -61,6 +61,10 @@ class Store(Protocol):
         ...
 
 
+Newest = Callable[[bytes, bytes], list[Points]]
+"""The points in the last bytes of a file, given its first bytes and those."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """How a format is recognised and read.
@@ -75,6 +79,8 @@ class Format:
     `cumulative` files hold the whole history each: of several the longest is the newest.
     `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
     first bytes change they are read again from the start.
+    `newest` gives the points in the last bytes of a file, wherever in a record they begin: they are
+    shown while a long file is read, which brings them again.
     """
 
     name: str
@@ -88,3 +94,4 @@ class Format:
     rewritten: bool = False
     chained: bool = False
     cumulative: bool = False
+    newest: Newest | None = None

@@ -21,9 +21,6 @@ from ppo_top.parsers._protobuf import Malformed
 from ppo_top.parsers._tfrecord import BAD_CHECKSUM, HEADER, Block, Headers, Records
 from ppo_top.parsers.base import Format
 
-TAIL_BYTES = 8192
-"""What `tail_points` needs of a file's end to see the newest value of some hundred tags."""
-
 NOT_LISTED = "more damage here and behind, not listed any more"
 _MOST_PROBLEMS = 1000
 _NUMPY_PAYS = 4 << 20
@@ -152,9 +149,8 @@ def _config(value: Value) -> dict[str, int | float | bool | str]:
 def tail_points(data: bytes) -> list[Points]:
     """The points in the last bytes of an event file, wherever in a record they begin.
 
-    For a first look at many runs: read the last `TAIL_BYTES` of each file and take the last point
-    of each tag; the file is then read from its start as usual, and brings these points again.
-    The first record is found by the checksum of its header; damage is passed over in silence.
+    They are shown while a long file is read from its start, which brings them again. The first
+    record is found by the checksum of its header; damage is passed over in silence.
     """
     start = Headers().search(data, 0)
     return TensorBoard().feed(data[start:]).points
@@ -179,4 +175,5 @@ FORMAT = Format(
     rank=100,
     parser=TensorBoard,
     chained=True,
+    newest=lambda _first, last: tail_points(last),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG, concept
 from ppo_top.model import Finding, Severity, Status
@@ -134,6 +134,23 @@ def _speaks_of(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None
         and (severity := finding.severity_at(row)) is not None
     ]
     return max(about, key=lambda pair: pair[1], default=None)
+
+
+def brought_forward(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]:
+    """While a long log is read: the rows with the values that stand at its end."""
+    newest = run.newest
+    for row in rows:
+        value = newest.get(row.concept)
+        if value is None:
+            yield row
+            continue
+        yield replace(
+            row,
+            value=value,
+            text=value_text(value, concept(row.concept).fmt),
+            status=max(row.status, colour(row.concept, value, run.profile), key=_ORDER.index),
+            note="newest value; the log is being read",
+        )
 
 
 def judged_concepts(run: Run) -> Iterator[str]:

@@ -25,6 +25,12 @@ FIRST_PIECE = 1 << 15
 """The first piece: enough to tell what a log is, and little where there are thousands."""
 
 
+LONG = 4 << 20
+"""While more bytes than these are to be read, the newest values are taken from a log's end,"""
+EDGE = 1 << 16
+"""from so many bytes of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A log: `key` is its path below its PATH (unique among all), `root` that PATH."""
@@ -40,7 +46,8 @@ class Gain:
     """What a source gained. `reset`: all its earlier gains are void, the file began again.
 
     `more`: it is known to hold more than has been read by now. The gain that ends the reading may
-    be empty, to tell that.
+    be empty, to tell that. `ahead`: the points are from the end of a long log, and come again when
+    it has been read as far as that.
     """
 
     source: Source
@@ -49,6 +56,7 @@ class Gain:
     mtime: float
     size: int
     more: bool = False
+    ahead: bool = False
 
 
 class Feed(Protocol):
@@ -234,6 +242,20 @@ class FileFeed:
         ends = self.more and not batch
         self.more = bool(batch)
         return self._gain(batch, False) if batch or ends else None
+
+    def newest(self) -> Gain | None:
+        """What stands at the end of a long log of which most is not read yet."""
+        if self._parser is None or self.source is None or self.size - self.offset < LONG:
+            return None
+        find = self.source.format.newest
+        try:
+            points = find(*self.tail.edges(EDGE)) if find is not None else []
+        except Exception as error:  # noqa: BLE001 (its own fault: the values come later)
+            mishap.note("its reader", error)
+            return None
+        if not points:
+            return None
+        return Gain(self.source, Batch(points), False, self.mtime, self.size, True, ahead=True)
 
     def again(self) -> None:
         """Read from the beginning once more."""

@@ -97,6 +97,15 @@ class Fold:
         """What a tag of a source means, or None."""
         return self._plan.concepts.get((source.key, tag))
 
+    def newest(self) -> dict[str, float]:
+        """concept -> value at the end of a long log that is still being read, in its own sign."""
+        found = {}
+        for source in self._sources:
+            for lane in self._plan.lanes if source.newest else ():
+                if lane.source == source.key and lane.tag in source.newest:
+                    found[lane.concept] = lane.offset + lane.scale * source.newest[lane.tag]
+        return found
+
     def take_out(self) -> dict[str, Any]:
         """Hand over all that only judging and drawing need; nothing may be judged until `put_in`.
 

@@ -88,6 +88,7 @@ class Follower:
         self._live: dict[str, FileFeed] = {}
         self._old: deque[FileFeed] = deque()
         self._ready = Turns()
+        self._ahead: set[str] = set()
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
         self._moved, self._sums = True, (0, 0)
@@ -111,8 +112,7 @@ class Follower:
         if self._pipe is not None and self._pipe.changed():
             self._ready.push(self._pipe)
         while self._ready and points < limit:
-            gain = self._take(limit - points)
-            if gain is not None:
+            for gain in self._take(limit - points):
                 gains.append(gain)
                 points += sum(len(each) for each in gain.batch.points)
             if self._clock() >= until:
@@ -120,8 +120,8 @@ class Follower:
         read, total = self._progress()
         return Slice(gains, gone, bool(self._ready) or self._unseen, read, total)
 
-    def _take(self, limit: int) -> Gain | None:
-        """One piece of the feed whose turn it is."""
+    def _take(self, limit: int) -> list[Gain]:
+        """One piece of the feed whose turn it is; of one in focus also what stands at its end."""
         feed = self._ready.pop()
         self._moved = True
         start = self._clock()
@@ -132,7 +132,12 @@ class Follower:
             self._refuse(feed)
         elif feed.more:
             self._ready.push(feed)
-        return gain
+        gains = [gain] if gain is not None else []
+        if feed.key in self._ahead and isinstance(feed, FileFeed) and feed.source is not None:
+            self._ahead.discard(feed.key)
+            newest = feed.newest()
+            gains += [newest] if newest is not None else []
+        return gains
 
     def _refuse(self, feed: FileFeed) -> None:
         """No log: it is never looked at again, and told if the user gave this very file."""
@@ -153,8 +158,9 @@ class Follower:
         return self._sums
 
     def focus(self, keys: Iterable[str]) -> None:
-        """Read these sources before all others."""
-        self._ready.prefer(keys)
+        """Read these sources before all others; of long ones the newest values come at once."""
+        self._ahead = set(keys)
+        self._ready.prefer(self._ahead)
 
     def again(self, keys: Iterable[str]) -> None:
         """Read these sources once more from their beginning; the next gain of each is a reset.

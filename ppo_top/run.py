@@ -88,6 +88,8 @@ class Run:
         self.judged = work.advance(deadline)
         if self.judged:
             self.waiting = 0
+            for source in self.sources.values():
+                source.newest = source.newest if source.more else {}
         if work is self._next and self._has_caught_up(work):
             self._shown, self._next = work, None
         return self.judged
@@ -214,6 +216,11 @@ class Run:
     def has_concepts(self) -> bool:
         """Whether it logs anything that means something to the rules."""
         return self._shown.has_concepts
+
+    @property
+    def newest(self) -> dict[str, float]:
+        """concept -> value at the end of its logs, while these are long and being read."""
+        return self._shown.newest() if self._packed is None else {}
 
     @property
     def tags_left_out(self) -> int:

@@ -63,6 +63,11 @@ class Session:
                 state = self._states[key] = SourceState(gain.source)
             if key in self._run_of:
                 self._run_of[key].unpack()
+            if gain.ahead:
+                state.take_ahead(gain)
+                if key in self._run_of:
+                    self._run_of[key].version += 1
+                continue
             fresh = state.take(gain)
             self._gone.discard(state.key)
             run = self._run_of.get(state.key) or self._place(state)

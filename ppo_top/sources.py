@@ -57,6 +57,8 @@ class SourceState:
     """Whether it was known to hold more when it was last read."""
     held: int = 0
     """How many of the points are here."""
+    newest: dict[str, float] = field(default_factory=dict)
+    """tag -> the value at the end of a long log, while that is read from its beginning."""
 
     @property
     def key(self) -> str:
@@ -111,6 +113,10 @@ class SourceState:
         self.points = self.held = self.first.rows = 0
         self.problem_count = self.tags_left_out = 0
         self.ended = None
+
+    def take_ahead(self, gain: Gain) -> None:
+        """Keep what stands at the end of a long log until it has been read that far."""
+        self.newest = {points.tag: points.values[-1] for points in gain.batch.points}
 
     def take(self, gain: Gain) -> bool:
         """Add what a poll brought; True when it brought a tag, a setting or a word never seen."""

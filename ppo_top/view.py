@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.crucial import SETTLED, CheckRow, checklist
+from ppo_top.crucial import SETTLED, CheckRow, brought_forward, checklist
 from ppo_top.curves import Panel, PanelTrack, panels
 from ppo_top.model import ConfigValue, Finding, State, worst
 from ppo_top.progress import Progress, progress
@@ -62,6 +62,9 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     at = last if row is None else min(row, last)
     stood = standing(run, now) if at == last else Standing(State.LIVE, "")
     opened = open_findings(run, at)
+    rows = checklist(run, at, opened)
+    if at == last and run.newest:
+        rows = brought_forward(rows, run)
     return RunView(
         id=run.id,
         name=run.name,
@@ -77,7 +80,7 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
         progress=progress(run, at),
         open=opened,
         past=past(run, at),
-        checklist=tuple(checklist(run, at, opened)),
+        checklist=tuple(rows),
         panels=tuple(panels(run, at)),
         timeline=run.timeline,
         config=run.config,
