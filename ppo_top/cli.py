@@ -93,6 +93,11 @@ def _settings_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--goal", type=float, metavar="REWARD", help="the reward that means success"
     )
+    parser.add_argument(
+        "--curriculum",
+        action="store_true",
+        help="the task changes on the way: falls of the reward are a level less severe",
+    )
 
 
 def _screen_options(parser: argparse.ArgumentParser) -> None:
@@ -289,7 +294,9 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     settings = load(folder, lambda: names, is_concept, own=own)
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
-    return replace(settings, goal=options.goal) if options.goal is not None else settings
+    if options.goal is not None:
+        settings = replace(settings, goal=options.goal)
+    return settings.with_curriculum() if options.curriculum else settings
 
 
 def _screen(

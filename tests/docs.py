@@ -94,7 +94,8 @@ SYSTEMS = (
 )
 
 SHARED = re.compile(
-    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--ascii|--theme \{[^}]*\}|--no-bell)\]"
+    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
+    r"|--theme \{[^}]*\}|--no-bell)\]"
 )
 """Options that most commands have: the README tells them once."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from ppo_top.catalogue import is_concept, own_meaning
 from ppo_top.settings import (
+    CURRICULUM,
     MOST_BYTES,
     NAME,
     TRANSFORMS,
@@ -121,6 +122,14 @@ def test_all_that_can_be_said(own):
     assert (settings.theme, settings.ascii) == ("light", True)
 
 
+def test_a_curriculum_softens_what_it_explains(own: Read) -> None:
+    """`curriculum = true` eases the rules of a changed task, beside thresholds of one's own."""
+    settings = own("curriculum = true\n[rules.kl-high]\nwarn = 0.5")
+    assert settings.thresholds["kl-high"] == {"warn": 0.5}
+    assert {settings.thresholds[rule]["milder"] for rule in CURRICULUM} == {1.0}
+    assert own("curriculum = false").thresholds == {}
+
+
 WRONG = [
     ("gaol = 1", "'gaol': is not known; did you mean 'goal'?"),
     ("goal = 'high'", "goal: 'high' is not a number"),
@@ -149,6 +158,7 @@ WRONG = [
     ("[notify]\nbell = 1", "notify.bell: is true or false"),
     ("[display]\ntheme = 1", "display.theme: is a name in quotes"),
     ("[display]\nascci = true", "display.'ascci': is not known; did you mean 'ascii'?"),
+    ("curriculum = 1", "curriculum: is true or false"),
     ("goal = = 3", "cannot be read: Invalid value (at line 1, column 8)"),
     ("x = " + "[" * 5000, "cannot be read"),
 ]

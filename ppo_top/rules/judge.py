@@ -58,6 +58,7 @@ class Judge:
         self._combining = tuple(p for p, rule in enumerate(rules) if rule.members)
         self._last = tuple(p for p in self._combining if not rules[p].on)
         self._caps = [rule.cap(profile) for rule in rules]
+        self._milder = [int(limits.get("milder", 0)) for _, limits in self._rules]
         self._plans: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
         self._steps = [rule.steps(limits) for rule, limits in self._rules]
         self._latches = [Latch(steps) for steps in self._steps]
@@ -186,6 +187,7 @@ class Judge:
         Diagnoses go by what the rule says; what is shown of it is capped by how well it is founded.
         """
         rule, latch = self._rules[place][0], self._latches[place]
+        severity = Severity(max(Severity.INFO, severity - self._milder[place]))
         shown = min(severity, self._caps[place])
         if latch.index is None and latch.tired and shown <= WATCH:
             return  # three remarks about a value that wobbles are enough

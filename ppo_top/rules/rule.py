@@ -27,8 +27,11 @@ NAMES = {
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 
-ENGINE_LIMITS = ("k", "n", "warmup", "clear_after")
-"""Names that every rule's settings understand besides its own thresholds."""
+ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
+"""Names that every rule's settings understand besides its own thresholds.
+
+`milder` is by how many levels less severe the rule is than it would be.
+"""
 
 
 class Reading(NamedTuple):
@@ -76,8 +79,9 @@ class Rule:
     `concepts` are what it is about, `beside` what is shown as evidence with it. `on` are concepts
     of which the first one that a row holds makes the rule look (none: it looks at every row).
     `limits` are its thresholds, which `by` replaces for a family or a producer and the settings
-    file for everyone; each rule also has `warmup` (points that it lets pass first), `clear_after`
-    (calm points that end a finding), `k` and `n` (so many of so many points raise it). `grade` says
+    file for everyone; each rule also has `ENGINE_LIMITS`: `warmup` (points that it lets pass
+    first), `clear_after` (calm points that end a finding), `k` and `n` (so many of so many points
+    raise it), `milder`. `grade` says
     how well the thresholds are founded: A stated by a trainer's guide or by the trainer itself, B
     reported by papers or maintainers, C checked on labelled runs, D neither; `grades` says it where
     a family differs. `tries` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.own_rule import OwnRule
 from ppo_top.rules.judge import Judge
+from ppo_top.settings import Settings
 from tests.rules.cases import fallen
 from tests.rules.runs import CTRL, GRPO, findings, judged, profile, rows, told
 
@@ -137,6 +138,35 @@ def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
     columns = {**GRPO, "resp_len_mean": lambda i: 100 + 30.0 * i, "reward_mean": 0.3}
     finding = of(findings(profile("grpo"), rows(columns)), "length-runaway")
     assert finding.severity == Severity.WATCH
+
+
+def test_other_algorithms_are_only_remarked_on_where_thresholds_come_from_runs() -> None:
+    """A crash is a fault of PPO and a remark on DQN; NaN is the same in both."""
+    columns = {"reward_mean": fallen, "value_loss": lambda i: math.nan if i == 55 else 1.0}
+    by_algorithm = {
+        algorithm: findings(Profile("sb3", "ctrl", algo=algorithm), rows(columns))
+        for algorithm in ("PPO", "DQN")
+    }
+    assert of(by_algorithm["PPO"], "reward-crash").severity == Severity.CRIT
+    assert of(by_algorithm["DQN"], "reward-crash").severity == Severity.WATCH
+    assert of(by_algorithm["DQN"], "non-finite").severity == Severity.CRIT
+
+
+def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:
+    """Where the task grows harder on the way the same crash does not turn the run red."""
+    softer = Settings().with_curriculum().thresholds
+    columns = {**CTRL, "reward_mean": fallen}
+    usual = of(findings(Profile("sb3", "ctrl"), rows(columns)), "reward-crash")
+    eased = of(findings(Profile("sb3", "ctrl", overrides=softer), rows(columns)), "reward-crash")
+    assert (usual.severity, eased.severity) == (Severity.CRIT, Severity.WARN)
+
+
+def test_three_remarks_of_a_rule_are_enough() -> None:
+    """A remark that comes and goes is made three times; a warning may still follow."""
+    spikes = {20 + 12 * number: 0.08 for number in range(20)}
+    columns = {**CTRL, "approx_kl": lambda i: spikes.get(i, 0.008)}
+    found = findings(profile(), rows(columns, 260))
+    assert [f.severity for f in found if f.rule == "kl-spike"] == [Severity.WATCH] * 3
 
 
 def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:
