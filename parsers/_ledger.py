@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 
-from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Line, Problem, State
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Lines, Problem, State
 from ppo_top.parsers._record import Record
 from ppo_top.parsers._sheet import Sheet
 
@@ -34,7 +34,7 @@ class Ledger:
         self._config: dict[str, ConfigValue] = {}
         self._ended: Ended | None = None
 
-    def take(self, lines: list[Line], problems: list[Problem]) -> Batch:
+    def take(self, lines: Lines, problems: list[Problem]) -> Batch:
         """All since the last call as a batch."""
         batch = Batch(self._sheet.take(), self._config, lines, problems, self._ended)
         self._begin()
@@ -75,6 +75,11 @@ class Ledger:
         times = array("d", [UNKNOWN_TIME]) * len(steps)
         for tag, values in zip(self._named("", tags), columns, strict=True):
             self._sheet.column(tag, steps, times, values)
+
+    def words(self, tags: tuple[str, ...], steps: array[int], words: Sequence[bytes]) -> None:
+        """Many rows of one layout, their numbers still words, said by the first speaker."""
+        self._goes_on(steps[-1])
+        self._sheet.words(self._named("", tags), steps, words)
 
     def _goes_on(self, step: int) -> None:
         """Training goes on, so a traceback before it was survived; a farewell before that holds."""

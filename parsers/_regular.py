@@ -12,10 +12,10 @@ from ppo_top.parsers._ledger import Ledger
 from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._voice import Voice
 
-_DASH, _BRACE = b"-{"
-_FEWEST = 4
-_RUN = 1 << 17
-"""Bytes of dictionaries that are taken at once."""
+REGULAR = _DASH, _BRACE = tuple(b"-{")
+"""The first bytes of what may be read quickly."""
+_SHORTEST, _RUN = 1 << 13, 1 << 17
+"""Bytes of dictionaries that are taken at once: fewer after a failure, more after each success."""
 
 
 class Regular:
@@ -25,7 +25,7 @@ class Regular:
         self._ledger = ledger
         self._screen = screen
         self._tables = _table_runs.Runs()
-        self._not_before = 0  # a run that failed is not tried again line by line
+        self._reach = _SHORTEST
 
     def read(self, voice: Voice, piece: bytes, place: int, position: int, bars: bool) -> int:
         """Read what starts at `position`; where it ends, or 0 when it has to go the careful way.
@@ -55,40 +55,42 @@ class Regular:
                 steps += [step] * (group.rows + 1)
                 last = step
             voice.tables(group.steps)
-            self._ledger.columns(group.tags, group.steps, group.columns)
-        texts = piece[position : end - 1].decode("ascii", "replace").split("\n")
-        self._screen.many(texts, place + position, steps)
+            self._ledger.words(group.tags, group.steps, group.words)
+        text = piece[position : end - 1].decode("ascii", "replace")
+        self._screen.block(place + position, text, tuple(steps))
         return end
 
     def _run(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
-        if place + position < self._not_before:
+        end = piece.find(b"\n", position) + 1
+        first = piece[position:end] if end - position <= _RUN else b""
+        shape = _runs.shape_of(first) if first else None
+        tags = voice.layouts.known(shape.keys) if shape else None
+        if shape is None or tags is None:
             return 0
-        end = piece.rfind(b"\n", position, position + _RUN) + 1
-        block = _runs.alike(piece[position:end])
-        if block.count(b"\n") < _FEWEST or not block.isascii():
+        end = max(end, piece.rfind(b"\n", position, position + self._reach) + 1)
+        found = _runs.columns(piece[position:end], shape)
+        self._reach = _SHORTEST
+        if found is None:
             return 0
-        end = position + len(block)
-        shape = _runs.shape_of(block[: block.find(b"\n")])
-        tags = voice.layouts.known(shape.keys)
-        columns = _runs.columns(block, shape) if tags else None
-        if tags is None or columns is None:
-            self._not_before = place + (end if tags else position + 1)
-            return 0
+        size, columns = found
+        self._reach = min(2 * size + _SHORTEST, _RUN)
         steps = voice.count(len(columns[0]))
-        self._screen.many(block[:-1].decode("ascii").split("\n"), place + position, steps)
+        text = piece[position : position + size - 1].decode("ascii")
+        self._screen.block(place + position, text, steps)
         self._ledger.columns(tags, steps, columns)
-        return end
+        return position + size
 
     def _line(self, voice: Voice, piece: bytes, place: int, position: int) -> int:
         end = piece.find(b"\n", position)
         line = piece[position:end]
-        if end < 0 or len(line) > _RUN or line[-1:] != b"}" or b"\r" in line or not line.isascii():
+        if end < 0 or len(line) > _RUN or line[-1:] != b"}" or not line.isascii():
             return 0
-        found = voice.layouts.read(line)
+        text = line.decode("ascii")
+        found = voice.layouts.read(line) if text.isprintable() else None
         if found is None:
             return 0
         tags, values = found
         steps: array[int] = voice.count(1)
-        self._screen.many([line.decode("ascii")], place + position, steps)
+        self._screen.block(place + position, text, steps)
         self._ledger.row("", tags, steps[0], values)
         return end + 1

@@ -1,128 +1,105 @@
 """Runs of one-line dictionaries with the same keys, read column by column.
 
-The lines are cut at their quotes. Between them stand, at places that the first line tells, the keys
-and the numbers: bare ones (transformers 4), quoted ones (transformers 5), or both mixed.
+Such lines are equal but for the characters of their numbers. With these taken out, all lines must
+be the same as the first; with everything else taken out, the numbers are left.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
-from collections.abc import Sequence
-from functools import lru_cache
-from operator import itemgetter
+from itertools import accumulate
 from typing import NamedTuple
 
-from ppo_top.parsers._floats import MINUS_ZERO, floats, reader
+from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers._floats import listed
 
-_BLANKS = bytes.maketrans(b"{}:,", b"    ")
-_KEY, _LONGEST_KEY = 2, 200
-_JSON = bytes.maketrans(b"'\n", b'",')
-_FEWEST = 2
+_NUMERIC = b"0123456789.-+E"
+_TO_BLANKS = bytes.maketrans(b"'}\n", b"  ,")
+_OTHERS = bytes(set(range(256)) - set(_NUMERIC + b"'} ,\n"))
+_VALUE = rb"'[^']+': (?:''|'nan'|nan|)"
+_SKELETON = re.compile(rb"\{" + _VALUE + rb"(?:, " + _VALUE + rb")*+\}\n")
+_ITEM = re.compile(rb"'([^']+)': '?(nan)?")
+_CONFUSED = re.compile(rb"e[-+]|[\d.\-+E,]")
+"""What in a key might be taken for a part of a number."""
+_GAPS = re.compile(rb",[ ,]*,")
+_NAN = array("d", [UNKNOWN_TIME])
 
 
 class Shape(NamedTuple):
-    """Where keys, numbers and blanks stand in a line that was cut at its quotes."""
+    """What lines with the same keys, and nan at the same places, have in common."""
 
-    width: int
     keys: tuple[bytes, ...]
-    key_places: tuple[int, ...]
-    number_places: tuple[int, ...]
-    blank_places: tuple[int, ...]
+    skeleton: bytes
+    """A line without its numbers, with its line end."""
+    numbers: tuple[int | None, ...]
+    """For each key which of a line's numbers it has; None: nan."""
+    gaps: tuple[bytes, ...]
+    """The commas between two numbers where nan was between them, the longest first."""
 
 
-def alike(block: bytes) -> bytes:
-    """The lines at the start of `block` that have the same first key."""
-    key = block[: block.find(b"'", _KEY) + 1]
-    if not _KEY < len(key) <= _LONGEST_KEY:
-        return b""
-    end = _other_line(key).search(block)
-    return block[: end.end()] if end else b""
+def shape_of(line: bytes) -> Shape | None:
+    """The shape of one line with its line end; None when it is not that of numbers under keys."""
+    skeleton = _numbered(line).translate(None, _NUMERIC)
+    if not _SKELETON.fullmatch(skeleton) or not line.isascii():
+        return None
+    found = _ITEM.findall(skeleton)
+    keys = tuple(key for key, _ in found)
+    if not line[:-1].decode("ascii").isprintable() or any(map(_CONFUSED.search, keys)):
+        return None
+    gaps = [bool(gap) for _, gap in found]
+    if gaps[0] or gaps[-1]:
+        return None  # what stands between two lines is always the same
+    places = accumulate(not gap for gap in gaps)
+    numbers = tuple(None if gap else at - 1 for gap, at in zip(gaps, places, strict=True))
+    needles = _GAPS.findall(_bare(_numbered(line)))
+    return Shape(keys, skeleton, numbers, tuple(sorted(set(needles), key=len, reverse=True)))
 
 
-@lru_cache(maxsize=64)
-def _other_line(key: bytes) -> re.Pattern[bytes]:
-    """A line end behind which no line with this first key starts."""
-    return re.compile(rb"\n(?!" + re.escape(key) + rb")")
+def columns(block: bytes, shape: Shape) -> tuple[int, list[array[float]]] | None:
+    """How many bytes of a block of whole lines have the shape, and their numbers key by key.
 
-
-def shape_of(line: bytes) -> Shape:
-    """The shape of one line (without its line end)."""
-    parts = line.translate(_BLANKS).split(b"'")
-    keys, numbers, blanks = [], [], []
-    place = 1
-    while place + 1 < len(parts):
-        keys.append(place)
-        quoted = not parts[place + 1].strip() and place + 3 < len(parts)
-        numbers.append(place + 2 if quoted else place + 1)
-        if quoted:
-            blanks += [place + 1, place + 3]
-        place += 4 if quoted else 2
-    names = tuple(parts[place] for place in keys)
-    return Shape(len(parts) - 1, names, tuple(keys), tuple(numbers), tuple(blanks))
-
-
-def columns(block: bytes, shape: Shape) -> list[array[float]] | None:
-    """The numbers of whole lines, key by key; None when the lines have not all this shape.
-
-    `block` is what `alike` gave: every line starts an object.
+    None when a number is spelt in another way.
     """
+    text = _numbered(block)
+    size = _alike(text, block, shape)
+    if size < len(block):
+        block = block[:size]
+        text = _numbered(block)
+    text = _bare(text)
+    for gap in shape.gaps:
+        text = text.replace(gap, b",")
+    numbers = listed(text)
     count = block.count(b"\n")
-    if b"\r" in block:
+    width = len(shape.numbers) - shape.numbers.count(None)
+    if numbers is None or len(numbers) != width * count:
         return None
-    found = _objects(block, shape, count)
-    if found is not None:
-        return found
-    if block.count(b"}\n") != count:
-        return None
-    parts = block.translate(_BLANKS).split(b"'")
-    if len(parts) != shape.width * count + 1 or not _aligned(parts, shape, count):
-        return None
-    for key, place in zip(shape.keys, shape.key_places, strict=True):
-        if parts[place :: shape.width] != [key] * count:
-            return None
-    words = [part for place in shape.number_places for part in parts[place :: shape.width]]
-    values = floats(words)
-    if values is None:
-        return None
-    return [array("d", values[first : first + count]) for first in range(0, len(values), count)]
+    values = array("d", numbers)
+    return size, [_NAN * count if at is None else values[at::width] for at in shape.numbers]
 
 
-def _objects(block: bytes, shape: Shape, count: int) -> list[array[float]] | None:
-    """The columns of lines with bare numbers only, which are JSON but for their quotes."""
-    loads = reader()
-    if loads is None or len(shape.keys) < _FEWEST or shape.width != 2 * len(shape.keys):
-        return None
-    text = block.translate(_JSON)[:-1]
-    if MINUS_ZERO.search(text):
-        return None
-    gaps = b" nan" in text
-    if gaps:
-        if b"null" in text:
-            return None
-        text = text.replace(b" nan", b" null")
-    try:
-        rows = loads(b"[%b]" % text)
-        if len(rows) != count or set(map(len, rows)) != {len(shape.keys)}:
-            return None
-        pick = itemgetter(*(key.decode() for key in shape.keys))
-        found = zip(*map(pick, rows), strict=True)
-        return [array("d", _filled(values) if gaps else values) for values in found]
-    except (ValueError, TypeError, LookupError, OverflowError):
-        return None  # None, inf, a word
+def _alike(text: bytes, block: bytes, shape: Shape) -> int:
+    """How many bytes at the start of a block are lines of a shape."""
+    found = text.translate(None, _NUMERIC)
+    count, rest = divmod(len(found), len(shape.skeleton))
+    if not rest and found == shape.skeleton * count:
+        return len(block)
+    good, bad = 0, count + 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if found.startswith(shape.skeleton * middle):
+            good = middle
+        else:
+            bad = middle
+    return len(block) - len(block.split(b"\n", good)[-1])
 
 
-def _filled(values: tuple[float | None, ...]) -> Sequence[float]:
-    """NaN in the places where JSON had to say null."""
-    if None not in values:
-        return values  # type: ignore[return-value]
-    return [math.nan if value is None else value for value in values]
+def _numbered(text: bytes) -> bytes:
+    """The text with the letter in exponents replaced by one that no key has."""
+    text = text.replace(b"e-", b"E-")
+    return text.replace(b"e+", b"E+") if b"+" in text else text
 
 
-def _aligned(parts: Sequence[bytes], shape: Shape, count: int) -> bool:
-    """Whether every line end stands behind a last value, and nothing but blanks around quotes."""
-    if sum(b"\n" in part for part in parts[shape.width :: shape.width]) != count:
-        return False
-    between = [part for place in shape.blank_places for part in parts[place :: shape.width]]
-    return not b"".join(between).strip()
+def _bare(text: bytes) -> bytes:
+    """The numbers of whole lines with commas between them, and nothing where nan stands."""
+    return text.translate(_TO_BLANKS, _OTHERS)[:-1]

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import accumulate, count, repeat
-from operator import add
+from collections.abc import Sequence
 
-from ppo_top.model import UNKNOWN_TIME, Line
+from ppo_top.lines import LONGEST, UNKNOWN_TIME, Block, Line, Lines
 from ppo_top.parsers._segments import Segment
-
-LONGEST = 4096
-"""Characters of a line that are shown."""
 
 
 class Screen:
@@ -22,7 +17,7 @@ class Screen:
     def __init__(self) -> None:
         self.fresh = True
         self.waiting: list[tuple[int, str]] = []
-        self._lines: list[Line] = []
+        self._lines = Lines()
         self._overdrawn: tuple[int, str] | None = None
 
     def words(self, segment: Segment, text: str) -> None:
@@ -52,14 +47,9 @@ class Screen:
         self.waiting.append((offset, text[:LONGEST]))
         self.fresh, self._overdrawn = True, None
 
-    def many(self, texts: list[str], offset: int, steps: Iterable[int | None]) -> None:
+    def block(self, offset: int, text: str, steps: Sequence[int | None]) -> None:
         """Complete lines of ASCII text that stand one behind the other, and their steps."""
-        # A line starts behind all lines before it and their line ends.
-        starts = map(add, accumulate(map(len, texts), initial=0), count(offset))
-        if max(map(len, texts)) > LONGEST:
-            texts = [text[:LONGEST] for text in texts]
-        columns = zip(starts, texts, repeat(UNKNOWN_TIME), steps)
-        self._lines.extend(map(tuple.__new__, repeat(Line), columns))
+        self._lines.append(Block(offset, text, steps))
 
     def settle(self, step: int | None) -> None:
         """Nothing is waited for any more: the lines belong to `step`."""
@@ -67,7 +57,7 @@ class Screen:
             self._lines.append(Line(offset, text, UNKNOWN_TIME, step))
         self.waiting.clear()
 
-    def take(self) -> list[Line]:
+    def take(self) -> Lines:
         """All lines that are settled since the last call."""
-        taken, self._lines = self._lines, []
+        taken, self._lines = self._lines, Lines()
         return taken

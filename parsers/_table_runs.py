@@ -12,17 +12,21 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from ppo_top.parsers._floats import floats
 from ppo_top.parsers._numbers import whole
 from ppo_top.parsers._tables import STEPS, group_of, tag_of
 
-_CELL = rb"\|[^|\r\n]*+"
-_REGION = re.compile(rb"(?:-{10,}+\n(?:" + _CELL + _CELL + rb"\|\n)++-{10,}+\n)++")
+_BEYOND = re.compile(rb"\n(?![|-])")
+_CLOSES = b"|\n-"
+_OPENING = re.compile(rb"-{10,}+\n")
+_PAIR = re.compile(rb"\n-{10,}+\n-{10,}+\n")
+_CLOSING = re.compile(rb"\n-{10,}+\n")
+_LEAST = b"-" * 10
 _SHORTEST, _LONGEST = 1 << 13, 1 << 17
 """Bytes of tables that are read in one go: fewer after a failure, more after each success."""
 _MOST_ROWS = 1000
 _MOST_LAYOUTS = 256
 _NEWLINE = b"\n"
+_NUMERIC = b"0123456789.-+eE nNaAiIfF"
 
 
 class Layout(NamedTuple):
@@ -31,7 +35,8 @@ class Layout(NamedTuple):
     tags: tuple[str, ...]
     numbers: Callable[[Sequence[bytes]], Sequence[bytes]]
     """Takes the cells of numbers out of all value cells."""
-    groups: tuple[int, ...]
+    blanks: Callable[[Sequence[bytes]], Sequence[bytes]]
+    """Takes out the cells behind the names of groups."""
     step: int
 
 
@@ -40,7 +45,8 @@ class Group(NamedTuple):
 
     tags: tuple[str, ...]
     steps: array[int]
-    columns: list[array[float]]
+    words: list[bytes]
+    """The cells of numbers, table by table."""
     rows: int
     """Rows of each of these tables."""
 
@@ -50,17 +56,18 @@ class Runs:
 
     def __init__(self) -> None:
         self._layouts: dict[tuple[bytes, ...], Layout | None] = {}
+        self._pairs: set[bytes] = set()  # rules between two tables
         self._reach = _SHORTEST
 
     def read(self, piece: bytes, start: int) -> tuple[list[Group], int] | None:
         """The tables from `start` on, and where they end; None: take the careful way."""
-        region = _REGION.match(piece, start, start + self._reach)
+        region = _region(piece, start, self._reach)
         self._reach = _SHORTEST
-        if region is None:
+        if not region:
             return None
-        cells = region[0].split(b"|")
+        cells = region.split(b"|")
         keys, values = cells[1::3], cells[2::3]
-        bounds = [row for row, rule in enumerate(cells[0::3]) if rule != _NEWLINE]
+        bounds = self._bounds(cells[0::3])
         found: list[Group] = []
         taken = 0
         while taken < len(bounds) - 1:
@@ -72,13 +79,30 @@ class Runs:
             taken += count
         if not taken:
             return None
-        self._reach = min(2 * len(region[0]) + _SHORTEST, _LONGEST)
+        self._reach = min(2 * len(region) + _SHORTEST, _LONGEST)
         # A rule stands before the first row of each table and one behind the last of all.
-        end = start + len(region[0])
-        if taken < len(bounds) - 1:
-            read = sum(map(len, cells[: 3 * bounds[taken]])) + 3 * bounds[taken]
-            end = start + read + _closing(cells[3 * bounds[taken]])
-        return found, end
+        last = 3 * bounds[taken]
+        if last == len(cells) - 1:
+            return found, start + len(region)
+        read = sum(map(len, cells[:last])) + last
+        return found, start + read + _closing(cells[last])
+
+    def _bounds(self, between: list[bytes]) -> list[int]:
+        """The rows before which a table starts, and the one behind the last, as far as all is well.
+
+        `between` stands before each row: a line end, with rules in it where a table starts.
+        """
+        bounds = [row for row, rules in enumerate(between) if rules != _NEWLINE]
+        for number, row in enumerate(bounds):
+            rules = between[row]
+            if rules in self._pairs or (row == 0 and _OPENING.fullmatch(rules)):
+                continue
+            if not _PAIR.fullmatch(rules):
+                return bounds[: number + 1 if _CLOSING.fullmatch(rules) else number]
+            if len(self._pairs) >= _MOST_LAYOUTS:
+                self._pairs.clear()
+            self._pairs.add(rules)
+        return bounds
 
     def _alike(
         self, keys: list[bytes], values: list[bytes], bounds: list[int], first: int
@@ -104,6 +128,18 @@ class Runs:
         return self._layouts[keys]
 
 
+def _region(piece: bytes, start: int, reach: int) -> bytes:
+    """Lines of rules and rows from `start` on, up to the last rule that closes a table."""
+    if not piece.startswith(_LEAST, start):
+        return b""
+    beyond = _BEYOND.search(piece, start, start + reach)
+    closing = piece.rfind(_CLOSES, start, beyond.end() if beyond else start + reach)
+    if closing < 0:
+        return b""
+    end = piece.find(_NEWLINE, closing + 2, beyond.end() if beyond else start + reach) + 1
+    return piece[start:end] if end else b""
+
+
 def _closing(rules: bytes) -> int:
     """The length of a table's last rule in what stands between two tables' cells."""
     return rules.index(_NEWLINE, 1) + 1
@@ -112,23 +148,21 @@ def _closing(rules: bytes) -> int:
 def _group(
     layout: Layout, values: list[bytes], bounds: list[int], first: int, count: int
 ) -> Group | None:
-    """The numbers of tables of one layout; None when a cell holds no number."""
+    """The numbers of tables of one layout; None when a step is none."""
     words: list[bytes] = []
     blanks: list[bytes] = []
     for table in range(first, first + count):
         cells = values[bounds[table] : bounds[table + 1]]
         words += layout.numbers(cells)
-        blanks += [cells[group] for group in layout.groups]
-    numbers = None if b"".join(blanks).strip() else floats(words)
-    if numbers is None:
+        blanks += layout.blanks(cells)
+    try:
+        steps = [whole(float(word)) for word in words[layout.step :: len(layout.tags)]]
+    except ValueError:
         return None
-    width = len(layout.tags)
-    steps = [whole(value) for value in numbers[layout.step :: width]]
-    if None in steps:
+    if None in steps or b"".join(blanks).strip(b" ") or b"".join(words).translate(None, _NUMERIC):
         return None
-    columns = [array("d", numbers[place::width]) for place in range(width)]
     rows = bounds[first + 1] - bounds[first]
-    return Group(layout.tags, array("q", [step or 0 for step in steps]), columns, rows)
+    return Group(layout.tags, array("q", [step or 0 for step in steps]), words, rows)
 
 
 def _learnt(keys: Sequence[bytes], values: Sequence[bytes]) -> Layout | None:
@@ -146,15 +180,17 @@ def _learnt(keys: Sequence[bytes], values: Sequence[bytes]) -> Layout | None:
             prefix = group
             groups.append(place)
             continue
+        if cell.strip().endswith("/"):
+            return None  # a group in other tables with these keys
         tags.append(tag_of(cell, prefix))
         numbers.append(place)
     step = next((tag for tag in STEPS if tag in tags), None)
     if step is None or len(set(tags)) != len(tags):
         return None
-    return Layout(tuple(tags), _picker(numbers), tuple(groups), tags.index(step))
+    return Layout(tuple(tags), _picker(numbers), _picker(groups), tags.index(step))
 
 
 def _picker(places: list[int]) -> Callable[[Sequence[bytes]], Sequence[bytes]]:
     if len(places) > 1:
         return itemgetter(*places)
-    return lambda cells: (cells[places[0]],)
+    return lambda cells: [cells[place] for place in places]

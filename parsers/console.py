@@ -10,14 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ppo_top.lines import LONGEST as LONGEST_LINE
 from ppo_top.model import Batch, ConfigValue, Ended, State
 from ppo_top.parsers import _bars, _dicts, _tables
 from ppo_top.parsers._clean import Unwrapper, plain
 from ppo_top.parsers._ledger import Ledger
+from ppo_top.parsers._newest import of_lines
 from ppo_top.parsers._numbers import number, whole
 from ppo_top.parsers._record import Record
-from ppo_top.parsers._regular import Regular
-from ppo_top.parsers._screen import LONGEST as LONGEST_LINE
+from ppo_top.parsers._regular import REGULAR, Regular
 from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
 from ppo_top.parsers._voice import Voice
@@ -92,7 +93,7 @@ class Console:
 
     def _many(self, piece: bytes, place: int, position: int) -> int:
         """Read regular records quickly; 0 when there are none, or something waits for its rest."""
-        if (
+        if piece[position] not in REGULAR or (
             self._screen.waiting
             or not self._screen.fresh
             or self._held is not None
@@ -275,4 +276,5 @@ FORMAT = Format(
     rank=20,
     parser=Console,
     console=True,
+    newest=of_lines(Console),
 )

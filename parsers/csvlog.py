@@ -15,6 +15,7 @@ from itertools import compress
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._axes import STEPS, TIMES, unix
+from ppo_top.parsers._newest import of_table
 from ppo_top.parsers._numbers import number, whole
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
 from ppo_top.parsers._sheet import Sheet
@@ -72,7 +73,7 @@ class CsvLog:
     def _take(self) -> Batch:
         problems = self._segments.take_problems() + self._problems
         problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._sheet.take(), self._config, [], problems, self._ended)
+        batch = Batch(self._sheet.take(), self._config, problems=problems, ended=self._ended)
         self._begin()
         return batch
 
@@ -273,6 +274,15 @@ FORMATS = (
         rank=60,
         parser=CsvLog,
         rewritten=True,
+        newest=of_table(CsvLog),
     ),
-    Format(name="csv", names=_NAMES, claims=claims, order=60, rank=50, parser=CsvLog),
+    Format(
+        name="csv",
+        names=_NAMES,
+        claims=claims,
+        order=60,
+        rank=50,
+        parser=CsvLog,
+        newest=of_table(CsvLog),
+    ),
 )

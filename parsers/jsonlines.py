@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from ppo_top.model import Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._axes import TIMES, unix
+from ppo_top.parsers._newest import of_lines
 from ppo_top.parsers._objects import flatten, load, settings_of, step_of, value_of
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
 from ppo_top.parsers._sheet import Sheet
@@ -52,7 +53,7 @@ class JsonLines:
     def _take(self) -> Batch:
         problems = self._segments.take_problems() + self._problems
         problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._sheet.take(), self._config, [], problems, self._ended)
+        batch = Batch(self._sheet.take(), self._config, problems=problems, ended=self._ended)
         self._begin()
         return batch
 
@@ -140,4 +141,5 @@ FORMAT = Format(
     order=40,
     rank=60,
     parser=JsonLines,
+    newest=of_lines(JsonLines),
 )

@@ -47,7 +47,7 @@ class Monitor:
     def _take(self) -> Batch:
         problems = self._segments.take_problems() + self._problems
         problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._sheet.take(), self._config, [], problems)
+        batch = Batch(self._sheet.take(), self._config, problems=problems)
         self._begin()
         return batch
 

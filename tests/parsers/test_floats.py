@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers import _floats, _runs
+from ppo_top.parsers import _floats
 from ppo_top.parsers._floats import floats
 from ppo_top.parsers.console import Console
 from tests.parsers.harness import assert_same, bits, feed
@@ -56,5 +56,4 @@ def test_consoles_are_the_same_without_orjson(path: Path, monkeypatch: pytest.Mo
     data = path.read_bytes().replace(b"\r", b"\n") * 5
     fast = feed(Console(), [data])
     monkeypatch.setattr(_floats, "reader", lambda: None)
-    monkeypatch.setattr(_runs, "reader", lambda: None)
     assert_same(feed(Console(), [data]), fast)
