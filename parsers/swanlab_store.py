@@ -139,11 +139,13 @@ class SwanlabStore:
         left = max(1, limit // max(1, len(run.tags)))
         more = False
         for tag in run.tags.values():
-            for number, line in enumerate(self._lines(tag), 1):
+            told = 0  # an answer without anything would say that there is nothing more
+            for line in self._lines(tag):
                 what = _point(found, tag.name, line)
+                told += what is not None
                 if what:
                     problems.append(Problem(tag.offset, f"{tag.path.name} of {tag.name}: {what}"))
-                if number >= left:
+                if told >= left:
                     more = True
                     break
         batch = Batch(points=found.take(), problems=problems, part=run.part)
@@ -174,10 +176,10 @@ class SwanlabStore:
             tag.number, tag.offset = tag.number + 1000, 0
 
 
-def _point(found: Columns, name: str, line: bytes) -> str:
-    """Add the point of one line; gives what is wrong with it."""
+def _point(found: Columns, name: str, line: bytes) -> str | None:
+    """Add the point of one line; gives what is wrong with it, None where there is nothing in it."""
     if not line.strip():
-        return ""
+        return None
     try:
         record = load(line)
     except ValueError as error:
@@ -186,8 +188,9 @@ def _point(found: Columns, name: str, line: bytes) -> str:
         return "a line is no object"
     index, value = as_float(record.get("index")), as_float(record.get("data"))
     step = None if index is None else whole(index)
-    if step is not None and value is not None:
-        found.add(name, step, iso(record.get("create_time")), value)
+    if step is None or value is None:
+        return None
+    found.add(name, step, iso(record.get("create_time")), value)
     return ""
 
 
