@@ -67,6 +67,7 @@ class Evaluations:
         try:
             batch, complete = self._new(load(self._path), limit)
         except _TROUBLE as problem:
+            self._seen = mark  # as it is now it cannot be read, however often it is tried
             return self._problem(f"cannot be read now: {str(problem)[:100]}")
         if complete:
             self._seen = mark
@@ -132,7 +133,7 @@ def numbers(data: bytes) -> NDArray[np.float64]:
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
     try:
         shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
-    except (SyntaxError, tokenize.TokenError) as error:
+    except (SyntaxError, ValueError, tokenize.TokenError) as error:
         raise ValueError("a damaged header") from error
     if dtype.kind not in "bifu":
         raise ValueError("an array of something else than numbers")
