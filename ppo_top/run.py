@@ -80,7 +80,7 @@ class Run:
         self.version += 1
         work = self._next or self._shown
         if self._stale or not work.holds():
-            if not self.is_whole:
+            if self.is_partial:
                 self.wants_history = not self.awaited
                 self.judged = True  # as far as it goes for now
                 return True
@@ -111,11 +111,15 @@ class Run:
     # --- letting go --------------------------------------------------------------------------
 
     @property
+    def is_partial(self) -> bool:
+        """Whether points were let go that have not been asked for again."""
+        partial = (source.is_partial for source in self.sources.values())
+        return self._packed is not None or any(partial)
+
+    @property
     def is_whole(self) -> bool:
-        """Whether all points are here; else the newest ones only."""
-        return self._packed is None and not any(
-            source.is_partial for source in self.sources.values()
-        )
+        """Whether what is shown has all rows; else the newest ones only."""
+        return not self.is_partial and self.timeline.is_whole
 
     @property
     def held(self) -> int:

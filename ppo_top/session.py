@@ -196,7 +196,7 @@ class Session:
         """
         runs = [run for run in self.runs.values() if run.wants_history]
         runs += [self.runs[each] for each in looked if each in self.runs]
-        return {key for run in runs if not run.is_whole for key in run.recall(self._gone)}
+        return {key for run in runs if run.is_partial for key in run.recall(self._gone)}
 
     def ordered(self) -> list[Run]:
         """The runs, those in trouble first, then the newest."""

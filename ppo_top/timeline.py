@@ -61,27 +61,27 @@ class Column(Sequence[T]):
     reads as the oldest element that is left.
     """
 
-    __slots__ = ("_array", "_dropped", "_first")
+    __slots__ = ("_array", "_first", "dropped")
 
     def __init__(self, kind: str) -> None:
         self._array: array[Any] = array(kind)
-        self._dropped = 0
+        self.dropped = 0
         self._first: T | None = None
 
     def __len__(self) -> int:
-        return self._dropped + len(self._array)
+        return self.dropped + len(self._array)
 
     @overload
     def __getitem__(self, at: int) -> T: ...
     @overload
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        if not self._dropped:
+        if not self.dropped:
             return self._array[at]
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
         place = at + len(self) if at < 0 else at
-        return self._first if place == 0 else self._array[max(0, place - self._dropped)]  # type: ignore[return-value]
+        return self._first if place == 0 else self._array[max(0, place - self.dropped)]  # type: ignore[return-value]
 
     def append(self, value: T) -> None:
         """Add an element."""
@@ -89,16 +89,16 @@ class Column(Sequence[T]):
 
     def cut(self, length: int) -> None:
         """Take the newest elements off, so that so many are left."""
-        del self._array[max(0, length - self._dropped) :]
+        del self._array[max(0, length - self.dropped) :]
 
     def let_go(self, until: int) -> None:
         """Drop the elements before place `until`."""
-        count = min(until - self._dropped, len(self._array))
+        count = min(until - self.dropped, len(self._array))
         if count > 0:
-            if not self._dropped:
+            if not self.dropped:
                 self._first = self._array[0]
             del self._array[:count]
-            self._dropped += count
+            self.dropped += count
 
 
 @dataclass(slots=True)
@@ -115,6 +115,11 @@ class Timeline:
 
     def __len__(self) -> int:
         return len(self.steps)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no row was let go."""
+        return not self.steps.dropped
 
     def let_go(self, until: int) -> None:
         """Drop the rows before row `until`; each track keeps its newest few points."""

@@ -18,6 +18,8 @@ from ppo_top.words import clean, compact, count, number, plural, value
 
 COLOURS = "abcdefgh"
 MOST = len(COLOURS)
+MOST_BESIDE = 48
+"""So many runs are compared at a time: of each all points are needed."""
 
 
 def value_at(track: Track, step: float, seen: int | None = None) -> float:
@@ -43,12 +45,12 @@ def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]
     runs = [
         run
         for run in desk.session.runs.values()
-        if (run.id in shown or run.id == desk.chosen) and len(run.timeline.tracks.get(name, ()))
+        if (run.id in shown or run.id == desk.chosen) and name in run.profile.tags
     ]
     if not runs:
         return [line((" no run logs this value", "dim"))]
     groups = list(grouped(runs, desk.chosen).items())
-    drawn = groups[: min(MOST, max(1, rows // 3))]
+    drawn, away = _at_hand(desk, groups[: min(MOST, max(1, rows // 3))], name)
     about = concept(name)
     chart = Chart(x_label=compact, y_label=lambda y: value(y, about.fmt))
     legend: list[Line] = []
@@ -58,9 +60,29 @@ def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]
     title = f" {clean(about.label)} of {plural(len(runs), 'run')} by step"
     if len(groups) > len(drawn):
         title += f", the first {len(drawn)} of {len(groups)}"
-    head = [line((title, "title")), _against_siblings(desk, groups[0][1], name, cells)]
+    if away:
+        title += f", {away} of them being read"
+    siblings = drawn[0][1] if drawn else []
+    head = [line((title, "title")), _against_siblings(desk, siblings, name, cells)]
     room = rows - len(head) - len(legend)
     return [*head, *draw(chart, cells, room, frame.glyphs.braille), *legend]
+
+
+def _at_hand(
+    desk: Desk, groups: list[tuple[str, list[Run]]], name: str
+) -> tuple[list[tuple[str, list[Run]]], int]:
+    """The groups with the members whose points are here, and how many are still to be read.
+
+    Old runs are kept without their points: which ones are needed is left on the desk.
+    """
+    desk.beside = [run.id for _, members in groups for run in members][:MOST_BESIDE]
+    whole = [
+        (group, [run for run in members if run.is_whole and run.timeline.tracks.get(name)])
+        for group, members in groups
+    ]
+    kept = [(group, members) for group, members in whole if members]
+    wanted = (desk.session.runs[each] for each in desk.beside)
+    return kept, sum(not run.is_whole for run in wanted)
 
 
 def _curves(members: list[Run], name: str, style: str, points: int) -> list[Curve]:

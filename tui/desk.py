@@ -69,6 +69,8 @@ class Desk:
     players: dict[str, Player] = field(default_factory=dict)
     looked: list[str] = field(default_factory=list)
     """The runs looked at last, the newest first: their points are kept."""
+    beside: list[str] = field(default_factory=list)
+    """The runs that are compared with the chosen one."""
     hurry: bool = False
     """A key is being answered: what is shown may be a moment old."""
     _glance: Glance = field(init=False)
@@ -93,6 +95,11 @@ class Desk:
             if self.chosen:
                 self.players[self.chosen] = player
         return player
+
+    @property
+    def at_hand(self) -> list[str]:
+        """The runs of which all points are needed."""
+        return [*self.looked, *(self.beside if self.layer == "compare" else ())]
 
     def known(self) -> list[Known]:
         """All runs as the list has them."""

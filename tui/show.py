@@ -72,6 +72,7 @@ class Show(App[int]):
         self.ear = Ear()
         self._timer: Timer | None = None
         self._judging = False
+        self._at_hand: list[str] = []
         self._owed = 0  # slices that were taken in without telling the reader yet
         self._loaded = False
         self.playback = Playback(self)
@@ -164,7 +165,8 @@ class Show(App[int]):
 
     def _tidy(self) -> None:
         """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
-        session, looked = self.desk.session, self.desk.looked
+        session, looked = self.desk.session, self.desk.at_hand
+        self._at_hand = looked
         session.slim(looked)
         if self.pump is None:
             return
@@ -246,11 +248,12 @@ class Show(App[int]):
         self.hits = block.hits
         self.canvas.show(block.lines)
         self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
+        if self.desk.at_hand != self._at_hand:
+            self._tidy()
         if self.desk.chosen != self._drawn:
             self._drawn = self.desk.chosen
             if self.pump is not None and self.desk.run is not None:
                 self.pump.focus(self.desk.run.sources)  # what is looked at is read first
-                self._tidy()
 
     def _picture(self, cells: int, rows: int) -> Block:
         try:

@@ -1,0 +1,78 @@
+"""The screen over more runs than fit: what is looked at is whole, the rest is packed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ppo_top.follow import Follower
+from ppo_top.memory import Memory
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+from ppo_top.tui.compare import MOST
+from ppo_top.tui.desk import LOOKED, Desk
+from ppo_top.tui.program import PpoTop
+from ppo_top.tui.spans import plain
+from tests.tui.screens import write_sick
+
+NAMES = "abcdefghij"
+RUNS, UPDATES = len(NAMES), 1_500
+
+
+def screen(app: PpoTop) -> str:
+    """What is on the canvas."""
+    return "\n".join(plain(line) for line in app.canvas._rows)
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Let the program work until something holds; the test's own limit ends a vain wait."""
+    while not holds():
+        await asyncio.sleep(0.01)
+
+
+def make_app(folder: Path) -> PpoTop:
+    """The program over finished runs, with room for next to nothing."""
+    hour_ago = time.time() - 3600
+    for name in NAMES:
+        log = folder / name / "progress.csv"
+        write_sick(log, updates=UPDATES, broken_from=UPDATES // 2)
+        os.utime(log, (hour_ago, hour_ago))
+    desk = Desk(session=Session(Settings(), most_points=1), memory=Memory())
+    return PpoTop(desk, Follower([folder]))
+
+
+async def test_only_what_is_looked_at_is_held(tmp_path: Path) -> None:
+    """Every run gets its verdict; going to one brings all its rows back, and others go."""
+    app = make_app(tmp_path)
+    session = app.desk.session
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        assert {each.verdict for each in app.desk.known()} == {"crit"}
+        assert sum(run.weight > 0 for run in session.runs.values()) <= LOOKED
+        for _ in range(RUNS):
+            await pilot.press("tab", "down")
+            await until(lambda: app.desk.run is not None and app.desk.run.is_whole)
+            run = app.desk.run
+            assert run is not None
+            assert run.held == run.points
+            assert run.timeline.steps[700] == 701 * 2048
+            await pilot.press("tab")
+        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
+
+
+async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
+    """Comparing needs the points of each; a curve appears when its run was read again."""
+    app = make_app(tmp_path)
+    session = app.desk.session
+    async with app.run_test(size=(140, 60)) as pilot:
+        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        await pilot.press("c")
+        await until(lambda: sum(run.is_whole for run in session.runs.values()) >= MOST)
+        await until(lambda: "being read" not in screen(app))
+        assert f"of {RUNS} runs" in screen(app)
+        assert screen(app).count("last ") == MOST
+        await pilot.press("escape")
+        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
