@@ -1,140 +1,35 @@
 """What the screen costs, measured from outside through a pseudo terminal of 140x40.
 
-    python benchmarks/screen.py [--quick] [--only N] [--json FILE] [--peer "terminalboard {}"]
+    python benchmarks/screen.py [--quick] [--only N] [--json FILE]
+    python benchmarks/screen.py --peer "terminalboard {}"
+    python benchmarks/screen.py --log wandb --python PYTHON_WITH_WANDB --peer "wandb leet {}/wandb"
 
 prints: time to the first full screen and to the first verdict, bytes and processor time when idle,
 at one and at ten updates a second with 30 metrics changing, memory with 50 runs, and how long a key
 takes to be answered while a log of 1,000,000 points is read. The bars are those the project sets
-itself; the exit code is 1 where one is missed. With `--peer` another viewer is started on the same
-TensorBoard event file, to see what the same update costs there.
+itself; the exit code is 1 where one is missed. With `--peer` another viewer is started on a log of
+the same kind, which gains one update a second, to see what that costs there.
 """
 
 from __future__ import annotations
 
 import argparse
-import fcntl
 import json
 import math
 import os
-import pty
-import random
-import select
 import shlex
 import shutil
-import signal
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-SIZE = (40, 140)
-TICKS = os.sysconf("SC_CLK_TCK")
-
-COLUMNS = [
-    "time/iterations", "time/total_timesteps", "time/fps", "time/time_elapsed",
-    "rollout/ep_rew_mean", "rollout/ep_len_mean", "train/approx_kl", "train/clip_fraction",
-    "train/clip_range", "train/entropy_loss", "train/explained_variance", "train/learning_rate",
-    "train/loss", "train/n_updates", "train/policy_gradient_loss", "train/value_loss",
-    *(f"custom/metric_{number}" for number in range(14)),
-]  # fmt: skip
-"""Thirty metrics as Stable-Baselines3 names them."""
-
-
-@dataclass
-class Measure:
-    """One figure and the bar it has to keep."""
-
-    name: str
-    value: float
-    unit: str
-    bar: float | None = None
-
-    @property
-    def kept(self) -> bool:
-        """Whether the bar is kept."""
-        return self.bar is None or self.value <= self.bar
-
-
-class Terminal:
-    """A program in a pseudo terminal whose output is counted."""
-
-    def __init__(self, command: list[str]) -> None:
-        self.started = time.perf_counter()
-        self.pid, self.handle = pty.fork()
-        if self.pid == 0:
-            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LANG="C.UTF-8")
-            os.execvp(command[0], command)
-        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
-        self.written = bytearray()
-
-    def read(self, seconds: float, until: Callable[[bytes], bool] | None = None) -> float:
-        """Read for so long, or until something is seen; gives the seconds that it took."""
-        begin = time.perf_counter()
-        while (left := begin + seconds - time.perf_counter()) > 0:
-            if not select.select([self.handle], [], [], left)[0]:
-                break
-            try:
-                self.written += os.read(self.handle, 1 << 16)
-            except OSError:
-                break
-            if until is not None and until(bytes(self.written)):
-                break
-        return time.perf_counter() - begin
-
-    def press(self, key: bytes) -> float:
-        """Press a key; seconds until the program writes something."""
-        self.read(0.02)
-        os.write(self.handle, key)
-        before = len(self.written)
-        return self.read(5.0, lambda seen: len(seen) > before)
-
-    def cpu_s(self) -> float:
-        """Processor time of the program so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
-
-    def memory_mb(self) -> float:
-        """Resident memory now."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-    def close(self) -> None:
-        """Quit."""
-        os.kill(self.pid, signal.SIGTERM)
-        self.read(3.0, lambda _seen: bool(os.waitpid(self.pid, os.WNOHANG)[0]))
-        os.close(self.handle)
-
-
-def row(number: int, chance: random.Random) -> str:
-    """One update of a run that learns, in all its metrics."""
-    values = [
-        float(number), number * 2048.0, 1200 + chance.random() * 50, number * 1.7,
-        200 * (1 - math.exp(-number / 50)) + chance.gauss(0, 3), 100 + chance.random() * 20,
-        0.008 + chance.random() * 0.004, 0.1 + chance.random() * 0.03, 0.2,
-        -0.69 + number * 1e-4 + chance.random() * 0.01, 0.9 + chance.random() * 0.05, 3e-4,
-        chance.random(), number * 10.0, -0.01 + chance.random() * 0.002, 5 + chance.random(),
-        *(chance.gauss(0, 1) for _ in range(14)),
-    ]  # fmt: skip
-    return ",".join(f"{value:.9g}" for value in values) + "\n"
-
-
-def write_run(folder: Path, rows: int) -> Path:
-    """A progress.csv with so many updates."""
-    folder.mkdir(parents=True)
-    chance = random.Random(folder.name)
-    path = folder / "progress.csv"
-    with path.open("w") as file:
-        file.write(",".join(COLUMNS) + "\n")
-        for number in range(1, rows + 1):
-            file.write(row(number, chance))
-    return path
+from benchmarks.growing_logs import COLUMNS, growing, write_run
+from benchmarks.terminal import Measure, Terminal
 
 
 def command(path: Path) -> list[str]:
@@ -187,23 +82,22 @@ def quiet(logs: Path, seconds: float) -> list[Measure]:
     ]
 
 
-def busy(folder: Path, per_second: float, seconds: float) -> list[Measure]:
+def busy(folder: Path, kind: str, per_second: float, seconds: float) -> list[Measure]:
     """Bytes and processor time while 30 metrics change so often."""
-    path = write_run(folder, 120)
-    chance = random.Random(7)
+    log = growing(kind, folder / "run", 120, sys.executable)
     terminal = Terminal(command(folder))
     terminal.read(5.0)
     before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
     number = 121
     while time.perf_counter() - begin < seconds:
-        with path.open("a") as file:
-            file.write(row(number, chance))
+        log.update(number)
         number += 1
         terminal.read(max(0.0, begin + (number - 121) / per_second - time.perf_counter()))
     taken = time.perf_counter() - begin
     written, used = len(terminal.written) - before, terminal.cpu_s() - cpu
     terminal.close()
-    name = f"{per_second:g} updates/s"
+    log.close()
+    name = f"{kind}, {per_second:g} updates/s"
     slow = per_second <= 1
     return [
         Measure(f"{name}: bytes", written / taken / 1024, "KiB/s", 2.5 if slow else None),
@@ -249,40 +143,30 @@ def loading(folder: Path) -> list[Measure]:
     ]
 
 
-def beside(folder: Path, program: list[str], seconds: float) -> list[Measure]:
-    """A program on an event file that gains 30 values a second: start, bytes, processor, memory."""
-    from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
-    from tensorboard.summary.writer.event_file_writer import EventFileWriter
-
-    name = Path(program[0]).name if program[0] != sys.executable else "ppo-top"
-    writer = EventFileWriter(str(folder / name))
-    chance = random.Random(3)
-
-    def update(number: int) -> None:
-        for tag, text in zip(COLUMNS, row(number, chance).strip().split(","), strict=True):
-            summary = Summary(value=[Summary.Value(tag=tag, simple_value=float(text))])
-            writer.add_event(Event(step=number * 2048, wall_time=time.time(), summary=summary))
-        writer.flush()
-
-    for number in range(1, 121):
-        update(number)
-    terminal = Terminal([part.replace("{}", str(folder / name)) for part in program])
+def beside(
+    folder: Path, kind: str, python: str, program: list[str], seconds: float
+) -> list[Measure]:
+    """A program on a log that gains 30 values a second: start, bytes, processor, memory."""
+    name = "ppo-top" if program[0] == sys.executable else " ".join(program[:2])
+    place = Path(tempfile.mkdtemp(dir=folder)) / "logs"
+    log = growing(kind, place, 120, python)
+    terminal = Terminal([part.replace("{}", str(place)) for part in program])
     first = terminal.read(10, lambda seen: len(seen) > 3000)
     terminal.read(5.0)
     before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
     for number in range(121, 121 + int(seconds)):
-        update(number)
+        log.update(number)
         terminal.read(max(0.0, begin + (number - 120) - time.perf_counter()))
     taken = time.perf_counter() - begin
+    written = len(terminal.written) - before
     found = [
         Measure(f"{name}: a screen full", first * 1000, "ms"),
-        Measure(f"{name}: 1 update/s", (len(terminal.written) - before) / taken / 1024, "KiB/s"),
+        Measure(f"{name}: 1 update/s", written / taken / 1024, "KiB/s"),
         Measure(f"{name}: processor", 100 * (terminal.cpu_s() - cpu) / taken, "% of a core"),
         Measure(f"{name}: memory", terminal.memory_mb(), "MB"),
     ]
     terminal.close()
-    writer.close()
+    log.close()
     return found
 
 
@@ -290,9 +174,11 @@ def main() -> int:
     """Measure all, print a table, tell whether every bar is kept."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="shorter stretches")
-    parser.add_argument("--only", type=int, choices=range(6), help="one of the six measurements")
+    parser.add_argument("--only", type=int, choices=range(7), help="one of the seven measurements")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--peer", action="append", default=[], help='e.g. "terminalboard {}"')
+    parser.add_argument("--log", choices=("csv", "tfevents", "wandb"), default="tfevents")
+    parser.add_argument("--python", default=sys.executable, help="the one that has wandb")
     options = parser.parse_args()
     stretch = 10.0 if options.quick else 60.0
     folder = Path(tempfile.mkdtemp(prefix="ppo-top-screen-"))
@@ -302,14 +188,16 @@ def main() -> int:
         steps: list[Callable[[], list[Measure]]] = [
             lambda: start_up(folder / "one", 3 if options.quick else 7),
             lambda: quiet(folder / "one", stretch),
-            lambda: busy(folder / "slow", 1.0, stretch / 2),
-            lambda: busy(folder / "fast", 10.0, stretch / 2),
+            lambda: busy(folder / "slow", "csv", 1.0, stretch / 2),
+            lambda: busy(folder / "events", "tfevents", 1.0, stretch / 2),
+            lambda: busy(folder / "fast", "csv", 10.0, stretch / 2),
             lambda: many(folder / "fifty"),
             lambda: loading(folder / "million"),
         ]
         if options.peer:
             programs = [command(Path("{}")), *(shlex.split(peer) for peer in options.peer)]
-            steps = [partial(beside, folder / "beside", each, stretch / 2) for each in programs]
+            about = (folder, options.log, options.python)
+            steps = [partial(beside, *about, each, stretch / 2) for each in programs]
             options.only = None
         for step in steps if options.only is None else [steps[options.only]]:
             for measure in step():

@@ -9,10 +9,10 @@ is taken (tests/tui/test_canvas.py tells which of the two is in use).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
-from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor
@@ -20,6 +20,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ppo_top.tui.pen import Pen
 from ppo_top.tui.spans import Line
 from ppo_top.tui.theme import THEMES, Theme
 from ppo_top.words import clean
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 Cells = list[tuple[str, str]]
 """A line cell by cell: character and style; the second cell of a wide character is empty."""
 
-NEAR = 6
-"""Unchanged cells between two changes that are cheaper to repeat than to jump over."""
+JUMP = 6
+"""Bytes of a jump along the line: unchanged cells that cost no more are repeated instead."""
+
+RESTYLE = 10
+"""Bytes of a change of colour."""
 
 
 class CellUpdate(ChopsUpdate):
@@ -39,15 +43,16 @@ class CellUpdate(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The escape sequences: a jump and the cells of each span, nothing before or after it."""
-        written: list[str] = []
+        pen = Pen(console._color_system)
         for y, first, last in self.spans:
             for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 if strip is None or start >= last or end <= first:
                     continue
                 begin, stop = max(start, first), min(end, last)
-                written.append(Control.move_to(begin, y).segment.text)
-                written.append(strip.crop(begin - start, stop - start).render(console))
-        return "".join(written)
+                pen.to(begin, y)
+                for text, style, _ in strip.crop(begin - start, stop - start):
+                    pen.write(text, style)
+        return pen.end()
 
 
 class CellCompositor(Compositor):
@@ -93,7 +98,7 @@ def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
     for at, (before, after) in enumerate(zip(old, new, strict=True)):
         if before == after:
             continue
-        if start >= 0 and at - stop > NEAR:
+        if start >= 0 and _dearer_than_a_jump(new[stop - 1 : at + 1]):
             yield start, stop
             start = -1
         if start < 0:
@@ -102,6 +107,15 @@ def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
     if start >= 0:
         wide = stop < len(new) and not (old[stop][0] and new[stop][0])
         yield start, stop + 1 if wide else stop
+
+
+def _dearer_than_a_jump(between: Cells) -> bool:
+    """Whether the cells between two changed ones (the first and last here) cost more bytes."""
+    size = 0
+    for before, cell in pairwise(between):
+        size += len(cell[0].encode()) + RESTYLE * (cell[1] != before[1])
+    last, first = between[-1], between[0]
+    return size - len(last[0].encode()) > JUMP + RESTYLE * (first[1] != last[1])
 
 
 class Canvas(Widget):

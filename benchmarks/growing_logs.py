@@ -1,0 +1,151 @@
+"""Logs of 30 metrics that grow by one update at a time, in the formats that viewers read."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+COLUMNS = [
+    "time/iterations", "time/total_timesteps", "time/fps", "time/time_elapsed",
+    "rollout/ep_rew_mean", "rollout/ep_len_mean", "train/approx_kl", "train/clip_fraction",
+    "train/clip_range", "train/entropy_loss", "train/explained_variance", "train/learning_rate",
+    "train/loss", "train/n_updates", "train/policy_gradient_loss", "train/value_loss",
+    *(f"custom/metric_{number}" for number in range(14)),
+]  # fmt: skip
+"""Thirty metrics as Stable-Baselines3 names them."""
+
+
+def row(number: int, chance: random.Random) -> str:
+    """One update of a run that learns, in all its metrics."""
+    values = [
+        float(number), number * 2048.0, 1200 + chance.random() * 50, number * 1.7,
+        200 * (1 - math.exp(-number / 50)) + chance.gauss(0, 3), 100 + chance.random() * 20,
+        0.008 + chance.random() * 0.004, 0.1 + chance.random() * 0.03, 0.2,
+        -0.69 + number * 1e-4 + chance.random() * 0.01, 0.9 + chance.random() * 0.05, 3e-4,
+        chance.random(), number * 10.0, -0.01 + chance.random() * 0.002, 5 + chance.random(),
+        *(chance.gauss(0, 1) for _ in range(14)),
+    ]  # fmt: skip
+    return ",".join(f"{value:.9g}" for value in values) + "\n"
+
+
+def write_run(folder: Path, rows: int) -> Path:
+    """A progress.csv with so many updates."""
+    folder.mkdir(parents=True)
+    chance = random.Random(folder.name)
+    path = folder / "progress.csv"
+    with path.open("w") as file:
+        file.write(",".join(COLUMNS) + "\n")
+        for number in range(1, rows + 1):
+            file.write(row(number, chance))
+    return path
+
+
+class Growing(Protocol):
+    """A log that grows."""
+
+    def update(self, number: int) -> None:
+        """Write one update of all metrics, and flush it."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class Sheet:
+    """A `progress.csv` as Stable-Baselines3 writes it."""
+
+    def __init__(self, folder: Path, before: int) -> None:
+        self._path = write_run(folder, before)
+        self._chance = random.Random(7)
+
+    def update(self, number: int) -> None:
+        """A line more."""
+        with self._path.open("a") as file:
+            file.write(row(number, self._chance))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Events:
+    """A TensorBoard event file; what was before came once a second, too."""
+
+    def __init__(self, folder: Path, before: int) -> None:
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+        self._writer = EventFileWriter(str(folder))
+        self._chance = random.Random(3)
+        for number in range(1, before + 1):
+            self.update(number, time.time() - (before + 1 - number))
+
+    def update(self, number: int, when: float | None = None) -> None:
+        """A record for each metric."""
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+
+        texts = row(number, self._chance).strip().split(",")
+        for tag, text in zip(COLUMNS, texts, strict=True):
+            summary = Summary(value=[Summary.Value(tag=tag, simple_value=float(text))])
+            event = Event(step=number * 2048, wall_time=when or time.time(), summary=summary)
+            self._writer.add_event(event)
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+
+OFFLINE = """
+import sys, wandb
+names = sys.stdin.readline().strip().split(",")
+run = wandb.init(mode="offline", dir=sys.argv[1], settings=wandb.Settings(console="off"))
+print("ready", flush=True)
+for line in sys.stdin:
+    values = [float(text) for text in line.strip().split(",")]
+    run.log(dict(zip(names, values)), step=int(values[1]))
+run.finish()
+"""
+
+
+class Offline:
+    """An offline run of Weights & Biases, written by its own package in the Python named."""
+
+    def __init__(self, folder: Path, before: int, python: str = "python") -> None:
+        folder.mkdir(parents=True)
+        arguments = [python, "-c", OFFLINE, str(folder)]
+        pipe = subprocess.PIPE
+        self._writer = subprocess.Popen(
+            arguments, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
+        self._chance = random.Random(3)
+        self._say(",".join(COLUMNS) + "\n")
+        assert self._writer.stdout is not None
+        self._writer.stdout.readline()
+        for number in range(1, before + 1):
+            self.update(number)
+        time.sleep(5.0)  # the package writes in a process of its own
+
+    def update(self, number: int) -> None:
+        """A step more."""
+        self._say(row(number, self._chance))
+
+    def _say(self, text: str) -> None:
+        assert self._writer.stdin is not None
+        self._writer.stdin.write(text)
+        self._writer.stdin.flush()
+
+    def close(self) -> None:
+        """Finish the run."""
+        self._writer.communicate()
+
+
+def growing(kind: str, folder: Path, before: int, python: str) -> Growing:
+    """A log of a kind with so many updates in it already."""
+    if kind == "wandb":
+        return Offline(folder, before, python)
+    makers: dict[str, Callable[[Path, int], Growing]] = {"csv": Sheet, "tfevents": Events}
+    return makers[kind](folder, before)

@@ -1,0 +1,93 @@
+"""A program in a pseudo terminal, seen from outside: its bytes, its time, its memory."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+SIZE = (40, 140)
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Measure:
+    """One figure and the bar it has to keep."""
+
+    name: str
+    value: float
+    unit: str
+    bar: float | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the bar is kept."""
+        return self.bar is None or self.value <= self.bar
+
+
+class Terminal:
+    """A program in a pseudo terminal whose output is counted."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.started = time.perf_counter()
+        self.pid, self.handle = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LANG="C.UTF-8")
+            os.execvp(command[0], command)
+        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
+        self.written = bytearray()
+
+    def read(self, seconds: float, until: Callable[[bytes], bool] | None = None) -> float:
+        """Read for so long, or until something is seen; gives the seconds that it took."""
+        begin = time.perf_counter()
+        while (left := begin + seconds - time.perf_counter()) > 0:
+            if not select.select([self.handle], [], [], left)[0]:
+                break
+            try:
+                self.written += os.read(self.handle, 1 << 16)
+            except OSError:
+                break
+            if until is not None and until(bytes(self.written)):
+                break
+        return time.perf_counter() - begin
+
+    def press(self, key: bytes) -> float:
+        """Press a key; seconds until the program writes something."""
+        self.read(0.02)
+        os.write(self.handle, key)
+        before = len(self.written)
+        return self.read(5.0, lambda seen: len(seen) > before)
+
+    def cpu_s(self) -> float:
+        """Processor time of the program so far, with all processes that it started."""
+        return sum(int(fields[11]) + int(fields[12]) for fields in self._family()) / TICKS
+
+    def memory_mb(self) -> float:
+        """Resident memory now, with all processes that it started."""
+        pages = sum(int(fields[21]) for fields in self._family())
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def _family(self) -> list[list[str]]:
+        """What the system says of each process of the terminal's session, from its state on."""
+        every = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                fields = path.read_text().rpartition(") ")[2].split()
+                if int(fields[3]) == self.pid:
+                    every.append(fields)
+        return every
+
+    def close(self) -> None:
+        """Quit."""
+        os.kill(self.pid, signal.SIGTERM)
+        self.read(3.0, lambda _seen: bool(os.waitpid(self.pid, os.WNOHANG)[0]))
+        os.close(self.handle)
