@@ -140,7 +140,9 @@ def environment_changed(run: Run, limits: Limits) -> Reading | None:
     if run.level("reward-crash", 0) < WARN:
         return None
     signs = (*STEP_SIZE, *CRITIC, "entropy-collapsed", "policy-dead", "entropy-swings")
-    if any(run.level(rule, 10) >= Severity.WATCH for rule in signs) or not _shifted(run):
+    watched = any(concept in run.histories for concept in ("approx_kl", "explained_variance"))
+    signed = any(run.level(rule, 10) >= Severity.WATCH for rule in signs)
+    if signed or not watched or not _shifted(run):
         return between(0.0)
     message = (
         "reward fell without a sign from policy or critic: did the environment or data change?"

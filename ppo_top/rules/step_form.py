@@ -10,6 +10,7 @@ from ppo_top.rules.rule import (
     LLM,
     RLHF,
     WARN,
+    WATCH,
     Limits,
     Reading,
     Rule,
@@ -87,10 +88,13 @@ def clip_not_binding(run: Run, limits: Limits) -> Reading | None:
         return None
     range_ = run.setting("clip_range", "clip_range")
     wide = range_ is not None and range_ >= limits["wide"]
-    if not ((kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])):
+    loose = (kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])
+    if not loose:
         return between(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
     message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
+    if clip > 2.5 * limits["clip"] and not run.falling:
+        return Reading(WATCH, kl, limits["kl"], message + ", and it does bind")
     return Reading(WARN, kl, limits["kl"], message)
 
 

@@ -33,7 +33,8 @@ def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
     if not _is_spike(history, limits):
         return None
     usual = max(median(history.before(10)), 1e-12)
-    run.memos["value-loss-spike"] = (usual, float(history.count))
+    highest = max((*history.first, *history.recent[:-1]))
+    run.memos["value-loss-spike"] = (usual, float(history.count), highest)
     limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
     if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
         message = f"{jump}, the third such spike in {num(limits['again'])} updates"
@@ -61,7 +62,11 @@ def _third_of_a_kind(run: Run, count: int, within: float) -> bool:
 def _after_spike(
     run: Run, limits: Limits, history: History, memo: tuple[float, ...]
 ) -> Reading | None:
-    """Against the level from before the spike, which must not drift up with it."""
+    """Against the level from before the spike, which must not drift up with it.
+
+    While the reward rises a loss no higher than it has been before belongs to the task: a bonus at
+    the goal, once in some rollouts, makes it go up and down all the time.
+    """
     value, usual, began = history.last, memo[0], memo[1]
     age = history.count - began
     if age > 30 or (age > 5 and value < 5.0 * usual):
@@ -70,7 +75,8 @@ def _after_spike(
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
         return between(value) if value > 5.0 * usual else None
     message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
-    if run.few_samples or not _stays(run, history, age, limits["times"] * usual):
+    explained = run.learned and history.high <= 5.0 * memo[2]
+    if run.few_samples or explained or not _stays(run, history, age, limits["times"] * usual):
         return Reading(WATCH, value, limits["times"] * usual, message)
     return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 
