@@ -63,7 +63,11 @@ class Slice:
 
 
 class Follower:
-    """All logs below `paths` (files or directories, which may come, go and return), and a pipe."""
+    """All logs below `paths` (files or directories, which may come, go and return), and a pipe.
+
+    With `once` each file is read to the end that it has then, and no further: unfinished ends are
+    told with the rest.
+    """
 
     def __init__(
         self,
@@ -76,6 +80,7 @@ class Follower:
         patterns: parsers.Patterns = (),
         names: re.Pattern[str] | None = None,
         watcher: Watcher | None = None,
+        once: bool = False,
     ) -> None:
         mishap.watch(paths)
         self._clock = clock
@@ -98,6 +103,7 @@ class Follower:
         self._watches = False
         console = parsers.console_format(patterns)
         self._pipe = PipeFeed(stdin, self._claim, console, time.time) if stdin else None
+        self._once = once
         self.closed = False
 
     # --- reading -----------------------------------------------------------------------------
@@ -133,6 +139,9 @@ class Follower:
         elif feed.more:
             self._ready.push(feed)
         gains = [gain] if gain is not None else []
+        if self._once and isinstance(feed, FileFeed) and feed.source and not feed.more:
+            last = feed.finish()
+            gains += [last] if last is not None else []
         if feed.key in self._ahead and isinstance(feed, FileFeed) and feed.source is not None:
             self._ahead.discard(feed.key)
             newest = feed.newest()
@@ -348,6 +357,8 @@ class Follower:
         self._watcher.close()
         for feed in self._feeds.values():
             feed.close()
+        if self._pipe is not None:
+            self._pipe.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import select
+import stat
+import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -15,59 +19,122 @@ from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.tail import PIECE
 
+MOST_WAITING = 64 << 20
+"""Bytes that wait to be read: ten seconds of a hundred thousand lines a second."""
+
+ONE_READ = 1 << 18
+
 
 class Pipe:
-    """A stream that cannot be read twice: takes what is there and never waits for more."""
+    """A stream that cannot be read twice: takes what is there and never waits for more.
+
+    A thread empties a real pipe into memory, so that a burst of output does not stop its writer
+    while earlier output is being read; when `MOST_WAITING` bytes wait the writer waits too, as
+    with any pipe, and nothing is lost. A file under standard input is read directly.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.offset = 0
         self.closed = False
-        try:
-            self._handle: int | None = stream.fileno()
-        except (OSError, ValueError):  # no file behind it, as in a test
-            self._handle = None
+        self.full = False
+        """Whether the writer ever had to wait."""
+        self._pieces: deque[bytes] = deque()
+        self._waiting = 0
+        self._ended = self._left = False
+        self._room = threading.Condition()
+        self._bell: int | None = None
+        handle = _handle_of(stream)
+        if handle is not None:
+            self._bell, self._stop = (os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK) for _ in "12")
+            self._thread = threading.Thread(
+                target=self._empty, args=(handle,), name="ppo-top-pipe", daemon=True
+            )
+            self._thread.start()
 
     @property
     def handle(self) -> int | None:
         """What can be waited for; None once the stream has ended."""
-        return None if self.closed else self._handle
+        return None if self.closed else self._bell
 
     def read(self, limit: int = PIECE) -> bytes:
         """What has arrived, at most `limit` bytes; empty when there is nothing, now or for ever."""
         if self.closed:
             return b""
-        pieces: list[bytes] = []
-        while limit > 0 and self._has_data():
-            piece = self._one(min(limit, 1 << 16))
-            if not piece:
-                self.closed = True
-                break
-            pieces.append(piece)
-            limit -= len(piece)
-        data = b"".join(pieces)
+        if self._bell is None:
+            data = self._stream.read(limit)
+            self.closed = len(data) < limit
+        else:
+            data = self._arrived(limit)
         self.offset += len(data)
         return data
 
-    def _has_data(self) -> bool:
-        if self._handle is None:
-            return True
-        try:
-            return bool(select.select([self._handle], [], [], 0)[0])
-        except (OSError, ValueError):
-            self.closed = True
-            return False
+    def _arrived(self, limit: int) -> bytes:
+        """What the thread has brought."""
+        with self._room:
+            taken: list[bytes] = []
+            while self._pieces and limit > 0:
+                piece = self._pieces.popleft()
+                if len(piece) > limit:
+                    self._pieces.appendleft(piece[limit:])
+                taken.append(piece[:limit])
+                limit -= len(taken[-1])
+            data = b"".join(taken)
+            self._waiting -= len(data)
+            self._room.notify()
+            self.closed = self._ended and not self._pieces
+            if not (self._pieces or self.closed) and self._bell is not None:
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self._bell)  # nothing is there until it rings again
+        return data
 
-    def _one(self, limit: int) -> bytes:
-        """One read; a stream that fails has ended."""
-        try:
-            if self._handle is None:
-                return self._stream.read(limit)
-            return os.read(self._handle, limit)
-        except BlockingIOError:
-            return b""
-        except OSError:
-            return b""
+    def _empty(self, handle: int) -> None:
+        """Bring what comes, until the stream ends (in a thread of its own)."""
+        while not self._ended:
+            try:
+                if self._stop in select.select([handle, self._stop], [], [])[0]:
+                    return
+                piece = os.read(handle, ONE_READ)
+            except BlockingIOError:
+                continue
+            except (OSError, ValueError):  # a stream that fails has ended
+                piece = b""
+            self._bring(piece)
+
+    def _bring(self, piece: bytes) -> None:
+        """Hand over what came; empty at the end. Waits while too much waits."""
+        with self._room:
+            self._ended = not piece
+            if piece:
+                self._pieces.append(piece)
+                self._waiting += len(piece)
+            if self._bell is not None:
+                os.eventfd_write(self._bell, 1)
+            while self._waiting >= MOST_WAITING and not self._left:
+                self.full = True
+                self._room.wait()
+
+    def close(self) -> None:
+        """Read no more, and end the thread."""
+        self.closed = True
+        with self._room:
+            self._left = True
+            self._room.notify()
+            bell, self._bell = self._bell, None
+        if bell is not None:
+            os.eventfd_write(self._stop, 1)
+            self._thread.join()
+            os.close(bell)
+            os.close(self._stop)
+
+
+def _handle_of(stream: BinaryIO) -> int | None:
+    """The descriptor of a stream that has to be waited for; None for a file or memory."""
+    try:
+        handle = stream.fileno()
+        return None if stat.S_ISREG(os.fstat(handle).st_mode) else handle
+    except (OSError, ValueError):
+        return None
 
 
 class PipeFeed:
@@ -171,4 +238,5 @@ class PipeFeed:
         return None if self._finished else self._end(self._read(b""))
 
     def close(self) -> None:
-        """The stream is not ours to close."""
+        """Read no more; the stream is not ours to close."""
+        self.pipe.close()

@@ -386,7 +386,8 @@ def test_a_pipe_is_read_as_it_comes(consoles: None) -> None:
         assert reader.until(lambda: not reader.follower.wait(0.2))
         os.write(writing, b"2\n")
         os.close(writing)
-        assert reader.look() == {"stdin": [1, 22]}
+        assert reader.until(lambda: reader.look() == {"stdin": [1, 22]})
+        assert reader.until(lambda: not reader.follower.wait(0))
         assert reader.gains[-1].source.key == "stdin"
         assert not reader.follower.poll().more
         assert not reader.follower.wait(0)
