@@ -14,7 +14,6 @@ import argparse
 import io
 import json
 import math
-import statistics
 import sys
 import time
 from collections import Counter
@@ -26,8 +25,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.literal import Alarm, alarms
+from benchmarks.shares import quantiles, share
 from ppo_top.backtest import reward_fell
-from ppo_top.check import load
+from ppo_top.load import load
 from ppo_top.model import Finding, Row, Severity
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.judge import Judge
@@ -76,6 +76,16 @@ class Verdict:
 def reached(finding: Finding, least: Severity) -> float:
     """The row at which a finding was first this severe; -1 when it never was."""
     return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
+
+
+KINDS = ("healthy", "failed", "harmful", "harmless")
+
+
+def kind(meta: dict[str, Any]) -> str:
+    """What a run is by its label: one of `KINDS`."""
+    if meta["fault"] == "none":
+        return "failed" if meta.get("failed") else "healthy"
+    return "harmful" if meta.get("harmful") else "harmless"
 
 
 def accepted_rules(meta: dict[str, Any]) -> set[str]:
@@ -155,26 +165,6 @@ def top(findings: Iterable[Finding], row: float) -> str:
     return key[1].rule
 
 
-def share(part: int, whole: int) -> str:
-    """`16/17 (94 %, 73-99)`: with the Wilson interval at 95 %."""
-    if not whole:
-        return "none"
-    z, p = 1.96, part / whole
-    middle = (p + z * z / (2 * whole)) / (1 + z * z / whole)
-    half = z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    return f"{part}/{whole} ({100 * p:.0f} %, {100 * low:.0f}-{100 * high:.0f})"
-
-
-def quantiles(values: Sequence[float]) -> str:
-    """Median and ninth decile; what was never found counts as infinite."""
-    if not values:
-        return "none"
-    ranked = sorted(values)
-    ninth = ranked[min(len(ranked) - 1, math.ceil(0.9 * len(ranked)) - 1)]
-    return f"median {statistics.median(ranked):g}, p90 {ninth:g}"
-
-
 def group_of(fault: str) -> str:
     """The kind of fault, for delays."""
     found = (name for name, starts in GROUPS.items() if fault.startswith(starts))
@@ -183,11 +173,16 @@ def group_of(fault: str) -> str:
 
 def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
     """Print the figures of one set of runs, with the bars that they are to reach."""
-    healthy = [v for v in verdicts if v.meta["fault"] == "none"]
-    harmful = [v for v in verdicts if v.meta["fault"] != "none" and v.meta.get("harmful")]
-    harmless = [v for v in verdicts if v.meta["fault"] != "none" and not v.meta.get("harmful")]
+    healthy, failed, harmful, harmless = (
+        [v for v in verdicts if kind(v.meta) == each] for each in KINDS
+    )
     print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")
     figures = {**_harmful(harmful), **_healthy(healthy), **_rest(verdicts, harmless)}
+    if failed:
+        told = sum(bool(v.since_onset(WARN)) for v in failed)
+        print(
+            f"failed without a fault, warned  {share(told, len(failed))} (no part of the figures)"
+        )
     _literal(healthy, harmful)
     return figures
 
@@ -263,10 +258,11 @@ def _literal(healthy: Sequence[Verdict], harmful: Sequence[Verdict]) -> None:
 def show(verdicts: Sequence[Verdict]) -> None:
     """A line for each run: what was found, first and when."""
     for v in verdicts:
-        kind = "healthy" if v.meta["fault"] == "none" else "HARM" if v.meta.get("harmful") else "-"
         loud = [f"{f.rule}@{reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
         mark = "" if v.meta["fault"] == "none" else ("right" if v.accepted else "WRONG")
-        print(f"{v.meta['id']:<42}{kind:<8}{mark:<6}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}")
+        print(
+            f"{v.meta['id']:<42}{kind(v.meta):<9}{mark:<6}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}"
+        )
 
 
 def main() -> None:

@@ -18,12 +18,19 @@ def label(runs: Path) -> None:
         healthy = [
             each
             for each in metas.values()
-            if each["config"] == meta["config"] and each["fault"] == "none"
+            if each["config"] == meta["config"] and each["fault"] == "none" and not failed(each)
         ]
+        judged = meta | {"failed": True} if failed(meta) else meta
         if len(healthy) >= 2:
-            judged = meta | judge(meta, healthy)
-            if judged != meta:
-                path.write_text(json.dumps(judged, indent=1) + "\n", encoding="utf-8")
+            judged = judged | judge(meta, healthy)
+        if judged != meta:
+            path.write_text(json.dumps(judged, indent=1) + "\n", encoding="utf-8")
+
+
+def failed(meta: Meta) -> bool:
+    """Whether a run without a fault ended clearly worse than it began: it is no healthy run."""
+    start, final = meta["start_return"], meta["final_return"]
+    return meta["fault"] == "none" and final < start - 0.1 * abs(start)
 
 
 def judge(meta: Meta, healthy: list[Meta]) -> Meta:

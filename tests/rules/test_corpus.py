@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.diagnosis import RUNS, accepted_rules, reached
-from ppo_top.check import load
+from benchmarks.diagnosis import RUNS, accepted_rules, kind, reached
+from ppo_top.load import load
 from ppo_top.model import Finding, Severity
 from ppo_top.settings import Settings
 
@@ -33,7 +33,7 @@ def findings(run: Path) -> list[Finding]:
 TUNE = [
     path.parent for path in sorted(RUNS.glob("*/meta.json")) if meta(path.parent)["split"] == "tune"
 ]
-HEALTHY = [run for run in TUNE if meta(run)["fault"] == "none"]
+HEALTHY = [run for run in TUNE if kind(meta(run)) == "healthy"]
 MISSED = {
     "cartpole-observations-x1e4-s31": "learns to 350 of 480: less than good, yet nothing breaks",
 }
@@ -50,7 +50,7 @@ HARMFUL = [
         ],
     )
     for run in TUNE
-    if meta(run)["fault"] != "none" and meta(run).get("harmful")
+    if kind(meta(run)) == "harmful"
 ]
 
 
