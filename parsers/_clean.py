@@ -31,6 +31,7 @@ _SHORT_CLOCK = re.compile(
 _LEVEL = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?",
 )
+_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
 _PLACE = re.compile(
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
 )
@@ -69,11 +70,11 @@ class Unwrapper:
     def clean(self, text: str) -> Cleaned:
         """The line's own words, who says them and when."""
         head = text[:1]
-        if head.isalpha() and head not in "IDWTNS":
+        if head.isalpha() and not text.startswith(_LEVELS):
             return Cleaned(text, "", UNKNOWN_TIME)
         text, voice = self._speaker(text)
         head = text[:1]
-        if not (head.isdigit() or head in "[IDWTNS"):
+        if not (head.isdigit() or head == "[" or text.startswith(_LEVELS)):
             return Cleaned(text, voice, UNKNOWN_TIME)
         text, time = _unclock(text)
         return Cleaned(text, voice, time)

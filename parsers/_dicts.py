@@ -17,7 +17,7 @@ from ppo_top.parsers._vocabulary import is_metric, is_setting
 LONGEST = 1 << 20
 """Bytes of a dictionary that is worth reading."""
 
-_FINISHED = "train_runtime"
+FINISHED = "train_runtime"
 _LOGS_FIRST = "objective/kl"
 _STEP_KEYS = ("step", "global_step", "train/global_step")
 _EVIDENCE = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
@@ -118,7 +118,7 @@ def ahead_of_bar(found: Record) -> int:
 
 def farewell(found: Record) -> str:
     """The words of the summary that the Hugging Face trainer prints at its end, or ""."""
-    return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == _FINISHED), "")
+    return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == FINISHED), "")
 
 
 class Layouts:

@@ -53,8 +53,9 @@ class Ledger:
 
     def record(self, voice: str, found: Record, step: int) -> None:
         """The values of one record at its step."""
-        tags = tuple(tag for tag, _ in found.values)
-        values = [value for _, value in found.values]
+        tags: tuple[str, ...]
+        values: Sequence[float]
+        tags, values = zip(*found.values, strict=True) if found.values else ((), ())
         if found.time != found.time and len(set(tags)) == len(tags):
             self.row(voice, tags, step, values)
             return

@@ -83,13 +83,12 @@ def read(text: str) -> Record | None:
 
 
 def _phrase(phrase: Phrase, match: re.Match[str]) -> Record:
-    groups = match.groupdict()
     values = []
     for group, tag in phrase.tags.items():
-        value = number(groups[group])
+        value = number(match[group])
         if value is not None and not (phrase.finite and not abs(value) < float("inf")):
             values.append((tag, value))
-    step = groups.get("step")
+    step = match["step"] if "step" in match.re.groupindex else None
     return Record(values, int(step) if step else None, "timesteps" if step else "")
 
 

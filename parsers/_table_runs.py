@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from ppo_top.parsers._numbers import whole
 from ppo_top.parsers._tables import STEPS, group_of, tag_of
 
 _BEYOND = re.compile(rb"\n(?![|-])")
@@ -24,6 +23,8 @@ _LEAST = b"-" * 10
 _SHORTEST, _LONGEST = 1 << 13, 1 << 17
 """Bytes of tables that are read in one go: fewer after a failure, more after each success."""
 _MOST_ROWS = 1000
+_EXACT = 1 << 53
+"""Steps below are the same whether they are read as integers or as other numbers are."""
 _MOST_LAYOUTS = 256
 _NEWLINE = b"\n"
 _NUMERIC = b"0123456789.-+eE nNaAiIfF"
@@ -68,11 +69,12 @@ class Runs:
         cells = region.split(b"|")
         keys, values = cells[1::3], cells[2::3]
         bounds = self._bounds(cells[0::3])
+        sound = not b"".join(values).translate(None, _NUMERIC)
         found: list[Group] = []
         taken = 0
         while taken < len(bounds) - 1:
             count, layout = self._alike(keys, values, bounds, taken)
-            group = _group(layout, values, bounds, taken, count) if layout else None
+            group = _group(layout, values, bounds, taken, count, sound) if layout else None
             if group is None:
                 break
             found.append(group)
@@ -146,23 +148,33 @@ def _closing(rules: bytes) -> int:
 
 
 def _group(
-    layout: Layout, values: list[bytes], bounds: list[int], first: int, count: int
+    layout: Layout, values: list[bytes], bounds: list[int], first: int, count: int, sound: bool
 ) -> Group | None:
-    """The numbers of tables of one layout; None when a step is none."""
+    """The numbers of tables of one layout; None when one is none (`sound`: all are known to be).
+
+    The steps are whole as they stand: those that say `1e+06` go the careful way.
+    """
     words: list[bytes] = []
     blanks: list[bytes] = []
     for table in range(first, first + count):
         cells = values[bounds[table] : bounds[table + 1]]
         words += layout.numbers(cells)
         blanks += layout.blanks(cells)
+    steps = _steps(words[layout.step :: len(layout.tags)])
+    if steps is None or b"".join(blanks).strip(b" "):
+        return None
+    if not sound and b"".join(words).translate(None, _NUMERIC):
+        return None
+    return Group(layout.tags, steps, words, bounds[first + 1] - bounds[first])
+
+
+def _steps(words: Sequence[bytes]) -> array[int] | None:
+    """The steps that cells say; None when one is no whole number."""
     try:
-        steps = [whole(float(word)) for word in words[layout.step :: len(layout.tags)]]
-    except ValueError:
+        steps = array("q", map(int, words))
+    except (ValueError, OverflowError):
         return None
-    if None in steps or b"".join(blanks).strip(b" ") or b"".join(words).translate(None, _NUMERIC):
-        return None
-    rows = bounds[first + 1] - bounds[first]
-    return Group(layout.tags, array("q", [step or 0 for step in steps]), words, rows)
+    return steps if max(steps) < _EXACT else None
 
 
 def _learnt(keys: Sequence[bytes], values: Sequence[bytes]) -> Layout | None:

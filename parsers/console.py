@@ -132,9 +132,10 @@ class Console:
             self._bar(bar)
             if not bar.end or not shown[bar.end :].strip():
                 return shown
-        self._settle()
+        if self._held is not None:
+            self._settle()
         text, name, time = self._unwrapper.clean(shown[bar.end :] if bar else shown)
-        self._parse(text.rstrip(), self._voice(name), time)
+        self._parse(text.rstrip(), name and self._voice(name), time)
         return shown
 
     def _voice(self, name: str) -> str:
@@ -148,7 +149,7 @@ class Console:
 
     def _parse(self, text: str, name: str, time: float) -> None:
         voice = self._voices[name]
-        if self._own(text, name, time) or self._table(text, name):
+        if (self._patterns and self._own(text, name, time)) or self._table(text, name):
             return
         found = None if voice.endings.in_traceback else voice.read(text)
         if found is not None:
@@ -162,8 +163,7 @@ class Console:
             self._dict(found)
         else:
             self._give(name, found)
-        farewell = _dicts.farewell(found)
-        if farewell:
+        if _dicts.FINISHED in text and (farewell := _dicts.farewell(found)):
             self._ledger.end(Ended(State.FINISHED, farewell))
 
     def _table(self, text: str, name: str) -> bool:
