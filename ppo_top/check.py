@@ -12,8 +12,9 @@ from typing import TextIO
 from ppo_top.backtest import Judged, backtest_lines, backtest_object
 from ppo_top.card import report_lines
 from ppo_top.follow import Follower
+from ppo_top.load import drain, load
 from ppo_top.model import Finding, Severity, State
-from ppo_top.report import as_json, finding_object
+from ppo_top.report import as_json, finding_object, object_text
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
@@ -29,54 +30,6 @@ MOST_TROUBLES = 1_000
 
 LOOK_EVERY_S = 2.0
 """How often a followed run is looked at when no file says that it changed."""
-
-
-def load(paths: Sequence[Path], settings: Settings, err: TextIO) -> Session | None:
-    """Read all that the paths hold now; None (after a line on `err`) where there is nothing."""
-    for path in paths:
-        if not path.exists():
-            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
-            return None
-    follower = Follower(paths, patterns=settings.patterns)
-    session = Session(settings)
-    try:
-        drain(follower, session)
-        session.apply(follower.finish().gains)
-        session.settle()
-        session.judge()
-        complain(follower, session, err)
-    finally:
-        follower.close()
-    if not any(run.points or run.findings for run in session.runs.values()):
-        names = ", ".join(clean(str(path)) for path in paths)
-        print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
-        return None
-    return session
-
-
-def drain(follower: Follower, session: Session) -> None:
-    """Hand over what there is, slice by slice, until there is no more for now."""
-    while True:
-        slice_ = follower.poll(limit=1_000_000, budget=1.0)
-        session.apply(slice_.gains)
-        session.forget(slice_.gone)
-        if not slice_.more:
-            return
-
-
-def complain(follower: Follower, session: Session, err: TextIO) -> None:
-    """Say on `err` what could not be read."""
-    for problem in follower.problems:
-        print(f"ppo-top: {clean(str(problem))}", file=err)
-    for run in session.runs.values():
-        for source in run.sources.values():
-            if source.problem_count:
-                first = source.problems[0]
-                print(
-                    f"ppo-top: {clean(source.key)}: {source.problem_count} unreadable, first at "
-                    f"{first.offset}: {clean(first.what)}",
-                    file=err,
-                )
 
 
 def looks(session: Session) -> list[tuple[Run, RunView]]:
@@ -105,18 +58,22 @@ def check(
     err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report, and give the exit code."""
-    session = load(paths, settings, err or sys.stderr)
+    told: dict[str, str] = {}
+
+    def tell(run: Run) -> None:
+        view = look(run, None, time.time())
+        text = object_text(run, view) if as_object else "\n".join(report_lines(run, view))
+        told[run.id] = text
+
+    session = load(paths, settings, err or sys.stderr, tell)
     if session is None:
         return COULD_NOT_LOOK
-    pairs = looks(session)
-    if as_object:
-        print(as_json(pairs), file=out)
-    else:
-        for number, (run, view) in enumerate(pairs):
-            if number:
-                print(file=out)
-            for line in report_lines(run, view):
-                print(line, file=out)
+    runs = session.ordered()
+    for run in runs:
+        if run.id not in told:
+            tell(run)
+    texts = (told[run.id] for run in runs)
+    print(as_json(texts) if as_object else "\n\n".join(texts), file=out)
     return exit_code(session.runs.values(), fail_on)
 
 

@@ -199,9 +199,10 @@ def _status(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         from ppo_top import check, status
+        from ppo_top.load import load
 
         paths = _chosen(options.path)
-        session = check.load(paths, _settings(options, paths), sys.stderr)
+        session = load(paths, _settings(options, paths), sys.stderr, lambda run: None)
         if session is None:
             return COULD_NOT_LOOK
         print(status.status_line(check.looks(session), options.format))
@@ -222,11 +223,11 @@ def _export(parser: argparse.ArgumentParser) -> Command:
     _settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
-        from ppo_top import check
         from ppo_top.export import export
+        from ppo_top.load import load
 
         paths = _chosen(options.path)
-        session = check.load(paths, _settings(options, paths), sys.stderr)
+        session = load(paths, _settings(options, paths), sys.stderr)
         if session is None:
             return COULD_NOT_LOOK
         export(session.ordered(), sys.stdout, options.format, options.source)

@@ -124,6 +124,7 @@ class FileFeed:
         self._store: Store | None = None
         self._stamp: tuple[float, ...] = ()
         self._broken = False
+        self._finished = False
         self._parts: dict[str, Source] = {}
         self._void: set[str] = set()
         self.returns = False
@@ -153,6 +154,8 @@ class FileFeed:
 
     def changed(self) -> bool:
         """Whether the file (or the write-ahead log of a store) is another than when it was read."""
+        if self._finished:
+            return False
         if self._store is None:
             return self.tail.changed()
         self.tail.changed()
@@ -259,6 +262,7 @@ class FileFeed:
 
     def again(self) -> None:
         """Read from the beginning once more."""
+        self._finished = False
         self.tail.again()
         if self._store is not None:
             self._stamp = (-1.0,)  # no file has this inode: the store is taken for a new one
@@ -304,8 +308,9 @@ class FileFeed:
 
     def finish(self) -> Gain | None:
         """What is certain of the unfinished end, and a word about an end that was never written."""
-        if self._parser is None:
+        if self._parser is None or self._finished:
             return None
+        self._finished = True
         try:
             batch = self._parser.finish()
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)

@@ -17,10 +17,15 @@ SCHEMA = 1
 """Grows when a field changes its meaning or goes away; new fields do not count."""
 
 
-def as_json(pairs: Iterable[tuple[Run, RunView]]) -> str:
-    """Runs and how they stand, as one JSON object (non-finite numbers are strings)."""
-    runs = [run_object(run, view) for run, view in pairs]
-    return json.dumps({"schema": SCHEMA, "version": __version__, "runs": runs}, allow_nan=False)
+def as_json(runs: Iterable[str]) -> str:
+    """The one object of several runs, each as text already."""
+    head = json.dumps({"schema": SCHEMA, "version": __version__})[:-1]
+    return f'{head}, "runs": [{", ".join(runs)}]}}'
+
+
+def object_text(run: Run, view: RunView) -> str:
+    """A run and how it stands as JSON text (non-finite numbers are strings)."""
+    return json.dumps(run_object(run, view), allow_nan=False)
 
 
 def run_object(run: Run, view: RunView) -> dict[str, Any]:

@@ -41,9 +41,9 @@ class Session:
     have to be read once more.
     """
 
-    def __init__(self, settings: Settings, most_points: int = MOST_POINTS) -> None:
+    def __init__(self, settings: Settings, most_points: int | None = None) -> None:
         self.settings = settings
-        self.most_points = most_points
+        self.most_points = MOST_POINTS if most_points is None else most_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
         self._run_of: dict[str, Run] = {}
@@ -175,16 +175,27 @@ class Session:
 
     # --- letting go --------------------------------------------------------------------------
 
-    def slim(self, looked: Container[str] = ()) -> None:
+    def slim(
+        self, looked: Container[str] = (), parting: Callable[[Run], None] | None = None
+    ) -> None:
         """Let go of points that were judged, where too many are held, and pack runs that rest.
 
-        Of the runs `looked` (ids) nothing goes, nor of what cannot be read again: a pipe.
+        Of the runs `looked` (ids) nothing goes, nor of what cannot be read again: a pipe. With
+        `parting` only runs go that have been read and judged, and it is called with each before.
         """
         excess = sum(run.weight for run in self.runs.values()) - self.most_points
         if excess <= 0:
             return
         idle = [run for run in self.runs.values() if run.can_let_go and run.id not in looked]
-        excess = _shrink(idle, Run.let_go, excess)
+        if parting is not None:
+            idle = [run for run in idle if run.judged and not run.reading]
+
+        def let_go(run: Run) -> None:
+            if parting is not None and run.is_whole:
+                parting(run)
+            run.let_go()
+
+        excess = _shrink(idle, let_go, excess)
         before = time.time() - CALM_S
         _shrink([run for run in idle if run.last_change < before], Run.pack, excess)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from ppo_top.check import drain
 from ppo_top.follow import Follower
+from ppo_top.load import drain
 from ppo_top.model import Row
 from ppo_top.report import run_object
 from ppo_top.run import Run

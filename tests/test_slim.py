@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.check import drain
 from ppo_top.follow import Follower
+from ppo_top.load import drain
 from ppo_top.model import Finding, Series
 from ppo_top.run import KEEP_ROWS
 from ppo_top.session import Session

@@ -1,0 +1,104 @@
+"""Reads and judges all that some paths hold now, in memory that does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from ppo_top.follow import Follower
+from ppo_top.run import Run
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+from ppo_top.words import clean
+
+LIMIT, BUDGET_S = 200_000, 1.0
+"""Points and seconds of one slice."""
+
+
+def load(
+    paths: Sequence[Path],
+    settings: Settings,
+    err: TextIO,
+    parting: Callable[[Run], None] | None = None,
+) -> Session | None:
+    """Read all that the paths hold now; None (after a line on `err`) where there is nothing.
+
+    With `parting` not all points are kept where there are many: it is called with each run before
+    its points go, when the run has been read and judged. Findings and newest rows stay.
+    """
+    for path in paths:
+        if not path.exists():
+            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+            return None
+    follower = Follower(paths, patterns=settings.patterns, once=True)
+    session = Session(settings)
+    parted: dict[str, int] = {}
+
+    def part(run: Run) -> None:
+        assert parting is not None
+        parted[run.id] = run.points
+        parting(run)
+
+    try:
+        _read(follower, session, part if parting is not None else None)
+        _end(follower, session)
+        changed = [each.id for each in session.runs.values() if parted.get(each.id) != each.points]
+        if keys := session.wanted(changed):  # another log of the run was found after it had parted
+            follower.again(keys)
+            _read(follower, session, None)
+            _end(follower, session)
+            for each in changed:
+                part(session.runs[each])
+        complain(follower, session, err)
+    finally:
+        follower.close()
+    if not any(run.points or run.findings for run in session.runs.values()):
+        names = ", ".join(clean(str(path)) for path in paths)
+        print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
+        return None
+    return session
+
+
+def _end(follower: Follower, session: Session) -> None:
+    session.apply(follower.finish().gains)
+    session.settle()
+    session.judge()
+
+
+def _read(follower: Follower, session: Session, parting: Callable[[Run], None] | None) -> None:
+    while True:
+        slice_ = follower.poll(LIMIT, BUDGET_S)
+        session.apply(slice_.gains)
+        session.forget(slice_.gone)
+        session.reading = slice_.more
+        if parting is not None:
+            session.judge()
+            session.slim(parting=parting)
+        if not slice_.more:
+            return
+
+
+def drain(follower: Follower, session: Session) -> None:
+    """Hand over what there is, slice by slice, until there is no more for now."""
+    while True:
+        slice_ = follower.poll(1_000_000, BUDGET_S)
+        session.apply(slice_.gains)
+        session.forget(slice_.gone)
+        if not slice_.more:
+            return
+
+
+def complain(follower: Follower, session: Session, err: TextIO) -> None:
+    """Say on `err` what could not be read."""
+    for problem in follower.problems:
+        print(f"ppo-top: {clean(str(problem))}", file=err)
+    for run in session.runs.values():
+        for source in run.sources.values():
+            if source.problem_count:
+                first = source.problems[0]
+                print(
+                    f"ppo-top: {clean(source.key)}: {source.problem_count} unreadable, first at "
+                    f"{first.offset}: {clean(first.what)}",
+                    file=err,
+                )
