@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from statistics import mean, stdev
+from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.run import Run
@@ -12,9 +14,8 @@ from ppo_top.timeline import Track
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
 from ppo_top.tui.plots import Chart, Curve, draw
-from ppo_top.tui.runs import group_of
 from ppo_top.tui.spans import Line, line, pack, shorten
-from ppo_top.words import clean, compact, count, number, plural, value
+from ppo_top.words import clean, compact, count, duration, number, plural, value
 
 COLOURS = "abcdefgh"
 MOST = len(COLOURS)
@@ -22,50 +23,84 @@ MOST_BESIDE = 48
 """So many runs are compared at a time: of each all points are needed."""
 
 
-def value_at(track: Track, step: float, seen: int | None = None) -> float:
-    """The last finite value of a track at or before a step; NaN before the first."""
-    at = bisect_right(track.steps, step, 0, len(track) if seen is None else seen) - 1
+def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = None) -> float:
+    """The last finite value of a track at or before a place; NaN before the first.
+
+    `xs` are the places of its points, `seen` how many of them are looked at.
+    """
+    at = bisect_right(xs, x, 0, len(track) if seen is None else seen) - 1
     while at >= 0 and not math.isfinite(track.values[at]):
         at -= 1
     return track.values[at] if at >= 0 else math.nan
 
 
-def grouped(runs: list[Run], chosen: str) -> dict[str, list[Run]]:
-    """Runs by the name they share up to their seed, the chosen run's group first."""
-    groups: dict[str, list[Run]] = {}
-    for run in sorted(runs, key=lambda each: (each.id != chosen, each.name)):
-        groups.setdefault(group_of(run.name), []).append(run)
-    return groups
+class Shown(NamedTuple):
+    """A run on the chart: its track, the places of its points, how many of them are seen."""
+
+    run: Run
+    track: Track
+    xs: Sequence[float]
+    seen: int
+
+
+def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
+    """The runs that log a value by experiment: the chosen one's first, then as they are listed."""
+    every = desk.known()
+    shown = {known.id for known in desk.roster.shown(every)} | {desk.chosen}
+    logged = [
+        known
+        for known in every
+        if known.id in shown and name in desk.session.runs[known.id].profile.tags
+    ]
+    logged.sort(key=lambda known: known.id != desk.chosen)  # the others stay in their order
+    groups = desk.roster.groups(logged)
+    return {key: [desk.session.runs[each.id] for each in group] for key, group in groups.items()}
 
 
 def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]:
     """The body of the layer: what is compared, the chart, a line for each curve."""
-    name = frame.concept
-    shown = {known.id for known in desk.roster.shown(desk.known())}
-    runs = [
-        run
-        for run in desk.session.runs.values()
-        if (run.id in shown or run.id == desk.chosen) and name in run.profile.tags
-    ]
-    if not runs:
+    name, axis = frame.concept, desk.chart.axis
+    groups = list(groups_of(desk, name).items())
+    if not groups:
         return [line((" no run logs this value", "dim"))]
-    groups = list(grouped(runs, desk.chosen).items())
-    drawn, away = _at_hand(desk, groups[: min(MOST, max(1, rows // 3))], name)
+    most = min(MOST, max(1, rows // 3))
+    drawn, away = _at_hand(desk, groups[:most], name)
     about = concept(name)
-    chart = Chart(x_label=compact, y_label=lambda y: value(y, about.fmt))
+    x_label = duration if axis == "time" else compact
+    chart = Chart(x_label=x_label, y_label=lambda y: value(y, about.fmt))
     legend: list[Line] = []
     for (group, members), style in zip(drawn, COLOURS, strict=False):
-        chart.curves += _curves(members, name, style, 2 * cells)
-        legend.append(_legend(frame, group, members, name, style, cells))
-    title = f" {clean(about.label)} of {plural(len(runs), 'run')} by step"
-    if len(groups) > len(drawn):
-        title += f", the first {len(drawn)} of {len(groups)}"
+        shown = [_shown(desk, run, name, axis) for run in members]
+        chart.curves += _curves(shown, style, 2 * cells)
+        legend.append(_legend(frame, group, shown, name, style, cells))
+    amount = sum(len(members) for _, members in groups)
+    parts = [line((f" {clean(about.label)} of {plural(amount, 'run')} by {axis}", "title"))]
+    if len(groups) > most:
+        rest = sum(len(members) for _, members in groups[most:])
+        parts.append(line((f"{plural(rest, 'run')} more: filter with /", "dim")))
     if away:
-        title += f", {away} of them being read"
+        parts.append(line((f"{away} being read", "info")))
+    parts.append(line(("x ", "key"), ("step, time, update", "dim")))
     siblings = drawn[0][1] if drawn else []
-    head = [line((title, "title")), _against_siblings(desk, siblings, name, cells)]
+    head = [pack(parts, cells), _against_siblings(desk, siblings, name, cells)]
     room = rows - len(head) - len(legend)
     return [*head, *draw(chart, cells, room, frame.glyphs.braille), *legend]
+
+
+def _shown(desk: Desk, run: Run, name: str, axis: str) -> Shown:
+    """A run as it is seen now: in a replay up to the moment of the cursor."""
+    track = run.timeline.tracks[name]
+    row = desk.row_of(run)
+    seen = len(track) if row is None else track.until(row)
+    return Shown(run, track, places(run, track, axis), seen)
+
+
+def places(run: Run, track: Track, axis: str) -> Sequence[float]:
+    """Where the points of a track are: steps, updates, or seconds since the run began."""
+    start = run.timeline.times[0] if len(run.timeline) else math.nan
+    if axis == "time" and start == start:
+        return [time - start if time == time else 0.0 for time in track.times]
+    return track.steps if axis == "step" else [row + 1 for row in track.rows]
 
 
 def _at_hand(
@@ -85,39 +120,43 @@ def _at_hand(
     return kept, sum(not run.is_whole for run in wanted)
 
 
-def _curves(members: list[Run], name: str, style: str, points: int) -> list[Curve]:
+def _curves(shown: list[Shown], style: str, points: int) -> list[Curve]:
     """One run as it is; several as their mean and, fainter, the edges of their band."""
-    tracks = [run.timeline.tracks[name] for run in members]
-    last = max(track.steps[-1] for track in tracks)
-    first = min(track.steps[0] for track in tracks)
+    begun = [each for each in shown if each.seen]
+    if not begun:
+        return []
+    first = min(each.xs[0] for each in begun)
+    last = max(each.xs[each.seen - 1] for each in begun)
     grid = [first + (last - first) * at / max(points - 1, 1) for at in range(points)]
     middle, low, high = Curve([], [], style), Curve([], [], "faint"), Curve([], [], "faint")
-    for step in grid:
-        values = [value_at(t, step) for t in tracks if step <= t.steps[-1] + 1e-9]
+    for x in grid:
+        here = [each for each in begun if x <= each.xs[each.seen - 1] + 1e-9]
+        values = [value_at(each.track, each.xs, x, each.seen) for each in here]
         finite = [each for each in values if math.isfinite(each)]
         if not finite:
             continue
-        for curve, each in ((middle, mean(finite)), (low, min(finite)), (high, max(finite))):
-            curve.xs.append(step)
-            curve.ys.append(each)
-    return [low, high, middle] if len(members) > 1 else [middle]
+        for curve, y in ((middle, mean(finite)), (low, min(finite)), (high, max(finite))):
+            curve.xs.append(x)
+            curve.ys.append(y)
+    return [low, high, middle] if len(begun) > 1 else [middle]
 
 
 def _legend(
-    frame: Frame, group: str, members: list[Run], name: str, style: str, cells: int
+    frame: Frame, group: str, shown: list[Shown], name: str, style: str, cells: int
 ) -> Line:
-    tracks = [run.timeline.tracks[name] for run in members]
-    newest = [value_at(track, math.inf) for track in tracks]
+    newest = [value_at(each.track, each.xs, math.inf, each.seen) for each in shown]
+    newest = [each for each in newest if math.isfinite(each)]
     fmt = concept(name).fmt
-    label = members[0].name if len(members) == 1 else f"{group} ({plural(len(members), 'seed')})"
+    alone = len(shown) == 1
+    label = shown[0].run.name if alone else f"{group} ({plural(len(shown), 'seed')})"
     bar = "=" if frame.glyphs.ascii else "━━"
-    parts = [
-        line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12))),
-        line(("last ", "dim"), (value(mean(newest), fmt), "value")),
-    ]
-    if len(members) > 1:
+    parts = [line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12)))]
+    if not newest:
+        return pack([*parts, line(("no value yet", "dim"))], cells)
+    parts.append(line(("last ", "dim"), (value(mean(newest), fmt), "value")))
+    if len(newest) > 1:
         parts.append(line((f"{value(min(newest), fmt)} to {value(max(newest), fmt)}", "dim")))
-    step = count(max(track.steps[-1] for track in tracks))
+    step = count(max(each.track.steps[each.seen - 1] for each in shown if each.seen))
     parts.append(line((f"at step {step}", "dim")))
     return pack(parts, cells)
 
@@ -130,8 +169,9 @@ def _against_siblings(desk: Desk, siblings: list[Run], name: str, cells: int) ->
     if run is None or track is None or not others:
         return line((" alone in its group: no other seeds to compare with", "dim"))
     step = run.timeline.steps[desk.player.place(run.timeline)]
-    here = value_at(track, step)
-    there = [value_at(each.timeline.tracks[name], step) for each in others]
+    here = value_at(track, track.steps, step)
+    tracks = [each.timeline.tracks[name] for each in others]
+    there = [value_at(each, each.steps, step) for each in tracks]
     there = [each for each in there if math.isfinite(each)]
     if not there or not math.isfinite(here):
         return line((" its siblings have no value at this step", "dim"))

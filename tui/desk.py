@@ -11,22 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ppo_top.memory import Memory
-from ppo_top.model import Finding, Severity
+from ppo_top.model import Finding
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.tui import Replay
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
-from ppo_top.tui.glance import Glance
+from ppo_top.tui.glance import Glance, verdict_of
 from ppo_top.tui.glyphs import UNICODE, Glyphs
+from ppo_top.tui.moment import best_story, row_at, time_at
 from ppo_top.tui.player import Player
 from ppo_top.tui.runs import Known, RunList, counts, newest_live
 from ppo_top.tui.typing import Typing
-from ppo_top.view import RunView, verdict
+from ppo_top.view import RunView
 from ppo_top.words import plural
-
-STORY = 0.4
-"""A replay is best watched where things go wrong after this share of the run."""
 
 LOOKED = 4
 """So many runs are kept at hand: going back and forth between them reads nothing again."""
@@ -77,6 +75,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.roster.verdict_of = self.verdict_of
+        self.roster.row_of = self.row_of
         self._glance = Glance(self.memory)
 
     # --- what there is -------------------------------------------------------------------------
@@ -105,19 +104,19 @@ class Desk:
         """All runs as the list has them."""
         return self.roster.known(self.session, self.clock())
 
-    def verdict_of(self, run: Run) -> str:
+    def row_of(self, run: Run) -> int | None:
+        """At which row a run is seen; None: its end. In a replay the clock of the cursor counts."""
+        chosen = self.run
+        if self.replay is None or chosen is None:
+            return None
+        row = self.player.row
+        if run.id == chosen.id or row is None:
+            return row
+        return row_at(run, time_at(chosen, row))
+
+    def verdict_of(self, run: Run, row: int | None = None) -> str:
         """The verdict of a run, not counting what the user has acknowledged or muted."""
-        word = verdict(run)
-        last = len(run.timeline) - 1
-        if word not in ("watch", "warn", "crit"):
-            return word
-        if not self.memory.notes:
-            return word
-        now = [(f, severity) for f in run.findings if (severity := f.severity_at(last)) is not None]
-        noted = {f.rule for f, _ in now if self.memory.note(run.path, f.rule, f.since.step)}
-        noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
-        told = [severity for f, severity in now if f.rule not in noted]
-        return max(told).word if told else Severity.INFO.word
+        return verdict_of(self.memory, run, row)
 
     def summary(self) -> str:
         """The terminal's title: how many of all runs are red."""
@@ -145,21 +144,8 @@ class Desk:
             return
         first = newest_live(self.known())
         if first is not None:
-            self.choose(self._best_story() or first.id)
-
-    def _best_story(self) -> str | None:
-        """For a replay of several runs: one that was healthy for a while before it turned red."""
-        if self.replay is None:
-            return None
-        named = [run.id for run in self.session.runs.values() if run.name == self.replay.run]
-        if named:
-            return named[0]
-        told: list[tuple[float, str]] = []
-        for run in self.session.runs.values():
-            rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
-            if rows and len(run.timeline):
-                told.append((abs(min(rows) / len(run.timeline) - STORY), run.id))
-        return min(told)[1] if told else None
+            story = best_story(self.session, self.replay) if self.replay is not None else None
+            self.choose(story or first.id)
 
     def choose(self, run_id: str) -> None:
         """Look at a run."""

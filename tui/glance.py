@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ppo_top.memory import Memory
 from ppo_top.model import Severity
 from ppo_top.run import Run
-from ppo_top.view import RunView, look
+from ppo_top.view import RunView, look, verdict
 
 OLDEST_S = 2.0
 """While a log is being read, a key may be answered with a picture that is so old."""
@@ -68,3 +68,16 @@ def calmed(memory: Memory, run: Run, view: RunView) -> RunView:
     known = tuple(opened for opened in view.open if opened.finding.rule in noted)
     word = max(opened.severity for opened in told).word if told else Severity.INFO.word
     return replace(view, open=told + known, verdict=word)
+
+
+def verdict_of(memory: Memory, run: Run, row: int | None) -> str:
+    """The verdict of a run at a row, not counting what the user has acknowledged or muted."""
+    word = verdict(run, row)
+    if word not in ("watch", "warn", "crit") or not memory.notes:
+        return word
+    at = len(run.timeline) - 1 if row is None else row
+    now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
+    noted = {f.rule for f, _ in now if memory.note(run.path, f.rule, f.since.step)}
+    noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
+    told = [severity for f, severity in now if f.rule not in noted]
+    return max(told).word if told else Severity.INFO.word

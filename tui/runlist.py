@@ -17,7 +17,9 @@ def runlist(frame: Frame, cells: int, rows: int) -> Block:
     if frame.filter:
         words = shorten(f"/{clean(frame.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (words, "match"))
-    block.lines.append(title)
+    elif frame.transport is not None and frame.transport.replay and len(entries) > 1:
+        title = (*title, (" at this moment", "dim"))
+    block.lines.append(fill(title, cells))
     at = next((n for n, entry in enumerate(entries) if entry.id == frame.chosen), 0)
     room = rows - 1
     first = max(0, min(at - room // 2, len(entries) - room))

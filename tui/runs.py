@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ppo_top.model import Severity, State
 from ppo_top.run import Run
 from ppo_top.session import Session
-from ppo_top.state import standing
 from ppo_top.tui.frame import Counts, Entry
+from ppo_top.tui.moment import state_at
+from ppo_top.tui.seeds import Traits, families, traits
 from ppo_top.view import verdict
 
 FRESH_S = 5.0
 """How long the state of a run that did not change is believed."""
 
-_SEED = re.compile(r"(?i)[-_. ]*(?:\(?seeds?|\bs)?[-_=. ]?\d+\)?$")
 _WORST = ("crit", "warn", "watch", "info", "healthy", "warming-up", "unjudged")
 _TROUBLE = {"crit": 3, "warn": 2, "watch": 1}
 
@@ -31,6 +30,7 @@ class Known:
     verdict: str
     state: State
     newest: float
+    traits: Traits
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether every word is in the name, path, verdict or state; `!word` must not be."""
@@ -48,8 +48,10 @@ class RunList:
     filter: str = ""
     fold: bool = True
     opened: set[str] = field(default_factory=set)
-    verdict_of: Callable[[Run], str] = verdict
-    _known: dict[str, tuple[int, float, Known]] = field(default_factory=dict)
+    verdict_of: Callable[[Run, int | None], str] = verdict
+    row_of: Callable[[Run], int | None] = lambda _run: None
+    """At which row a run is seen; None: at its end."""
+    _known: dict[str, tuple[int, int | None, float, Known]] = field(default_factory=dict)
 
     def known(self, session: Session, now: float) -> list[Known]:
         """All runs, those in trouble first, then the newest."""
@@ -60,12 +62,14 @@ class RunList:
 
     def _of(self, run: Run, now: float) -> Known:
         kept = self._known.get(run.id)
-        if kept is not None and kept[0] == run.version and now - kept[1] < FRESH_S:
-            return kept[2]
+        row = self.row_of(run)
+        if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < FRESH_S:
+            return kept[3]
         newest = max((source.mtime for source in run.sources.values()), default=0.0)
-        state = standing(run, now).state
-        made = Known(run.id, run.name, run.path, self.verdict_of(run), state, newest)
-        self._known[run.id] = (run.version, now, made)
+        state = state_at(run, row, now)
+        word = self.verdict_of(run, row)
+        made = Known(run.id, run.name, run.path, word, state, newest, traits(run.name, run.config))
+        self._known[run.id] = (run.version, row, now, made)
         return made
 
     def look_anew(self) -> None:
@@ -79,9 +83,7 @@ class RunList:
 
     def entries(self, every: list[Known], chosen: str) -> list[Entry]:
         """The lines of the list; a group of seeds is one line unless it is opened or chosen."""
-        groups: dict[str, list[Known]] = {}
-        for known in self.shown(every):
-            groups.setdefault(group_of(known.name) if self.fold else known.id, []).append(known)
+        groups = self.groups(self.shown(every))
         entries: list[Entry] = []
         for name, members in groups.items():
             if len(members) == 1:
@@ -93,6 +95,14 @@ class RunList:
                 entries += [_entry(each)._replace(member=True) for each in members[1:]]
         return entries
 
+    def groups(self, every: list[Known]) -> dict[str, list[Known]]:
+        """Runs by experiment, each in the order given; without folding every run for itself."""
+        if not self.fold:
+            return {known.id: [known] for known in every}
+        by_id = {known.id: known for known in every}
+        found = families({known.id: known.traits for known in every})
+        return {name: [by_id[each] for each in ids] for name, ids in found.items()}
+
     def unfold(self, session: Session, now: float, chosen: str) -> bool:
         """Open the folded group that a run stands for; False where there is none."""
         for entry in self.entries(self.known(session, now), chosen):
@@ -100,12 +110,6 @@ class RunList:
                 self.opened.add(entry.name)
                 return True
         return False
-
-
-def group_of(name: str) -> str:
-    """A run's name up to its seed: `cartpole_seed3` and `cartpole-3` are `cartpole`."""
-    stem = _SEED.sub("", name)
-    return stem if len(stem) >= 3 else name
 
 
 def _entry(known: Known) -> Entry:

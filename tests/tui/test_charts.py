@@ -17,7 +17,7 @@ from ppo_top.tui.plots import Chart, Curve, draw, parse, reach, ticks
 from ppo_top.tui.spans import plain
 from ppo_top.tui.zoom import smoothed, thin
 from tests.tui.conftest import MakeDesk
-from tests.tui.screens import text, write_sick
+from tests.tui.screens import DEMOS, text, write_sick
 
 
 def track(values: list[float]) -> Track:
@@ -88,9 +88,10 @@ def test_thinning_keeps_extremes_and_the_last_point(values: list[float], columns
 def test_the_value_at_a_step_is_the_last_finite_one() -> None:
     """Between two points the earlier one holds; before the first there is none."""
     made = track([1.0, math.nan, 3.0])
-    assert value_at(made, 1500) == 1.0
-    assert value_at(made, 2000) == 3.0
-    assert math.isnan(value_at(made, -1))
+    assert value_at(made, made.steps, 1500) == 1.0
+    assert value_at(made, made.steps, 2000) == 3.0
+    assert math.isnan(value_at(made, made.steps, -1))
+    assert value_at(made, made.steps, 2000, seen=2) == 1.0
 
 
 def test_the_zoomed_chart_tells_all(sick: Desk) -> None:
@@ -137,3 +138,35 @@ def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_desk: MakeDesk
     shown = "\n".join(text(desk, 110, 30))
     assert "its 2 siblings 180" in shown
     assert "pole (3 seeds)" in shown
+
+
+@pytest.mark.parametrize(("axis", "last"), [("step", "80k"), ("update", "40"), ("time", "10 s")])
+def test_runs_are_compared_by_step_update_or_time(
+    tmp_path: Path, make_desk: MakeDesk, axis: str, last: str
+) -> None:
+    """The x axis of the comparison is that of the chart; seconds count from each run's start."""
+    desk = make_desk(DEMOS / "torch_cartpole", DEMOS / "torch_cartpole_lr")
+    if axis != "time":
+        for name in ("one", "two"):
+            write_sick(tmp_path / "sheets" / name / "progress.csv")
+        desk = make_desk(tmp_path / "sheets")
+    desk.layer, desk.concept, desk.chart.axis = "compare", "reward_mean", axis
+    shown = "\n".join(text(desk, 110, 30))
+    assert f"of 2 runs by {axis}" in shown
+    assert last in shown
+
+
+def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk) -> None:
+    """The chosen run and the worst are drawn; how many are not is said, with the way to them."""
+    names = [f"run-{letter}x" for letter in "abcdefghijkl"]
+    for name in names:
+        write_sick(tmp_path / "runs" / name / "progress.csv", broken_from=20 if "k" in name else 99)
+    desk = make_desk(tmp_path / "runs")
+    chosen = next(run for run in desk.session.runs.values() if run.name == "run-lx")
+    desk.choose(chosen.id)
+    desk.layer, desk.concept = "compare", "reward_mean"
+    lines = text(desk, 110, 40)
+    assert "4 runs more: filter with /" in "\n".join(lines)
+    legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
+    assert legend[:2] == ["run-lx", "run-kx"]
+    assert len(legend) == 8

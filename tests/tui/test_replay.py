@@ -9,6 +9,7 @@ import pytest
 
 from ppo_top.follow import Follower
 from ppo_top.memory import Memory
+from ppo_top.model import State
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui import Replay
@@ -17,7 +18,7 @@ from ppo_top.tui.program import PpoTop
 from ppo_top.tui.spans import plain
 from ppo_top.view import look
 from tests.tui.conftest import MakeDesk
-from tests.tui.screens import FakeClock, text, write_sick
+from tests.tui.screens import DEMOS, FakeClock, text, write_sick
 
 
 def replaying(path: Path, replay: Replay) -> PpoTop:
@@ -98,3 +99,26 @@ def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: De
     assert "✗" not in text(sick, 120, 34)[-2]
     run = sick.run
     assert run is not None and look(run, 5, 0.0).verdict != "crit"
+
+
+def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_desk: MakeDesk) -> None:
+    """By the clock: what is over by then has its verdict, what has not begun has none."""
+    names = ("torch_cartpole_nan", "torch_cartpole_lr", "torch_cartpole_critic")
+    desk = make_desk(*(DEMOS / name for name in names), replay=Replay(run="torch_cartpole_lr"))
+    desk.begin_replay()
+    assert desk.run is not None and desk.run.name == "torch_cartpole_lr"
+    desk.player.row = 2
+    listed = {each.name: (each.verdict, each.state) for each in desk.known()}
+    assert listed["torch_cartpole_nan"] == ("crit", State.DIED)
+    assert listed["torch_cartpole_critic"] == ("unjudged", State.STARTING)
+    assert listed["torch_cartpole_lr"][1] is State.LIVE
+    assert listed["torch_cartpole_lr"][0] != "crit"
+    assert "at this moment" in "\n".join(text(desk, 140, 40))
+    desk.player.row = len(desk.run.timeline) - 1
+    assert {each.name: each.verdict for each in desk.known()}["torch_cartpole_lr"] == "crit"
+
+
+def test_looking_back_on_a_live_run_leaves_the_list_as_it_is(sick: Desk) -> None:
+    """Time travel concerns the chosen run; the list goes on telling how things are."""
+    sick.player.row = 3
+    assert [each.verdict for each in sick.known()] == ["crit"]

@@ -9,7 +9,8 @@ import pytest
 
 from ppo_top.model import State
 from ppo_top.tui.desk import Desk
-from ppo_top.tui.runs import Known, RunList, counts, group_of, newest_live
+from ppo_top.tui.runs import Known, RunList, counts, newest_live
+from ppo_top.tui.seeds import traits
 from tests.tui.conftest import MakeDesk
 from tests.tui.screens import write_sick
 
@@ -18,7 +19,7 @@ def known(
     name: str, verdict: str = "healthy", state: State = State.LIVE, newest: float = 0
 ) -> Known:
     """A run as the list knows it."""
-    return Known(name, name, f"runs/{name}", verdict, state, newest)
+    return Known(name, name, f"runs/{name}", verdict, state, newest, traits(name, {}))
 
 
 @pytest.fixture
@@ -73,22 +74,6 @@ def test_folding_can_be_switched_off(seeds: Desk) -> None:
     """Without folding each seed has its line."""
     seeds.roster.fold = False
     assert len(seeds.roster.entries(seeds.known(), seeds.chosen)) == 4
-
-
-@pytest.mark.parametrize(
-    ("name", "group"),
-    [
-        ("cartpole_seed3", "cartpole"),
-        ("cartpole-s3", "cartpole"),
-        ("cartpole_3", "cartpole"),
-        ("cartpole seed=12", "cartpole"),
-        ("cartpole", "cartpole"),
-        ("42", "42"),
-    ],
-)
-def test_a_group_is_the_name_up_to_the_seed(name: str, group: str) -> None:
-    """Seeds are told by the end of the name."""
-    assert group_of(name) == group
 
 
 def test_sums_are_over_all_runs() -> None:
