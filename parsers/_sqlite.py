@@ -2,7 +2,8 @@
 
 Opening it in place leaves files beside it and takes locks; a copy of the database without its
 write-ahead log lacks the last commits. So both are copied, and the copy counts only if the database
-stayed the same meanwhile: a checkpoint in between would have torn it.
+stayed the same meanwhile: a checkpoint in between would have torn it. While only the log grows,
+only the log is copied again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _ATTEMPTS = 4
 _LONGEST = 16 << 20
 """Bytes of one value."""
 _SCHEMA = 1 << 20
+_PIECE = 1 << 20
+_INDEX_HEADERS = 96
+"""Bytes of the two headers of SQLite's index of a log; without them the log is read anew."""
 _STEPS = 10_000
 _MOST_CALLS = 20_000
 """Together: instructions of SQLite that a query may take. A damaged file may lead it in circles."""
@@ -43,7 +47,8 @@ class Snapshot:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._base: sqlite3.Connection | None = None
-        self._stamp: tuple[object, ...] = ()
+        self._log: _Log | None = None
+        self._stamp: tuple[Any, ...] = ()
 
     def refresh(self) -> None:
         """Bring the copy up to date; raises `Busy`, `OSError` or `sqlite3.Error`."""
@@ -51,11 +56,18 @@ class Snapshot:
             stamp = self._stamps()
             if self._base is not None and stamp == self._stamp:
                 return
+            if self._log is not None and _only_log(self._stamp, stamp):
+                with suppress(FileNotFoundError):
+                    self._log.replace(f"{self._path}-wal")
+                if self._same(stamp, self._stamps()):
+                    self._stamp = stamp
+                    return
             self.close()
             with tempfile.TemporaryDirectory(prefix="ppo-top-") as folder:
                 self._take(Path(folder))
                 if self._same(stamp, self._stamps()):
                     self._base = _open(Path(folder) / _COPY)
+                    self._log = _Log.of(Path(folder) / _COPY)
                     self._stamp = stamp
                     return
         raise Busy
@@ -82,8 +94,11 @@ class Snapshot:
         base, self._base, self._stamp = self._base, None, ()
         if base is not None:
             base.close()
+        log, self._log = self._log, None
+        if log is not None:
+            log.close()
 
-    def _stamps(self) -> tuple[object, ...]:
+    def _stamps(self) -> tuple[Any, ...]:
         """Of each part: its file, size, time and first bytes (the log's hold its generation)."""
         stamps: list[object] = []
         for suffix in ("", *_BESIDE):
@@ -109,6 +124,46 @@ class Snapshot:
         for suffix in _BESIDE:
             with suppress(FileNotFoundError):
                 shutil.copyfile(f"{self._path}{suffix}", folder / f"{_COPY}{suffix}")
+
+
+def _only_log(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
+    """Whether all that changed is the write-ahead log; one that began again is in the database."""
+    return bool(before[0] == now[0] and before[2] is None is now[2] and now[1] is not None)
+
+
+class _Log:
+    """The write-ahead log of an open copy, and the index that SQLite has of it."""
+
+    def __init__(self, log: int, index: int) -> None:
+        self._log, self._index = log, index
+
+    @classmethod
+    def of(cls, path: Path) -> _Log | None:
+        """The log of a copy whose files have names still; None when it has none."""
+        try:
+            log = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            return cls(log, os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC))
+        except FileNotFoundError:
+            os.close(log)
+            return None
+
+    def replace(self, path: str) -> None:
+        """Take the log at `path` instead, and forget the index: SQLite makes it anew."""
+        with open(path, "rb") as file:
+            place = 0
+            while data := file.read(_PIECE):
+                os.pwrite(self._log, data, place)
+                place += len(data)
+        os.ftruncate(self._log, place)
+        os.pwrite(self._index, bytes(_INDEX_HEADERS), 0)
+
+    def close(self) -> None:
+        """Let go of both; not before SQLite has: that would end its locks."""
+        os.close(self._log)
+        os.close(self._index)
 
 
 def _open(path: Path) -> sqlite3.Connection:

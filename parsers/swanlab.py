@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Columns, Ended, Problem, State
+from ppo_top.parsers._begins import begins
 from ppo_top.parsers._flat import as_float, load
 from ppo_top.parsers._leveldb import Log, Record
 from ppo_top.parsers._numbers import whole
@@ -165,17 +166,10 @@ def _number(data: bytes, message: Field) -> float:
     return 0.0
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the file begins as a record file does."""
-    if len(head) < len(IDENT):
-        return None if IDENT.startswith(head) else False
-    return head.startswith(IDENT)
-
-
 FORMAT = Format(
     name="swanlab",
     names=re.compile(r"\.swanlab$"),
-    claims=claims,
+    claims=begins(IDENT),
     order=10,
     rank=85,
     parser=Swanlab,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ppo_top.model import Batch, Columns, ConfigValue, Problem
+from ppo_top.parsers._begins import begins
 from ppo_top.parsers._flat import as_float, load, numbers, settings
 from ppo_top.parsers._numbers import whole
 from ppo_top.parsers._segments import Segments
@@ -195,13 +196,6 @@ def _word(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the file is an SQLite database; what it holds is seen when it is opened."""
-    if len(head) < len(MAGIC):
-        return None if MAGIC.startswith(head) else False
-    return head.startswith(MAGIC)
-
-
 def claims_inbox(_name: str, head: bytes) -> bool | None:
     """Whether the first record is one of Trackio's."""
     start = head[:40].lstrip()
@@ -214,7 +208,7 @@ FORMATS = (
     Format(
         name="trackio",
         names=re.compile(r"\.db$"),
-        claims=claims,
+        claims=begins(MAGIC),
         order=30,
         rank=80,
         store=Trackio,

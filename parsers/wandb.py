@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Columns, Ended, Problem, State
+from ppo_top.parsers._begins import begins
 from ppo_top.parsers._flat import as_float, numbers, settings
 from ppo_top.parsers._items import Names, item_of, row_of
 from ppo_top.parsers._leveldb import Log, Record
@@ -185,17 +186,10 @@ def _step_of(value: Any, number: float) -> int | None:
     return whole(number)
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the file begins as a transaction log does."""
-    if len(head) < len(IDENT):
-        return None if IDENT.startswith(head) else False
-    return head.startswith(IDENT)
-
-
 FORMAT = Format(
     name="wandb",
     names=re.compile(r"\.wandb$"),
-    claims=claims,
+    claims=begins(IDENT),
     order=10,
     rank=90,
     parser=Wandb,

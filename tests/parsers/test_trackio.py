@@ -125,6 +125,31 @@ def test_new_rows_are_seen_once(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_growing_log_does_not_copy_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as the writer only adds to its log, the database is copied once."""
+    path = copied("closed", tmp_path)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("PRAGMA wal_autocheckpoint = 0")
+    store = Trackio(path)
+    read_all(store)
+    copies: list[str] = []
+    copy = shutil.copyfile
+    monkeypatch.setattr(shutil, "copyfile", lambda *names: (copies.append(names[0]), copy(*names)))
+    for step in range(30):
+        writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", step, b'{"loss": 1.5}'))
+        assert read_all(store)["new"].table() == {"loss": [(step, 1.5)]}
+    assert copies == []
+    writer.execute("PRAGMA wal_checkpoint(RESTART)")
+    writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", 30, b'{"loss": 2.5}'))
+    assert read_all(store)["new"].table() == {"loss": [(30, 2.5)]}
+    assert copies
+    writer.close()
+    store.close()
+
+
 def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:
     """Two runs may be called the same, and a name may hold anything."""
     path = copied("closed", tmp_path)
