@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.tui.frame import Block, Entry, Frame, Hit
 from ppo_top.tui.spans import Line, fill, line, shorten
-from ppo_top.words import clean, plural
+from ppo_top.words import clean
 
 
 def runlist(frame: Frame, cells: int, rows: int) -> Block:
@@ -36,16 +36,17 @@ def _entry(frame: Frame, entry: Entry, cells: int) -> Line:
     verdict = entry.verdict
     lead = "   " if entry.member else " "
     sign = glyphs.verdict.get(verdict, glyphs.dash)
-    name = clean(entry.name)
+    name, seeds = clean(entry.name), ""
     if entry.size > 1:
         arrow = glyphs.folded if entry.folded else glyphs.unfolded
-        name = f"{arrow} {name} ({plural(entry.size, 'seed')})"
-    room = cells - len(lead) - 5
+        name, seeds = f"{arrow} {name}", f" ×{entry.size}"
+    room = cells - len(lead) - 5 - len(seeds)
     row = line(
         lead,
         (sign, verdict),
         " ",
         (shorten(name, room).ljust(room), "title" if entry.id == frame.chosen else ""),
+        (seeds, "dim"),
         " ",
         (glyphs.state[entry.state], entry.state.value),
     )
