@@ -119,7 +119,7 @@ def named(tmp_path: Path, make_desk: MakeDesk) -> Desk:
 def test_the_list_folds_them_and_compare_draws_their_mean(named: Desk) -> None:
     """Both use the same groups."""
     lines = "\n".join(text(named, 140, 40))
-    assert "▸ bold-sun" in lines and "×2" in lines
+    assert "▸ " in lines and " ×2 " in lines
     named.layer, named.concept = "compare", "reward_mean"
     lines = "\n".join(text(named, 120, 40))
     assert "(2 seeds)" in lines
