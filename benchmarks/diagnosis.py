@@ -179,10 +179,8 @@ def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
     print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")
     figures = {**_harmful(harmful), **_healthy(healthy), **_rest(verdicts, harmless)}
     if failed:
-        told = sum(bool(v.since_onset(WARN)) for v in failed)
-        print(
-            f"failed without a fault, warned  {share(told, len(failed))} (no part of the figures)"
-        )
+        told = share(sum(bool(v.since_onset(WARN)) for v in failed), len(failed))
+        print(f"failed without a fault, warned  {told} (no part of the figures)")
     _literal(healthy, harmful)
     return figures
 
@@ -260,9 +258,8 @@ def show(verdicts: Sequence[Verdict]) -> None:
     for v in verdicts:
         loud = [f"{f.rule}@{reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
         mark = "" if v.meta["fault"] == "none" else ("right" if v.accepted else "WRONG")
-        print(
-            f"{v.meta['id']:<42}{kind(v.meta):<9}{mark:<6}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}"
-        )
+        what = f"{v.meta['id']:<42}{kind(v.meta):<9}{mark:<6}"
+        print(f"{what}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}")
 
 
 def main() -> None:

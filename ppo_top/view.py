@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from ppo_top.crucial import SETTLED, CheckRow, brought_forward, checklist
 from ppo_top.curves import Panel, PanelTrack, panels
-from ppo_top.model import ConfigValue, Finding, State, worst
+from ppo_top.model import ConfigValue, Finding, Severity, State, worst
 from ppo_top.progress import Progress, progress
+from ppo_top.rules.run import REWARDS
 from ppo_top.run import Run
 from ppo_top.standing import OpenFinding, open_findings, past
 from ppo_top.state import Standing, standing
@@ -89,10 +90,15 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
 
 
 def verdict(run: Run, row: int | None = None) -> str:
-    """One word on the run as it stood at a row (None: at its end)."""
+    """One word on the run as it stood at a row (None: at its end).
+
+    What is only explained, such as a reward at its ceiling, leaves a healthy run healthy; without
+    any reward to judge by it is called no more than `info`.
+    """
     at = len(run.timeline) - 1 if row is None else row
     severity = worst(run.findings, at)
-    if severity is not None:
+    rewarded = any(concept in run.timeline.tracks for concept in REWARDS)
+    if severity is not None and (severity > Severity.INFO or not rewarded):
         return severity.word
     if at < 0:
         return "unjudged"

@@ -103,6 +103,15 @@ def test_the_first_updates_are_a_warm_up_and_not_healthy() -> None:
     assert row_of(view, "reward_mean").note == "warming up 3/5"
 
 
+def test_a_run_at_its_ceiling_is_healthy() -> None:
+    """What is only explained stands beside the verdict, and does not change it."""
+    run = demo("torch_cartpole")
+    settled = next(finding for finding in run.findings if finding.rule == "at-ceiling")
+    view = look(run, settled.opened.row)
+    assert view.verdict == "healthy"
+    assert [opened.finding.rule for opened in view.open] == ["at-ceiling"]
+
+
 def test_what_is_not_logged_is_said_with_the_option_that_would_log_it() -> None:
     """A missing crucial value is a line of its own, not a gap."""
     view = look(demo("trl_grpo_constant"))

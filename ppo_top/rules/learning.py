@@ -10,13 +10,16 @@ import math
 from ppo_top.rules.history import History
 from ppo_top.rules.stats import Noise, median
 
+SETTLING = 8
+"""So many rewards that hardly differ show that the reward has settled."""
+
 
 class Learning:
     """The course of the reward in one segment of a run.
 
     `smooth` is the median of the last three values, `base` that of the first five, `best` the
     highest `smooth` so far (at row `best_row`), `peak` the highest median of ten; `gain` = best -
-    base, `drawdown` = best - smooth.
+    base, `drawdown` = best - smooth. `settling` is how many rewards must agree to be a ceiling.
     """
 
     __slots__ = (
@@ -36,6 +39,7 @@ class Learning:
         "peak",
         "rising",
         "scale",
+        "settling",
         "smooth",
     )
 
@@ -51,6 +55,7 @@ class Learning:
         self.peak = -math.inf
         self.at_max = self.falling = self.rising = self.gained = False
         self.gain = self.scale = 0.0
+        self.settling = SETTLING
         self.noise = 1e-9
 
     def copy(self, history: History) -> Learning:
@@ -135,13 +140,16 @@ class Learning:
         return loss > 4.0 * noise and loss > 0.1 * max(self.gain, 0.5 * self.scale)
 
     def _at_max(self) -> bool:
-        recent = self.history.recent[-8:]
-        if len(recent) < 8:
+        recent = self.history.recent[-SETTLING:]
+        if len(recent) < SETTLING:
             return False
         if self.ceiling is not None:
             return median(recent) >= self._nearly(self.ceiling)
         if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
             return median(recent) >= 0.97
+        recent = self.history.recent[-self.settling :]
+        if len(recent) < self.settling:
+            return False
         spread = max(recent) - min(recent)
         saturated = spread <= 0.002 * self.scale and min(recent) >= self.best - 0.01 * self.scale
         return saturated and self.gained

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ppo_top.catalogue import Producer, total
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.history import History
-from ppo_top.rules.learning import Learning
+from ppo_top.rules.history import KEPT, History
+from ppo_top.rules.learning import SETTLING, Learning
 
 REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
 """What counts as the reward, in order of preference."""
@@ -17,6 +17,9 @@ MOST_CONCEPTS = 512
 
 FEW_SAMPLES = 200
 """Of so few samples an explained variance is anything between -100 and 0.9 (MountainCar, 8)."""
+
+ENOUGH_SAMPLES = 1000
+"""Steps an update of which losses are a fair measure, and in which some episodes end."""
 
 HUGE = 1e60
 """Larger numbers are judged as this one, so that their squares and products are numbers, too."""
@@ -95,6 +98,8 @@ class Run:
         now, before = row.values.get("iteration"), self.values.get("iteration")
         if now is not None and before is not None and now > before:
             self.samples = (row.mark.step - self.mark.step) / (now - before)
+            if self.reward is not None and self.few_steps:
+                self.reward.settling = min(KEPT, int(SETTLING * ENOUGH_SAMPLES / self.samples))
 
     def _follow_reward(self, number: int) -> None:
         """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
@@ -156,6 +161,11 @@ class Run:
     def few_samples(self) -> bool:
         """Whether an update sees so few steps that its losses and shares are mostly chance."""
         return 0.0 < self.samples < FEW_SAMPLES
+
+    @property
+    def few_steps(self) -> bool:
+        """Whether so few steps lie between two rows that hardly an episode ends between them."""
+        return 0.0 < self.samples < ENOUGH_SAMPLES
 
     @property
     def falling(self) -> bool:

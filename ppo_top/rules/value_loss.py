@@ -14,12 +14,9 @@ from ppo_top.rules.rule import (
     between,
     persist,
 )
-from ppo_top.rules.run import Run
+from ppo_top.rules.run import ENOUGH_SAMPLES, Run
 from ppo_top.rules.say import num, pct, times
 from ppo_top.rules.stats import median
-
-ENOUGH_SAMPLES = 1000
-"""Steps an update of which the value loss is a fair measure."""
 
 
 def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
@@ -87,7 +84,7 @@ def _stays(run: Run, history: History, age: float, limit: float) -> bool:
     Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
     from 0.005 to 20 and back, some updates at a time.
     """
-    most = min(4.0, max(1.0, ENOUGH_SAMPLES / run.samples)) if run.samples else 1.0
+    most = min(4.0, ENOUGH_SAMPLES / run.samples) if run.few_steps else 1.0
     window = history.recent[-int(min(age + 1, 5 * most)) :]
     needed = 3.0 if most == 1.0 else 4.0 * most
     return sum(x > limit for x in window) >= needed
