@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,6 +127,7 @@ class FileFeed:
         self._broken = False
         self._finished = False
         self._parts: dict[str, Source] = {}
+        self._wrote: dict[str, float] = {}
         self._void: set[str] = set()
         self.returns = False
         """Whether an earlier file of this key is gone: the first gain voids what that one gave."""
@@ -292,7 +294,16 @@ class FileFeed:
         reset = reset or self.returns or batch.part in self._void
         self.returns = False
         self._void.discard(batch.part)
-        return Gain(source, batch, reset, self.mtime, self.size, self.more)
+        written = self._written(batch) if batch.part else self.mtime
+        return Gain(source, batch, reset, written, self.size, self.more)
+
+    def _written(self, batch: Batch) -> float:
+        """When a run of a store was last written to: its points tell, the file is that of many."""
+        times = [max(points.times) for points in batch.points if points.times]
+        newest = max((at for at in times if at <= time.time()), default=0.0)
+        known = self._wrote.get(batch.part, 0.0)
+        self._wrote[batch.part] = max(known, newest)
+        return self._wrote[batch.part] or self.mtime
 
     def _part(self, name: str) -> Source:
         """One run of a store, as if its log lay in a folder of its own beside the store."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,6 +75,21 @@ def truncated_everywhere(make: type[Parser], data: bytes, stride: int = 1) -> No
         read.add(parser.finish())
         assert_same(read, whole)
         feed(make(), [data[:place]])  # finished there: no exception
+
+
+def shrunk(source: Path, target: Path, tables: dict[str, int]) -> None:
+    """The first rows of some tables of a recorded database, on the smallest pages there are."""
+    whole = sqlite3.connect(f"file:{source}?immutable=1", uri=True)
+    small = sqlite3.connect(target, isolation_level=None)
+    small.execute("PRAGMA page_size = 512")
+    for table, rows in tables.items():
+        small.execute(
+            *whole.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        )
+        for row in whole.execute(f"SELECT * FROM {table} LIMIT {rows}"):
+            small.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    whole.close()
+    small.close()
 
 
 @contextmanager

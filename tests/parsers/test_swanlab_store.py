@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import shutil
 import sqlite3
 from datetime import datetime
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.feed import FileFeed
 from ppo_top.model import State
 from ppo_top.parsers import claim
 from ppo_top.parsers.swanlab_store import FORMATS, SwanlabStore
 from tests.parsers.harness import Read
-from tests.parsers.recorded import DATA, columns, expected, in_memory, one, spoilt
+from tests.parsers.recorded import DATA, columns, expected, in_memory, one, shrunk, spoilt
 
 OLD, LATER = "swanlab_0.4.12", "swanlab_0.6.13"
 
@@ -36,6 +38,12 @@ def read_all(store: SwanlabStore, limit: int = 100_000) -> dict[str, Read]:
     while batch := store.poll(limit):
         runs.setdefault(batch.part, Read()).add(batch)
     return runs
+
+
+def _all_into(read: Read, store: SwanlabStore) -> None:
+    """Add everything that is new in a store."""
+    while batch := store.poll(1000):
+        read.add(batch)
 
 
 def only(runs: dict[str, Read]) -> Read:
@@ -158,6 +166,19 @@ def test_growth_is_noticed_and_read_once(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_run_was_written_when_its_last_point_was(tmp_path: Path) -> None:
+    """The database is not touched for a point, and other runs of the store touch it as well."""
+    path = copied(f"{OLD}/finished", tmp_path)
+    os.utime(path, (1.0, 1.0))
+    feed = FileFeed(str(path), "swanlog/runs.swanlab", str(tmp_path), claim)
+    gain = feed.take()
+    while gain is not None and not gain.batch.points:
+        gain = feed.take()
+    assert gain is not None
+    assert gain.mtime == max(max(points.times) for points in gain.batch.points)
+    feed.close()
+
+
 def test_hostile_names_lead_nowhere(tmp_path: Path) -> None:
     """A folder or a run that points elsewhere is not followed."""
     path = copied(f"{OLD}/finished", tmp_path)
@@ -186,6 +207,30 @@ def test_a_thousand_kinds_of_damage() -> None:
             store = SwanlabStore(path)
             read_all(store)
             store.close()
+
+
+def test_a_store_cut_at_every_byte() -> None:
+    """Database or points, whatever part has arrived: the rest completes it, each point once."""
+    with in_memory() as folder:
+        path = copied(f"{OLD}/finished", folder)
+        path.unlink()
+        shrunk(one(f"{OLD}/finished", "swanlog/runs.swanlab"), path, {"experiment": 1, "tag": 1})
+        (points,) = folder.glob("swanlog/run-*/logs/0/1000.log")
+        points.write_bytes(b"".join(points.read_bytes().splitlines(keepends=True)[:3]))
+        store = SwanlabStore(path)
+        whole = only(read_all(store)).points
+        store.close()
+        for file in (path, points):
+            body = file.read_bytes()
+            for size in range(len(body)):
+                file.write_bytes(body[:size])
+                store, read = SwanlabStore(path), Read()
+                _all_into(read, store)
+                assert len(read.problems) <= 1
+                file.write_bytes(body)
+                _all_into(read, store)
+                store.close()
+                assert read.points == whole, (file.name, size)
 
 
 def test_both_kinds_of_file_are_recognised() -> None:

@@ -23,6 +23,7 @@ from tests.parsers.recorded import (
     columns,
     expected,
     in_memory,
+    shrunk,
     spoilt,
     truncated_everywhere,
 )
@@ -49,6 +50,12 @@ def read_all(store: Trackio, limit: int = 1000) -> dict[str, Read]:
     while batch := store.poll(limit):
         runs.setdefault(batch.part, Read()).add(batch)
     return runs
+
+
+def _all_into(read: Read, store: Trackio) -> None:
+    """Add everything that is new in a store."""
+    while batch := store.poll(1000):
+        read.add(batch)
 
 
 def rows_of(name: str) -> dict[str, list[dict[str, Any]]]:
@@ -248,18 +255,48 @@ def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> Non
     store.close()
 
 
-def test_a_database_cut_anywhere_never_raises() -> None:
-    """Whatever part of the database or of its log has arrived: points or one complaint."""
-    names = ("ppo.db", "ppo.db-wal")
-    bodies = {name: (database("live").parent / name).read_bytes() for name in names}
+def test_a_database_cut_at_every_byte() -> None:
+    """Whatever part has arrived, nothing is raised; the rest completes it, each row once."""
     with in_memory() as folder:
-        for name in names:
-            for size in range(0, len(bodies[name]), 499):
-                for each, body in bodies.items():
-                    (folder / each).write_bytes(body[:size] if each == name else body)
-                store = Trackio(folder / "ppo.db")
-                assert sum(len(read.problems) for read in read_all(store).values()) <= 1
-                store.close()
+        path = folder / "ppo.db"
+        shrunk(database("closed"), path, {"metrics": 2, "configs": 1})
+        whole = path.read_bytes()
+        store = Trackio(path)
+        expected_points = read_all(store)["first"].points
+        store.close()
+        for size in range(len(whole)):
+            path.write_bytes(whole[:size])
+            store, read = Trackio(path), Read()
+            _all_into(read, store)
+            assert len(read.problems) <= 1
+            path.write_bytes(whole)
+            _all_into(read, store)
+            store.close()
+            assert read.points == expected_points, size
+
+
+def test_a_log_cut_at_every_byte() -> None:
+    """Of the write-ahead log the whole commits are read, and the others when they are whole."""
+    with in_memory() as folder:
+        path = folder / "ppo.db"
+        shrunk(database("closed"), path, {"metrics": 1})
+        writer = sqlite3.connect(path, isolation_level=None)
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", 1, b'{"loss": 1.5}'))
+        writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", 2, b'{"loss": 2.5}'))
+        copy = folder / "copy.db"
+        shutil.copyfile(path, copy)
+        log = (folder / "ppo.db-wal").read_bytes()
+        writer.close()
+        for size in range(len(log)):
+            (folder / "copy.db-wal").write_bytes(log[:size])
+            store = Trackio(copy)
+            steps = read_all(store).get("new", Read()).steps("loss")
+            assert steps == [1, 2][: len(steps)]
+            (folder / "copy.db-wal").write_bytes(log)
+            steps += read_all(store).get("new", Read()).steps("loss")
+            assert steps == [1, 2], size
+            store.close()
 
 
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
