@@ -126,6 +126,8 @@ def _problems(run: Run) -> Iterator[str]:
         source = run.sources[key]
         if source.problem_count:
             yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
+        if source.left_out:
+            yield f"  {clean(key)}: {source.left_out}"
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from ppo_top.follow import Gain, Source
 from ppo_top.model import ConfigValue, Ended, Line, Lines, Problem, Series
 from ppo_top.rules.text import TextEvidence, match
+from ppo_top.words import count, plural
 
 MOST_LINES = 4_000
 """Console lines kept of one source: a tail to look at, not an archive."""
@@ -48,7 +49,8 @@ class SourceState:
     evidence: list[tuple[Line, TextEvidence]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
-    tags_left_out: int = 0
+    left_out_values: int = 0
+    """values of tags beyond `MOST_TAGS`"""
     points: int = 0
     ended: Ended | None = None
     mtime: float = 0.0
@@ -74,6 +76,16 @@ class SourceState:
     def rank(self) -> int:
         """How good the source is beside others that hold the same."""
         return self.source.format.rank
+
+    @property
+    def left_out(self) -> str:
+        """What was not kept, in words; empty where everything was."""
+        if not self.left_out_values:
+            return ""
+        return (
+            f"{plural(self.left_out_values, 'value')} left out: "
+            f"only the first {count(MOST_TAGS)} tags of a log are kept"
+        )
 
     @property
     def created(self) -> tuple[int, int, str]:
@@ -111,7 +123,7 @@ class SourceState:
             kept.clear()
         self.problems.clear()
         self.points = self.held = self.first.rows = 0
-        self.problem_count = self.tags_left_out = 0
+        self.problem_count = self.left_out_values = 0
         self.ended = None
 
     def take_ahead(self, gain: Gain) -> None:
@@ -129,7 +141,7 @@ class SourceState:
             series = self.series.get(points.tag)
             if series is None:
                 if len(self.series) >= MOST_TAGS:
-                    self.tags_left_out += 1
+                    self.left_out_values += len(points)
                     continue
                 if not len(points):
                     continue

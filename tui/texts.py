@@ -129,6 +129,8 @@ def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
             facts += f", {plural(source.problem_count, 'unreadable place')}"
         rows.append(line("  ", shorten(clean(key), cells - 2)))
         rows.append(line((f"    {facts}", "dim")))
+        if source.left_out:
+            rows.append(line((shorten(f"    {source.left_out}", cells), "warn")))
         for problem in source.problems[:5]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.what)}"
             rows.append(line((shorten(text, cells), "warn")))

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import pytest
 
 from ppo_top.follow import Follower
 from ppo_top.session import Session
 from ppo_top.settings import Settings
+from ppo_top.sources import MOST_LINES, MOST_TAGS
+from ppo_top.tui.program import PpoTop
 from tests.faults.tool import Tool, copy_of, environment, until
+from tests.test_end_to_end import app_on, screen_text
+from tests.test_end_to_end import until as seen
 
 LINE = "Iteration {0}/900000 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%\n"
 MEGA = 1 << 20
@@ -48,27 +56,84 @@ def test_a_slice_stays_short_in_a_flood(tmp_path: Path) -> None:
     follower.close()
 
 
-def test_a_hundred_thousand_lines_a_second_through_a_pipe(tmp_path: Path) -> None:
-    """Prose and numbers in a torrent: every line is taken, and memory does not grow with it."""
-    writer = (
-        "import sys\n"
-        f"line = {LINE!r}\n"
-        "for block in range(8):\n"
-        "    sys.stdout.write(''.join(line.format(block * 5000 + n) for n in range(5000)))\n"
-    )
-    source = subprocess.Popen([sys.executable, "-c", writer], stdout=subprocess.PIPE)
-    assert source.stdout is not None
-    follower = Follower([], stdin=source.stdout)
-    points = 0
-    while not (slice_ := follower.poll()).gains or source.poll() is None or slice_.more:
-        points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
-        follower.wait(0.5)
-    points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
-    points += read_all(follower)
-    assert source.wait(10) == 0
-    assert points >= 3 * 40_000
-    source.stdout.close()
+FLOOD = """
+import sys, time
+out, seconds = open(sys.argv[1], "ab", buffering=0), int(sys.argv[2])
+prose = b"(Worker pid=4242) gathered batch in 0.32 s, 4096 tokens, queue 17\\n" * 9
+begin = time.monotonic()
+for piece in range(seconds * 100):  # 1,000 lines each
+    lines = (b"Iteration %d/900000 | Mean Reward: 20.8 | KL: 0.0047\\n" % (piece * 100 + n)
+             for n in range(100))
+    out.write(prose.join(lines) + prose)
+    time.sleep(max(0.0, begin + piece / 100 - time.monotonic()))
+print(time.monotonic() - begin)
+"""
+"""A hundred thousand lines a second: nine of prose, one with numbers."""
+
+
+def flood(target: str, seconds: int, **streams: Any) -> subprocess.Popen[bytes]:
+    """Start the writer."""
+    return subprocess.Popen([sys.executable, "-c", FLOOD, target, str(seconds)], **streams)
+
+
+def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
+    """The writer is not slowed down, every point is there, and memory holds no lines."""
+    reading, writing = os.pipe()
+    writer = flood(f"/dev/fd/{writing}", 2, pass_fds=[writing], stdout=subprocess.PIPE)
+    os.close(writing)
+    with open(reading, "rb") as stream:
+        follower, session = Follower([], stdin=stream), Session(Settings())
+        begin = time.monotonic()
+        while not at_end(follower, session):
+            continue
+        took, told = time.monotonic() - begin, writer.communicate()[0]
+    (source,) = next(iter(session.runs.values())).sources.values()
+    steps = source.series["Mean Reward"].steps
+    assert list(steps) == list(range(20_000))
+    assert len(source.lines) <= MOST_LINES
+    assert not follower._pipe.pipe.full  # type: ignore[union-attr]
+    assert float(told) < max(4.0, 0.8 * took)  # it did not wait for the reading
     follower.close()
+
+
+def at_end(follower: Follower, session: Session) -> bool:
+    """One look at a pipe; True when it has ended."""
+    slice_ = follower.poll()
+    session.apply(slice_.gains)
+    session.judge(0.02)
+    if not slice_.more:
+        follower.wait(0.5)
+    return follower._pipe is not None and not follower._pipe.changed()
+
+
+async def answered(app: PpoTop) -> float:
+    """How long a key that comes now waits: seconds until what is asked of the app has its turn."""
+    done = asyncio.Event()
+    due = time.monotonic() + 0.02
+    await asyncio.sleep(0.02)  # it comes while the app does something else
+    app.call_later(done.set)
+    await done.wait()
+    return time.monotonic() - due
+
+
+async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
+    """100,000 lines a second into a file: keys are answered at once, and no point is lost."""
+    log = tmp_path / "runs/ppo/train.log"
+    log.parent.mkdir(parents=True)
+    app = app_on(Follower([tmp_path / "runs"]), tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        writer = flood(str(log), 3, stdout=subprocess.DEVNULL)
+        await seen(pilot, app, lambda view: view.progress.step is not None)
+        waits = []
+        while writer.poll() is None:
+            waits.append(await answered(app))
+        await pilot.press("i")
+        assert "Files below" in screen_text(app)
+        await seen(pilot, app, lambda view: view.progress.step == 29_999, 120)
+        (run,) = app.desk.session.runs.values()
+        assert run.points >= 2 * 30_000
+    assert median(waits) < 0.1
+    assert max(waits) < 1.5  # a tenth on a quiet machine
 
 
 def test_a_large_log_opened_in_mid_training(tmp_path: Path) -> None:
@@ -111,28 +176,48 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
     follower.close()
 
 
-def test_a_tag_for_every_sample(tmp_path: Path) -> None:
-    """30,000 distinct tags: memory is bounded and what was left out is counted."""
-    log = tmp_path / "metrics.jsonl"
-    with open(log, "w") as file:
-        for step in range(300):
-            pairs = ", ".join(f'"sample/{step * 100 + n}": 1.0' for n in range(100))
-            file.write(f'{{"step": {step}, "loss": {1.0 / (step + 1)}, {pairs}}}\n')
-    follower, session = Follower([tmp_path]), Session(Settings())
-    while True:
-        slice_ = follower.poll()
-        session.apply(slice_.gains)
-        if not slice_.more:
-            break
-    session.apply(follower.finish().gains)
-    session.settle()
-    session.judge()
-    (run,) = session.runs.values()
-    (source,) = run.sources.values()
-    assert len(source.series) <= 20_000
-    assert source.tags_left_out > 0
-    assert len(source.series["loss"]) == 300
-    follower.close()
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(code)
+"""
+"""Runs a command and says at last how much memory it had at most, in KiB."""
+
+
+@pytest.fixture(scope="module")
+def exploded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log with 100,000 distinct tags, and one that stays."""
+    root = tmp_path_factory.mktemp("tags")
+    with open(root / "metrics.jsonl", "w") as file:
+        for step in range(500):
+            pairs = ", ".join(f'"sample/{step * 200 + n}": 1.0' for n in range(200))
+            file.write(f'{{"step": {step}, "approx_kl": {0.001 * step}, {pairs}}}\n')
+    return root
+
+
+def test_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
+    """100,000 tags: memory is bounded, and it is said what is missing."""
+    tool = Tool(tmp_path / "home", "check", exploded, before=(sys.executable, "-c", PEAK))
+    assert tool.end(60) in (0, 1), tool.errors
+    assert any("left out: only the first 20,000 tags" in line for line in tool.lines), tool.lines
+    assert int(tool.errors[-1]) < 160 << 10  # KiB; 80 without the tags
+
+
+async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
+    """It is drawn, keys are answered, and the page of the files says what is left out."""
+    app = app_on(Follower([exploded]), tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seen(pilot, app, lambda view: view.progress.step == 499)
+        waits = []
+        for key in ("down", "enter", "f", "escape", "escape", "i"):
+            await pilot.press(key)
+            waits.append(await answered(app))
+        assert "values left out" in screen_text(app)
+        (source,) = next(iter(app.desk.session.runs.values())).sources.values()
+        assert len(source.series["approx_kl"]) == 500
+        assert len(source.series) == MOST_TAGS
+    assert median(waits) < 0.5
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "--json"], ["status"]])
