@@ -65,7 +65,7 @@ def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
         return INFO
     crashed = run.open.get("reward-crash", 0) >= WARN
     early = count <= limits["early"]
-    if crashed or run.falling or early or (run.flat and not run.gained):
+    if crashed or early or (run.stuck and not run.gained):
         return CRIT if deep else WARN
     return WATCH if run.flat else INFO
 
@@ -102,7 +102,9 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Reading(WARN, value, limits["share"] * first, message)
     drop = -history.trend(20).effect()
-    if _is_held(history, drop) or (drop < 0.03 * first and _stagnates(reward)):
+    little = reward.gain < 0.25 * reward.scale
+    flat = drop < 0.01 * first and little
+    if flat or _is_held(history, drop) or (drop < 0.03 * first and _stagnates(reward)):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
