@@ -74,7 +74,7 @@ def archive(folder: Path, given: bytes) -> Path:
 def project(folder: Path, given: bytes) -> Path:
     """Trackio's database with rows of these bytes: time, run, step, metrics in turn."""
     path = folder / "project.db"
-    base = sqlite3.connect(path)
+    base = _small(path)
     base.execute("CREATE TABLE metrics (timestamp, run_name, step, metrics)")
     base.execute("CREATE TABLE configs (run_name, config)")
     for row in given.split(BETWEEN):
@@ -90,7 +90,7 @@ def board(folder: Path, given: bytes) -> Path:
     """SwanLab's older store: three words name a run, a tag and its folder, the rest are lines."""
     run, tag, place, lines = (*given.split(b"\0", 3), *[b""] * 4)[:4]
     path = folder / "runs.swanlab"
-    base = sqlite3.connect(path)
+    base = _small(path)
     base.execute("CREATE TABLE experiment (id INTEGER, run_id TEXT, status INTEGER)")
     base.execute("CREATE TABLE tag (id INTEGER, experiment_id INTEGER, name TEXT, folder TEXT)")
     words = [word.decode(errors="replace") for word in (run, tag, place)]
@@ -102,6 +102,13 @@ def board(folder: Path, given: bytes) -> Path:
     logs.mkdir(parents=True)
     (logs / "1000.log").write_bytes(lines)
     return path
+
+
+def _small(path: Path) -> sqlite3.Connection:
+    """A database of small pages: as a whole it is a seed that is not too long."""
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA page_size = 512")
+    return base
 
 
 def seed_of_archive(data: bytes) -> bytes:
@@ -129,6 +136,12 @@ def seed_of_headers() -> bytes:
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }\n"
     array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(24)
     return BETWEEN.join([array, array])
+
+
+def database(make: Callable[[Path, bytes], Path], given: bytes) -> bytes:
+    """A whole small database, to be damaged."""
+    with in_memory() as folder:
+        return make(folder, given).read_bytes()
 
 
 BUILDERS: dict[str, tuple[str, Callable[[Path, bytes], Path]]] = {

@@ -78,8 +78,9 @@ def seeds() -> dict[str, list[bytes]]:
         name: [prepared(data[:MOST_BYTES]) for data in sorted(logs, key=len)[:MOST_SEEDS]]
         for name, logs in by_format.items()
     }
-    for name in ("sb3-evaluations", "trackio", "swanlab-store"):
-        found[name] = sorted(by_format.get(name, ()), key=len)[:2]
+    found["sb3-evaluations"] = sorted(by_format["sb3-evaluations"], key=len)
+    found["trackio"] = [files.database(files.project, files.seed_of_project())]
+    found["swanlab-store"] = [files.database(files.board, files.seed_of_board())]
     found["tfevents-records"] = made(by_format["tfevents"], event_records)
     found["wandb-records"] = made(by_format["wandb"], log_records)
     found["swanlab-records"] = made(by_format["swanlab"], log_records)
