@@ -14,7 +14,7 @@ from ppo_top.catalogue import is_concept
 from ppo_top.follow import Gain, Source
 from ppo_top.parsers import formats
 from ppo_top.parsers._protobuf import Malformed, fields
-from ppo_top.report import as_json
+from ppo_top.report import as_json, object_text
 from ppo_top.rules.book import RULES
 from ppo_top.session import Session
 from ppo_top.settings import Settings, load
@@ -72,7 +72,7 @@ def judged(given: bytes) -> None:
     with mock.patch.object(mishap, "note", thrown):
         session.judge()
     pairs = [(run, look(run, None, 2 * WRITTEN_S)) for run in session.runs.values()]
-    json.loads(as_json(pairs))
+    json.loads(as_json(object_text(*pair) for pair in pairs))
     assert all(list(report_lines(run, view)) for run, view in pairs)
 
 
