@@ -183,10 +183,12 @@ class Session:
         Of the runs `looked` (ids) nothing goes, nor of what cannot be read again: a pipe. With
         `parting` only runs go that have been read and judged, and it is called with each before.
         """
-        excess = sum(run.weight for run in self.runs.values()) - self.most_points
+        weights = [(run, run.weight) for run in self.runs.values()]
+        excess = sum(weight for _, weight in weights) - self.most_points
         if excess <= 0:
             return
-        idle = [run for run in self.runs.values() if run.can_let_go and run.id not in looked]
+        idle = [run for run, weight in weights if weight and run.can_let_go]
+        idle = [run for run in idle if run.id not in looked]
         if parting is not None:
             idle = [run for run in idle if run.judged and not run.reading]
 

@@ -97,7 +97,7 @@ def verdict(run: Run, row: int | None = None) -> str:
     """
     at = len(run.timeline) - 1 if row is None else row
     severity = worst(run.findings, at)
-    rewarded = any(concept in run.timeline.tracks for concept in REWARDS)
+    rewarded = any(concept in run.profile.tags for concept in REWARDS)
     if severity is not None and (severity > Severity.INFO or not rewarded):
         return severity.word
     if at < 0:

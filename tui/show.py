@@ -44,6 +44,9 @@ LOOK_AGAIN_S = 5.0
 
 TOAST_S = 6.0
 
+TIDY_S = 0.2
+"""How often it is seen, while much is judged, what can be let go."""
+
 YOUNG_S = 3.0
 """So long after the start the newest live run is chosen; later the choice is the user's."""
 
@@ -73,6 +76,7 @@ class Show(App[int]):
         self._timer: Timer | None = None
         self._judging = False
         self._at_hand: list[str] = []
+        self._tidied = 0.0
         self._owed = 0  # slices that were taken in without telling the reader yet
         self._loaded = False
         self.playback = Playback(self)
@@ -144,8 +148,10 @@ class Show(App[int]):
         desk = self.desk
         done = desk.session.judge(JUDGE_S, first=desk.chosen or None)
         young = not desk.chosen or time.monotonic() - self._began < YOUNG_S
-        self._tidy()
-        settled = desk.picked or (self._loaded and self.notifier_ready and not young)
+        if time.monotonic() - self._tidied > TIDY_S or done:
+            self._tidy()
+        known = desk.replay is None or (self._loaded and self.notifier_ready)
+        settled = desk.picked or (known and not young)
         if not settled or desk.chosen not in desk.session.runs:
             desk.settle_choice()
         if done and self._loaded:
@@ -166,7 +172,7 @@ class Show(App[int]):
     def _tidy(self) -> None:
         """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
         session, looked = self.desk.session, self.desk.at_hand
-        self._at_hand = looked
+        self._at_hand, self._tidied = looked, time.monotonic()
         session.slim(looked)
         if self.pump is None:
             return
