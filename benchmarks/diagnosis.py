@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.literal import Alarm, alarms
 from benchmarks.shares import quantiles, share
+from corpus.table import KINDS, RUNS, kind
 from ppo_top.backtest import reward_fell
 from ppo_top.load import load
 from ppo_top.model import Finding, Row, Severity
@@ -34,7 +35,6 @@ from ppo_top.rules.judge import Judge
 from ppo_top.run import Run
 from ppo_top.settings import Settings
 
-RUNS = Path(__file__).resolve().parent.parent / "corpus" / "runs"
 WARN, CRIT = Severity.WARN, Severity.CRIT
 
 GROUPS = {
@@ -76,16 +76,6 @@ class Verdict:
 def reached(finding: Finding, least: Severity) -> float:
     """The row at which a finding was first this severe; -1 when it never was."""
     return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
-
-
-KINDS = ("healthy", "failed", "harmful", "harmless")
-
-
-def kind(meta: dict[str, Any]) -> str:
-    """What a run is by its label: one of `KINDS`."""
-    if meta["fault"] == "none":
-        return "failed" if meta.get("failed") else "healthy"
-    return "harmful" if meta.get("harmful") else "harmless"
 
 
 def accepted_rules(meta: dict[str, Any]) -> set[str]:
@@ -173,7 +163,7 @@ def group_of(fault: str) -> str:
 
 def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
     """Print the figures of one set of runs, with the bars that they are to reach."""
-    healthy, failed, harmful, harmless = (
+    healthy, harmful, harmless, failed = (
         [v for v in verdicts if kind(v.meta) == each] for each in KINDS
     )
     print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")

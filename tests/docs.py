@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from corpus.table import table
 from ppo_top.catalogue import concept, concepts, producers
 from ppo_top.cli import COMMANDS
 from ppo_top.rules.book import RULES
@@ -160,6 +161,7 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
         "keys": keys.table,
     },
     "docs/rules.md": {"rules": rules},
+    "corpus/README.md": {"runs": table},
 }
 
 
