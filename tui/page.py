@@ -111,12 +111,14 @@ def _side_pane(frame: Frame, cells: int, rows: int) -> Block:
     left = rows - len(block.lines)
     typing = frame.prompt is not None or frame.toast
     block.add(checklist(frame, cells, left - 1 if typing else left))
+    listed = frozenset(row.concept for row in ordered(view, left))
     if typing:
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.add(footer(frame, cells))
     elif len(block.lines) + 3 <= rows:
         block.add(Block([()]))
-        block.add(panels(frame, cells, rows - len(block.lines) - 1))
+        block.add(panels(frame, cells, rows - len(block.lines) - 1, listed))
+        block.lines += [()] * (rows - 1 - len(block.lines))
         block.add(timebar(frame, cells))
     return block
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ppo_top.catalogue.concepts import TAG
 from ppo_top.model import Status
 from ppo_top.pyramid import stride
-from ppo_top.tui import spark
+from ppo_top.tui import braille, spark
 from ppo_top.tui.frame import Block, Frame, Hit
 from ppo_top.tui.spans import Line, Span, beside, fill, line, shorten, spread, width
 from ppo_top.view import PanelTrack, RunView
@@ -15,6 +15,9 @@ from ppo_top.words import clean, number, value
 
 NARROWEST = 28
 """Cells that a plot with its title needs."""
+
+SIDE_BY_SIDE = 2 * NARROWEST
+"""From this width on low curves are worth their lines."""
 
 LINE = 38
 """Cells that a label, a value and a curve on one line need."""
@@ -46,10 +49,18 @@ class Grid:
         return self.columns * (rows // self.high)
 
 
-def grid(cells: int, rows: int, amount: int) -> Grid:
+def are_plots(frame: Frame, cells: int, rows: int, listed: frozenset[str]) -> bool:
+    """Whether curves are drawn high: also where lines of text would leave half of it empty."""
+    if rows >= 2 * LOWEST or frame.view is None:
+        return True
+    lines = -(-len(worth_drawing(frame.view, listed)) // max(1, cells // LINE))
+    return cells >= SIDE_BY_SIDE and rows > LOWEST and 2 * lines <= rows + 1
+
+
+def grid(cells: int, rows: int, amount: int, plots: bool = True) -> Grid:
     """The layout in which the most panels are seen, none lower or narrower than can be read."""
     columns = max(1, min(cells // NARROWEST, 6, amount or 1))
-    if rows < 2 * LOWEST:
+    if not plots or rows < LOWEST:
         return Grid(max(1, cells // LINE), 1)
     lines = min(-(-max(amount, 1) // columns), rows // LOWEST)
     return Grid(columns, min(HIGHEST, rows // lines))
@@ -74,14 +85,15 @@ def worth_drawing(
 def drawn_tracks(
     frame: Frame, view: RunView, most: int, listed: frozenset[str] = frozenset()
 ) -> list[Cell]:
-    """The tracks to draw: of each group the crucial ones first, then what else fits."""
+    """The tracks to draw, in the order of their groups: the weightiest on the first page."""
     every = worth_drawing(view, listed)
     crucial = {row.concept for row in view.checklist if row.crucial}
     rank = sorted(
         range(len(every)),
         key=lambda at: (
-            every[at][1].status not in _TROUBLE and every[at][1].track.concept not in crucial,
+            _rank(every[at][1], at, crucial),
             every[at][1].track.concept.startswith(TAG),
+            _is_flat(frame, view, every[at][1]),
             at,
         ),
     )
@@ -91,12 +103,27 @@ def drawn_tracks(
     return [Cell(*every[at]) for at in kept]
 
 
+def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
+    """What is drawn first: the reward and what is in trouble, then what is crucial."""
+    if not at or track.status in _TROUBLE:
+        return 0
+    return 1 if track.track.concept in crucial else 2
+
+
+def _is_flat(frame: Frame, view: RunView, track: PanelTrack) -> bool:
+    """Whether a curve has never moved: others are worth more of the first page."""
+    seen = track.track.until(view.row or 0)
+    low, high, _, bad = frame.pyramids.of(track.track).extent(0, seen)
+    return low == high and not bad
+
+
 def panels_title(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozenset()) -> str:
     """How many of the curves are seen, and how to see the others."""
-    if rows >= 2 * LOWEST:
+    plots = are_plots(frame, cells, rows, listed)
+    if plots:
         listed = frozenset()
     amount = len(worth_drawing(frame.view, listed)) if frame.view is not None else 0
-    room = max(1, grid(cells, rows, amount).room(rows))
+    room = max(1, grid(cells, rows, amount, plots).room(rows))
     if amount <= room:
         return "Curves"
     pages = -(-amount // room)
@@ -110,11 +137,13 @@ def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozens
     block = Block()
     if view is None or rows < 1 or view.row is None:
         return block
-    if rows >= 2 * LOWEST:
+    plots = are_plots(frame, cells, rows, listed)
+    if plots:
         listed = frozenset()
-    layout = grid(cells, rows, len(worth_drawing(view, listed)))
+    layout = grid(cells, rows, len(worth_drawing(view, listed)), plots)
     shown = drawn_tracks(frame, view, layout.room(rows), listed)
     wide = cells // layout.columns
+    values = max((len(value(cell.track.latest, cell.track.fmt)) for cell in shown), default=0)
     group = ""
     spare = rows - -(-len(shown) // layout.columns) * layout.high if layout.high > 1 else 0
     for start in range(0, len(shown), layout.columns):
@@ -124,7 +153,7 @@ def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozens
         for at, cell in enumerate(shown[start : start + layout.columns]):
             first = cell.group != group
             group = cell.group
-            side.append((_panel(frame, view, cell, first, (wide - 1, high)), wide))
+            side.append((_panel(frame, view, cell, first, (wide - 1, high), values), wide))
             spot = Hit(at * wide, len(block.lines), wide - 1, high, "concept")
             block.hits.append(spot._replace(arg=cell.track.track.concept))
         block.lines += beside(side, high)
@@ -132,11 +161,12 @@ def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozens
 
 
 def _panel(
-    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int]
+    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int], values: int
 ) -> list[Line]:
+    """One panel; `values` is the width of the widest value among its neighbours."""
     wide, high = size
     if high == 1:
-        return [_one_line(frame, view, cell, wide)]
+        return [_one_line(frame, view, cell, wide, values)]
     title = _title(frame, cell, first, wide)
     room = (wide, high - 1)
     key = (cell.track.track.concept, room)
@@ -176,12 +206,14 @@ def _colours(track: PanelTrack) -> spark.Colours:
     return spark.Colours("curve", track.status.value if track.status in _TROUBLE else "watch")
 
 
-def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int) -> Line:
+def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int, values: int) -> Line:
     track = cell.track
     shown = value(track.latest, track.fmt)
     style = track.status.value if track.status in _TROUBLE else ""
     label = shorten(clean(track.label), 16).ljust(16)
-    left = line((" " + label, _label_style(frame, cell)), " ", (shown.rjust(8), style), "  ")
+    left = line(
+        (" " + label, _label_style(frame, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
+    )
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
@@ -204,7 +236,7 @@ def _plot(frame: Frame, view: RunView, track: PanelTrack, size: tuple[int, int])
     columns = spark.extents(track.track, frame.pyramids.of(track.track), row, room)
     reach = spark.scale(columns, track.band)
     marks = _restarts(frame, view, row, room, per_cell)
-    drawn = spark.plot(
+    drawn = braille.plot(
         columns, (wide - axis, high), track.band, frame.glyphs, _colours(track), reach, marks
     )
     if not axis:

@@ -11,6 +11,9 @@ from ppo_top.words import clean, count, duration, plural
 MORE = 3
 """Other open findings that are named below the first one."""
 
+NARROW = 60
+"""Below this width advice has no word before its number."""
+
 ADVICE = 3
 """Lines that are kept for advice before evidence may use them."""
 
@@ -80,13 +83,18 @@ def _whole(rows: Rows, most: int) -> list[Line]:
 
 
 def _details(finding: Finding, cells: int, most: int) -> list[Line]:
-    """Evidence, then numbered advice; advice keeps its place where there is little room."""
+    """Evidence, then numbered advice; the first advice stays where there is no room for both:
+
+    the values below tell what is wrong, too.
+    """
     evidence = [line(told(text)) for text in finding.evidence] or [line(told(finding.message))]
     tries = [
         line((f"{number} ", "key"), told(text)) for number, text in enumerate(finding.tries, 1)
     ]
-    advice = _flow("   try  ", tries, cells, "  ")
-    why = _whole(_flow("   ", evidence, cells), most - min(len(advice), ADVICE, most // 2))
+    advice = _flow("   try  " if cells >= NARROW else "   ", tries, cells, "  ")
+    first = next((number for number, (_, ends) in enumerate(advice, 1) if ends), 0)
+    keep = max(min(len(advice), ADVICE, most // 2), first if first <= most else 0)
+    why = _whole(_flow("   ", evidence, cells), most - keep)
     return why + _whole(advice, most - len(why))
 
 

@@ -72,6 +72,7 @@ def test_a_driver_without_the_door_is_left_alone() -> None:
 async def test_this_textual_has_the_door(sick: Desk) -> None:
     """With the pinned Textual a key is heard before the app is told of it."""
     app = PpoTop(sick, None)
+    app.ear = Ear(FakeClock())
     async with app.run_test(size=(100, 30)) as pilot:
         assert not app.ear.hears
         await pilot.press("j")

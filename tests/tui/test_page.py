@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,27 @@ def test_no_size_is_refused(sick: Desk, cells: int, rows: int) -> None:
         lines = text(sick, cells, rows)
         assert len(lines) == rows
         assert all(cell_len(row) == cells for row in lines)
+
+
+def test_values_of_curves_in_lines_stand_in_a_column(tmp_path: Path, make_desk: MakeDesk) -> None:
+    """Long numbers widen the column for all, so that the curves begin together."""
+    desk = make_desk(DEMOS / "sb3_cartpole")
+    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in text(desk, 60, 20)]
+    ends = [found.end() for found in rows if found is not None]
+    assert len(ends) >= 3
+    assert len(set(ends)) == 1
+
+
+def test_a_side_pane_says_nothing_twice(make_desk: MakeDesk) -> None:
+    """Curves below the checklist are of values that do not stand on it."""
+    desk = make_desk(DEMOS / "sb3_cartpole")
+    desk.hidden = frozenset()
+    rows = text(desk, 40, 22)
+    names = [row[3:18].strip() if row[1] in "✓▲✗ℹ·–" else row[1:17].strip() for row in rows[3:]]
+    named = [name for name in names if name and not name.startswith(("timeline", "q quit"))]
+    assert len(named) == len(set(named))
+
+
+def test_the_first_advice_is_seen_in_a_side_pane(sick: Desk) -> None:
+    """What to try has its place even where evidence has none."""
+    assert any(row.startswith("   1 ") for row in text(sick, 40, 15))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ppo_top.pyramid import Extent, Pyramid
 from ppo_top.timeline import Track
-from ppo_top.tui import spark
+from ppo_top.tui import braille, spark
 from ppo_top.tui.glyphs import ASCII, UNICODE
 from ppo_top.tui.spans import plain
 
@@ -98,21 +98,21 @@ def test_a_short_run_is_drawn_wide() -> None:
 def test_a_plot_joins_its_points() -> None:
     """Two lines of braille show a step as an unbroken curve."""
     reach = spark.Scale(0.0, 8.0)
-    drawn = spark.plot(points(0, 0, 7, 7), (2, 2), None, UNICODE, COLOURS, reach)
+    drawn = braille.plot(points(0, 0, 7, 7), (2, 2), None, UNICODE, COLOURS, reach)
     assert [plain(row) for row in drawn] == [" ⡏", "⣀⡇"]
 
 
 def test_a_plot_without_unicode_uses_stars() -> None:
     """The ASCII plot has one star a value."""
     reach = spark.Scale(0.0, 3.0)
-    drawn = spark.plot(points(0, 1, 2), (3, 3), None, ASCII, COLOURS, reach)
+    drawn = braille.plot(points(0, 1, 2), (3, 3), None, ASCII, COLOURS, reach)
     assert [plain(row) for row in drawn] == ["  *", " **", "** "]
 
 
 def test_the_healthy_range_has_edges_and_a_background() -> None:
     """Lines inside the range are tinted, and the limit is a dotted line beside the curve."""
     reach = spark.Scale(0.0, 4.0)
-    drawn = spark.plot(points(0.5), (3, 4), Range(None, 2.5), UNICODE, COLOURS, reach)
+    drawn = braille.plot(points(0.5), (3, 4), Range(None, 2.5), UNICODE, COLOURS, reach)
     assert [plain(row) for row in drawn] == ["   ", "┄┄┄", "   ", "⠂  "]
     tinted = [all(style.endswith("+band") for _, style in row) for row in drawn]
     assert tinted == [False, True, True, True]
@@ -122,7 +122,7 @@ def test_marks_never_cover_values() -> None:
     """A restart mark stands below the curve, where there is room."""
     reach = spark.Scale(0.0, 4.0)
     marks = {0: ("↻", "restart"), 1: ("↻", "restart")}
-    drawn = spark.plot(points(0, 0, 3, 3), (2, 2), None, UNICODE, COLOURS, reach, marks)
+    drawn = braille.plot(points(0, 0, 3, 3), (2, 2), None, UNICODE, COLOURS, reach, marks)
     assert "↻" not in plain(drawn[1])
 
 
@@ -132,3 +132,20 @@ def test_the_scale_shows_a_limit_that_is_near() -> None:
     far = spark.scale(points(0.0, 0.01), Range(None, 5.0))
     assert near.high >= 0.015
     assert far.high < 0.05
+
+
+def test_the_noise_of_a_long_run_is_a_calm_line_and_its_spike_stands_out() -> None:
+    """Columns of many values stand at their middle; one that reaches far beyond is drawn so."""
+    noise = [Extent(0.9, 1.1, 1.0 + 0.05 * (-1) ** n, False) for n in range(20)]
+    calm = plain(spark.bars(noise, None, UNICODE, COLOURS))
+    assert len(set(calm)) == 1
+    spiked = [*noise[:10], Extent(0.9, 1.8, 1.0, False), *noise[10:]]
+    drawn = plain(spark.bars(spiked, None, UNICODE, COLOURS, spark.Scale(0.8, 1.9)))
+    assert drawn[10] > max(drawn[:10])
+    assert len(set(drawn[:10] + drawn[11:])) == 1
+
+
+def test_columns_as_wide_as_numbers_go_are_drawn() -> None:
+    """Extremes at the ends of what a float holds are no overflow."""
+    wide = [Extent(-1.7e308, 1.7e308, 0.0, False)] * 3
+    assert len(plain(spark.bars(wide, None, UNICODE, COLOURS))) == 3
