@@ -21,6 +21,9 @@ SETTLED = 5
 AT_CEILING = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
+STAND_INS = {"approx_kl": "approx_kl_k1"}
+"""Some trainers log a plainer estimate of the same: it is shown where the first is not logged."""
+
 _STATUS = {
     Severity.INFO: Status.INFO,
     Severity.WATCH: Status.WATCH,
@@ -76,9 +79,10 @@ def checklist(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iterator[C
 
 
 def _spellings(run: Run, name: str) -> list[str]:
-    """The concept itself, or each of its parametrised forms that the run logs."""
+    """The concept, what stands in for it, or each of its parametrised forms that the run logs."""
     if not name.endswith("{f}"):
-        return [name]
+        other, tracks = STAND_INS.get(name, ""), run.timeline.tracks
+        return [other if other in tracks and name not in tracks else name]
     stem = name[: -len("f}")]
     return sorted(track for track in run.timeline.tracks if track.startswith(stem))
 
@@ -126,10 +130,11 @@ def _check_row(
 
 def _speaks_of(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
     """The worst finding that is open at a row and is first of all about a concept."""
+    names = {name} | {first for first, second in STAND_INS.items() if second == name}
     about = [
         (finding, severity)
         for finding in run.findings
-        if name in finding.concepts
+        if not names.isdisjoint(finding.concepts)
         and not finding.members
         and (severity := finding.severity_at(row)) is not None
     ]

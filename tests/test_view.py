@@ -103,6 +103,16 @@ def test_the_first_updates_are_a_warm_up_and_not_healthy() -> None:
     assert row_of(view, "reward_mean").note == "warming up 3/5"
 
 
+def test_a_plainer_estimate_of_the_kl_stands_in() -> None:
+    """Where only the k1 estimator is logged, its line is that of the update KL."""
+    watched = Watched(DEMO.parent / "tests" / "data" / "spinup_038665d")
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    lines = {row.concept: row for row in look(run).checklist if row.crucial}
+    assert lines["approx_kl_k1"].status is Status.OK
+    assert "approx_kl" not in lines
+
+
 def test_a_run_at_its_ceiling_is_healthy() -> None:
     """What is only explained stands beside the verdict, and does not change it."""
     run = demo("torch_cartpole")

@@ -54,6 +54,7 @@ USUAL = "usual values"
 
 _CTRL: dict[str, Band] = {
     "approx_kl": Band(None, 0.02, None, 0.03, FOUNDING, "0.001-0.02"),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, FOUNDING, "near 0, up to 0.02"),
     "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, FOUNDING),
     "policy_loss": Band(None, 0.01, -1.0, 1.0, FOUNDING, "near 0, below 0.01"),

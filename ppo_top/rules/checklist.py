@@ -77,6 +77,7 @@ _GRPO: Lines = (
 
 _UNKNOWN: Lines = (("reward_mean", "reward"), ("entropy", "entropy"), ("value_loss", "value loss"))
 
+_UPDATE: Lines = (("approx_kl", "approx KL"),)
 _CRITIC: Lines = (("value_loss", "value loss"), ("explained_variance", "explained var"))
 
 
@@ -88,8 +89,10 @@ def crucial(profile: Profile) -> Lines:
     if profile.family == "rlhf":
         return _TRL_LEGACY if producer == "trl-legacy" else _TRL_PPO
     if profile.family == "grpo":
-        with_critic = producer in ("verl", "openrlhf")
-        return _GRPO + (_CRITIC if with_critic else ())
+        if producer not in ("verl", "openrlhf"):
+            return _GRPO
+        with_critic = any(concept in profile.tags for concept, _ in _CRITIC)
+        return _GRPO + _UPDATE + (_CRITIC if with_critic else ())
     return _UNKNOWN
 
 
