@@ -81,6 +81,8 @@ class Format:
     first bytes change they are read again from the start.
     `newest` gives the points in the last bytes of a file, wherever in a record they begin: they are
     shown while a long file is read, which brings them again.
+    `tag` is for files of one series that do not name it: it gives the tag by the file's path, or ""
+    when a file at such a place is none of this format.
     """
 
     name: str
@@ -95,3 +97,4 @@ class Format:
     chained: bool = False
     cumulative: bool = False
     newest: Newest | None = None
+    tag: Callable[[str], str] | None = None

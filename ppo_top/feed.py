@@ -116,7 +116,7 @@ class FileFeed:
         self.more = False
         self.moved = 0.0
         self.piece = FIRST_PIECE
-        self.tail = Tail(path)
+        self.tail = Tail(path, rewritten=True)  # until its format says that it is not
         self._root = root
         self._claim = claim
         self.named = named
@@ -206,6 +206,8 @@ class FileFeed:
             found = self._claim(name, self._head)
         if found is False and self.named:
             found = self._claim("named.log", self._head)  # the user says that it is a log
+        if isinstance(found, Format) and found.tag is not None and not found.tag(self.tail.path):
+            found = False
         if isinstance(found, Format):
             return self._open(found, limit)
         self.refused = found is False or len(self._head) >= LONG_HEAD
@@ -279,9 +281,14 @@ class FileFeed:
     def _feed(self, data: bytes) -> Batch:
         assert self._parser is not None
         try:
-            return self._parser.feed(data)
+            batch = self._parser.feed(data)
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
             return self._fault(error)
+        tag = self.source.format.tag if self.source is not None else None
+        if tag is not None:
+            name = tag(self.tail.path)
+            batch.points = [replace(points, tag=name) for points in batch.points]
+        return batch
 
     def _fault(self, error: Exception) -> Batch:
         self.close()

@@ -236,6 +236,9 @@ def place_of(key: str, first: First) -> Place:
             return Place(_join(above), _join(folders[: depth + 1]), near=False)
         if ATTEMPT.fullmatch(folder):
             return Place(_join(folders[:depth]), _join(folders[:depth]))
+    if name.endswith(".csv") and "scalars" in folders[1:] and set(first) == {_tag_below(key)}:
+        home = _join(folders[: folders.index("scalars", 1)])
+        return Place(home, home)  # TorchRL: one file a tag
     events = "tfevents" in name
     if folders and CHECKPOINT.search(folders[-1]):
         folders.pop()  # trainer_state.json
@@ -246,6 +249,10 @@ def place_of(key: str, first: First) -> Place:
         return Place(_join(inner[:-2]), _join(inner), near=False)
     home = _join(inner)
     return Place(home, home if LONE.search(name) else "")
+
+
+def _tag_below(key: str) -> str:
+    return key.rpartition("/scalars/")[2].removesuffix(".csv")
 
 
 def likeness(some: First, others: First) -> float | None:
