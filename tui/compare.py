@@ -13,7 +13,7 @@ from ppo_top.run import Run
 from ppo_top.timeline import Track
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
-from ppo_top.tui.plots import Chart, Curve, draw
+from ppo_top.tui.plots import Chart, Curve, draw, thin
 from ppo_top.tui.spans import Line, line, pack, shorten
 from ppo_top.words import clean, compact, count, duration, number, plural, value
 
@@ -44,7 +44,10 @@ class Shown(NamedTuple):
 
 
 def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
-    """The runs that log a value by experiment: the chosen one's first, then as they are listed."""
+    """The runs that log a value by experiment: the chosen one's first, then those of its kind.
+
+    Beside that they stand as they are listed: those in trouble first, then the newest.
+    """
     every = desk.known()
     shown = {known.id for known in desk.roster.shown(every)} | {desk.chosen}
     logged = [
@@ -52,7 +55,9 @@ def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
         for known in every
         if known.id in shown and name in desk.session.runs[known.id].profile.tags
     ]
-    logged.sort(key=lambda known: known.id != desk.chosen)  # the others stay in their order
+    family = desk.run.profile.family if desk.run is not None else ""
+    families = {known.id: desk.session.runs[known.id].profile.family for known in logged}
+    logged.sort(key=lambda known: (known.id != desk.chosen, families[known.id] != family))
     groups = desk.roster.groups(logged)
     return {key: [desk.session.runs[each.id] for each in group] for key, group in groups.items()}
 
@@ -123,8 +128,8 @@ def _at_hand(
 def _curves(shown: list[Shown], style: str, points: int) -> list[Curve]:
     """One run as it is; several as their mean and, fainter, the edges of their band."""
     begun = [each for each in shown if each.seen]
-    if not begun:
-        return []
+    if len(begun) < 2:
+        return [_single(each, style, points) for each in begun]
     first = min(each.xs[0] for each in begun)
     last = max(each.xs[each.seen - 1] for each in begun)
     grid = [first + (last - first) * at / max(points - 1, 1) for at in range(points)]
@@ -138,7 +143,14 @@ def _curves(shown: list[Shown], style: str, points: int) -> list[Curve]:
         for curve, y in ((middle, mean(finite)), (low, min(finite)), (high, max(finite))):
             curve.xs.append(x)
             curve.ys.append(y)
-    return [low, high, middle] if len(begun) > 1 else [middle]
+    return [low, high, middle]
+
+
+def _single(shown: Shown, style: str, points: int) -> Curve:
+    """One run, through its own points."""
+    kept = thin(shown.track, shown.seen, points)
+    finite = [at for at in kept if math.isfinite(shown.track.values[at])]
+    return Curve([shown.xs[at] for at in finite], [shown.track.values[at] for at in finite], style)
 
 
 def _legend(

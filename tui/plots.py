@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ppo_top.pyramid import stride
+from ppo_top.timeline import Track
 from ppo_top.tui.spans import Line, line
 
 _CODES = re.compile(r"\x1b\[([\d;]*)m")
@@ -59,6 +61,22 @@ def reach(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
     low, high = min(finite), max(finite)
     room = (high - low) * margin or abs(low) * 0.1 or 1.0
     return low - room, high + room
+
+
+def thin(track: Track, seen: int, columns: int) -> list[int]:
+    """Which of the points to draw: all, or of each stretch the lowest, the highest and the last."""
+    if seen <= 3 * columns:
+        return list(range(seen))
+    size = stride(seen, columns, 1)
+    kept: list[int] = []
+    for column in range(math.ceil(seen / size)):
+        start, stop = int(column * size), min(seen, int((column + 1) * size))
+        finite = [at for at in range(start, stop) if math.isfinite(track.values[at])]
+        if finite:
+            low = min(finite, key=track.values.__getitem__)
+            high = max(finite, key=track.values.__getitem__)
+            kept += sorted({low, high, finite[-1]})
+    return kept
 
 
 def draw(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[Line]:

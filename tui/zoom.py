@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 
 from ppo_top.model import Status
-from ppo_top.pyramid import stride
 from ppo_top.run import Run
 from ppo_top.timeline import Timeline, Track
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.compare import compare_lines
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
-from ppo_top.tui.plots import Chart, Curve, draw, reach
+from ppo_top.tui.plots import Chart, Curve, draw, reach, thin
 from ppo_top.tui.spans import Line, line, pack
 from ppo_top.tui.spark import outside
 from ppo_top.view import PanelTrack
@@ -136,22 +135,6 @@ def x_axis(timeline: Timeline, axis: str) -> tuple[Callable[[int], float], Calla
     if axis == "step":
         return lambda row: float(timeline.steps[row]), compact
     return lambda row: float(row + 1), compact
-
-
-def thin(track: Track, seen: int, columns: int) -> list[int]:
-    """Which of the points to draw: all, or of each stretch the lowest, the highest and the last."""
-    if seen <= 3 * columns:
-        return list(range(seen))
-    size = stride(seen, columns, 1)
-    kept: list[int] = []
-    for column in range(math.ceil(seen / size)):
-        start, stop = int(column * size), min(seen, int((column + 1) * size))
-        finite = [at for at in range(start, stop) if math.isfinite(track.values[at])]
-        if finite:
-            low = min(finite, key=track.values.__getitem__)
-            high = max(finite, key=track.values.__getitem__)
-            kept += sorted({low, high, finite[-1]})
-    return kept
 
 
 def smoothed(values: list[float], weight: float) -> list[float]:

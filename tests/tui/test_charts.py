@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from ppo_top.timeline import Track
 from ppo_top.tui.compare import value_at
 from ppo_top.tui.desk import Desk
-from ppo_top.tui.plots import Chart, Curve, draw, parse, reach, ticks
+from ppo_top.tui.plots import Chart, Curve, draw, parse, reach, thin, ticks
 from ppo_top.tui.spans import plain
-from ppo_top.tui.zoom import smoothed, thin
+from ppo_top.tui.zoom import smoothed
 from tests.tui.conftest import MakeDesk
 from tests.tui.screens import DEMOS, text, write_sick
 
