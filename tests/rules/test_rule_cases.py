@@ -44,6 +44,21 @@ def test_a_run_that_comes_near_does_not(case: Case) -> None:
     assert case.rule not in told(found, min(case.level, Severity.WATCH))
 
 
+def unconfirmed(case: Case) -> bool:
+    """Whether the thresholds of a case's rule rest on no guide, no report and no run."""
+    rule = BY_ID[case.rule]
+    return rule.grades.get(about(case).family, rule.grade) == "D"
+
+
+@pytest.mark.parametrize("case", filter(unconfirmed, CASES), ids=lambda case: case.rule)
+def test_what_no_run_has_confirmed_is_only_remarked_on(case: Case) -> None:
+    """However sick the run, such a rule asks to watch and no more."""
+    columns = {**HEALTHY[case.family], **case.sick}
+    made = rows(columns, case.count, **case.sick_stamps)  # type: ignore[arg-type]
+    mine = [f.severity for f in findings(about(case), made) if f.rule == case.rule]
+    assert mine and max(mine) <= Severity.WATCH
+
+
 @pytest.mark.parametrize("family", HEALTHY)
 def test_a_healthy_run_has_no_finding(family: str) -> None:
     """Nothing above a mere explanation is said of a healthy run, however long it is."""
