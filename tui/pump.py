@@ -26,7 +26,7 @@ WAIT_S = 30.0
 class Pump:
     """Reads in its own thread; `take` is called there with each slice that brought something.
 
-    With `finish` it ends once everything is read, with what unfinished ends still give: a replay.
+    With `finish` it rests once everything is read, with what unfinished ends still give: a replay.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Pump:
         self._taken = threading.Semaphore(2)
         self._focus: frozenset[str] | None = None
         self._again: deque[frozenset[str]] = deque()
+        self._called = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ppo-top-reader", daemon=True)
         self._rest_until = 0.0
         self.error: BaseException | None = None
@@ -58,6 +59,7 @@ class Pump:
     def again(self, keys: Iterable[str]) -> None:
         """Read these sources once more from their beginning."""
         self._again.append(frozenset(keys))
+        self._called.set()
         self.follower.wake()
 
     def rest(self) -> None:
@@ -67,6 +69,7 @@ class Pump:
     def stop(self, timeout: float = 2.0) -> None:
         """Read no more; waits until the thread is done and closes the follower."""
         self._stop.set()
+        self._called.set()
         self._taken.release()
         self.follower.wake()
         if self._thread.is_alive():
@@ -100,8 +103,9 @@ class Pump:
                     return
                 self._take(piece)
             before = state
-            if self._finish and not piece.more:
+            if not piece.more and self._finish:
                 self._take(self.follower.finish())
-                return
-            if not piece.more:
+                self._called.wait()  # until points are wanted that were let go
+                self._called.clear()
+            elif not piece.more:
                 self.follower.wait(WAIT_S)

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from ppo_top.follow import Follower
 from ppo_top.memory import Memory
 from ppo_top.session import Session
 from ppo_top.settings import Settings
+from ppo_top.tui import Replay
 from ppo_top.tui.compare import MOST
 from ppo_top.tui.desk import LOOKED, Desk
 from ppo_top.tui.program import PpoTop
@@ -33,20 +36,21 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-def make_app(folder: Path) -> PpoTop:
+def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
     """The program over finished runs, with room for next to nothing."""
     hour_ago = time.time() - 3600
     for name in NAMES:
         log = folder / name / "progress.csv"
         write_sick(log, updates=UPDATES, broken_from=UPDATES // 2)
         os.utime(log, (hour_ago, hour_ago))
-    desk = Desk(session=Session(Settings(), most_points=1), memory=Memory())
+    desk = Desk(session=Session(Settings(), most_points=1), memory=Memory(), replay=replay)
     return PpoTop(desk, Follower([folder]))
 
 
-async def test_only_what_is_looked_at_is_held(tmp_path: Path) -> None:
+@pytest.mark.parametrize("replay", [None, Replay(paused=True)])
+async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | None) -> None:
     """Every run gets its verdict; going to one brings all its rows back, and others go."""
-    app = make_app(tmp_path)
+    app = make_app(tmp_path, replay)
     session = app.desk.session
     async with app.run_test(size=(120, 36)) as pilot:
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)

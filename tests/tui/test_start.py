@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from pathlib import Path
 
@@ -131,17 +132,29 @@ def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
     pump.stop()
 
 
-def test_a_replay_is_read_to_its_unfinished_end(tmp_path: Path) -> None:
-    """Once everything is read the follower is asked for unfinished ends, and reading ends."""
+def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: Path) -> None:
+    """Once everything is read the follower is asked for unfinished ends; then the thread rests."""
     write_sick(tmp_path / "runs" / "one" / "progress.csv")
     taken = Taken()
     follower = Follower([tmp_path / "runs"])
-    last = Slice([], [], False, 7, 7)
-    follower.finish = lambda: last  # type: ignore[method-assign]
+    ends: queue.SimpleQueue[Slice] = queue.SimpleQueue()
+    finish = follower.finish
+
+    def finished() -> Slice:
+        last = finish()
+        ends.put(last)
+        return last
+
+    follower.finish = finished  # type: ignore[method-assign]
     pump = Pump(follower, taken, finish=True)
     pump.start()
-    pump._thread.join(10)
-    assert not pump._thread.is_alive()
+    ends.get(timeout=10)
     assert taken.arrived.is_set()
-    assert taken.slices[-1] is last
+    for _ in range(4):
+        pump.taken()
+    pump.again([gain.source.key for piece in taken.slices for gain in piece.gains])
+    last = ends.get(timeout=10)
     pump.stop()
+    assert not pump._thread.is_alive()
+    assert taken.slices[-1] is last
+    assert [gain.reset for piece in taken.slices for gain in piece.gains] == [False, True]
