@@ -102,11 +102,16 @@ def producer_of(run: Run) -> Producer:
 
 
 def current(run: Run, canonical: str) -> str:
-    """An option's value in this run as text: from its configuration, or as it was first logged."""
+    """An option's value in this run as text: from its configuration, or as the log has it.
+
+    Schedules begin at the option's value; a value above it was set while the run went on.
+    """
     value: ConfigValue | None = run.config.get(canonical)
-    if value is None and canonical in LOGGED:
-        history = run.histories.get(LOGGED[canonical])
-        value = history.first[0] if history is not None and history.first else None
+    history = run.histories.get(LOGGED.get(canonical, ""))
+    if history is not None and history.first:
+        began = history.first[0]
+        if value is None or history.last > 2.0 * began:
+            value = max(began, history.last)
     return _text(value)
 
 

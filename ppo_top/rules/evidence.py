@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ppo_top.model import Finding
+from ppo_top.model import Finding, Mark
 from ppo_top.rules.bands import band
-from ppo_top.rules.rule import Reading, Rule
+from ppo_top.rules.rule import WARN, Reading, Rule
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, show
 
@@ -43,21 +43,29 @@ def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[st
     """Bring the open findings that a diagnosis is made of into it, in the order they began."""
     wanted = frozenset(members)
     found = [f for f in findings if f.rule in wanted and _together(f, diagnosis)]
-    found.sort(key=lambda finding: finding.since.row)
+    found.sort(key=lambda finding: _broke(finding).row)
     names = tuple(dict.fromkeys(finding.rule for finding in found))
     if names == diagnosis.members:
         return
-    first = found[0].since.row
+    first = _broke(found[0])
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_PLACES))
-    placed = [_placed(finding, first) for finding in found]
+    placed = [_placed(finding, first.row) for finding in found]
     placed[0] = placed[0].replace("with it", "first", 1)
     diagnosis.evidence = (*placed, *kept)
     diagnosis.members = names
-    if found[0].since.row < diagnosis.since.row:
-        diagnosis.since = found[0].since
+    if first.row < diagnosis.since.row:
+        diagnosis.since = first
 
 
 _PLACES = ("first: ", "with it: ", "then ")
+
+
+def _broke(finding: Finding) -> Mark:
+    """Where it became a fault: a remark may have stood there long before, without any harm."""
+    opened, *later = finding.changes
+    if opened.severity >= WARN:
+        return finding.since
+    return next((change.mark for change in later if change.severity >= WARN), finding.since)
 
 
 def _together(finding: Finding, diagnosis: Finding) -> bool:
@@ -67,6 +75,7 @@ def _together(finding: Finding, diagnosis: Finding) -> bool:
 
 
 def _placed(finding: Finding, first: int) -> str:
-    later = finding.since.row - first
+    broke = _broke(finding)
+    later = broke.row - first
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
-    return f"{after}: {finding.message} (since step {finding.since.step:,})"
+    return f"{after}: {finding.message} (since step {broke.step:,})"

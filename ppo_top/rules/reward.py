@@ -179,10 +179,10 @@ RULES = (
             "reward is never reached, or not wired to what the policy does",
         ),
         tries=(
-            "raise {learning_rate} by 3",
-            "check that reward can be reached: shaping, or longer rollouts ({rollouts})",
             "check how observations and rewards are wired",
-            "see whether a random policy ever scores",
+            "see whether a random policy ever scores; if not: shaping, or longer episodes",
+            "longer rollouts: {rollouts}",
+            "raise {learning_rate} by 3",
         ),
         source="'never moves': critical (SB3 practice)",
         grade="C",
