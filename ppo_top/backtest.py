@@ -30,7 +30,8 @@ class Judged(NamedTuple):
 
     name: str
     findings: Sequence[Finding]
-    timeline: Timeline
+    fell: int | None
+    """The row at which a third of what was learned had been lost (`reward_fell`)."""
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ def tallies(runs: Iterable[Judged]) -> list[Tally]:
     """One entry for each rule that spoke, the most frequent first."""
     found: dict[str, Tally] = {}
     for run in runs:
-        fell = reward_fell(run.timeline)
+        fell = run.fell
         for rule, findings in _by_rule(run.findings).items():
             tally = found.setdefault(rule, Tally(rule))
             _add(tally, run.name, findings, fell)
@@ -104,7 +105,7 @@ def _add(tally: Tally, run: str, findings: list[Finding], fell: int | None) -> N
 
 def backtest_lines(runs: Sequence[Judged]) -> Iterator[str]:
     """The table for people: a line a rule, and the runs under it."""
-    fell = sum(reward_fell(run.timeline) is not None for run in runs)
+    fell = sum(run.fell is not None for run in runs)
     yield f"{plural(len(runs), 'run')} judged; reward fell in {fell} of them"
     yield ""
     yield HEADING
@@ -137,7 +138,7 @@ def backtest_object(runs: Sequence[Judged]) -> dict[str, object]:
     return {
         "schema": 1,
         "runs": len(runs),
-        "reward_fell": {run.name: reward_fell(run.timeline) for run in runs},
+        "reward_fell": {run.name: run.fell for run in runs},
         "rules": [
             {
                 "rule": tally.rule,

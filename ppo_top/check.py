@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from ppo_top.backtest import Judged, backtest_lines, backtest_object
+from ppo_top.backtest import Judged, backtest_lines, backtest_object, reward_fell
 from ppo_top.card import report_lines
 from ppo_top.follow import Follower
 from ppo_top.load import drain, load
@@ -79,10 +79,18 @@ def check(
 
 def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
     """Print how often each rule spoke on old runs, in which, how early before reward fell."""
-    session = load(paths, settings, sys.stderr)
+    fell: dict[str, int | None] = {}
+
+    def tell(run: Run) -> None:
+        fell[run.id] = reward_fell(run.timeline)
+
+    session = load(paths, settings, sys.stderr, tell)
     if session is None:
         return COULD_NOT_LOOK
-    runs = [Judged(run.name, run.findings, run.timeline) for run in session.ordered()]
+    for run in session.runs.values():
+        if run.id not in fell:
+            tell(run)
+    runs = [Judged(run.name, run.findings, fell[run.id]) for run in session.ordered()]
     if as_object:
         print(json.dumps(backtest_object(runs)))
     else:
@@ -108,6 +116,14 @@ class Reporter:
             self._say_state(run, now)
             for finding in run.findings:
                 self._say_finding(run, finding)
+        if len(self._states) > len(self._session.runs):
+            self._forget()
+
+    def _forget(self) -> None:
+        """Runs that are gone take what was said of them along: others come for weeks."""
+        here = self._session.runs
+        self._states = {run: state for run, state in self._states.items() if run in here}
+        self._known = {key: told for key, told in self._known.items() if key[0] in here}
 
     def _say_state(self, run: Run, now: float) -> None:
         state, text = standing(run, now)
@@ -161,6 +177,18 @@ def event_line(event: dict[str, object]) -> str:
     )
 
 
+def catch_up(follower: Follower, session: Session) -> None:
+    """Read and judge what there is now, and keep no more of it than is needed to judge on."""
+    while True:
+        drain(follower, session)
+        session.judge()
+        session.slim()
+        keys = session.wanted()
+        if not keys:
+            return
+        follower.again(keys)
+
+
 def follow(
     paths: Sequence[Path],
     settings: Settings,
@@ -185,12 +213,7 @@ def follow(
     troubles = Troubles(err or sys.stderr)
     try:
         while True:
-            drain(follower, session)
-            session.judge()
-            session.slim()
-            if keys := session.wanted():
-                follower.again(keys)
-                continue
+            catch_up(follower, session)
             reporter.look(time.time())
             follower.wait(LOOK_EVERY_S)
             troubles.look(follower)

@@ -12,7 +12,7 @@ from tests.rules.runs import CTRL, Columns, judged, profile, rows
 def run(name: str, columns: Columns) -> Judged:
     """A made-up run, judged."""
     made = rows({**CTRL, **columns})
-    return Judged(name, judged(profile(), made).findings, timeline(made))
+    return Judged(name, judged(profile(), made).findings, reward_fell(timeline(made)))
 
 
 def timeline(made: list[Row]) -> Timeline:
@@ -35,7 +35,7 @@ RUNS = [
 
 def test_the_fall_of_the_reward_is_found() -> None:
     """Reward has fallen when a third of its gain is gone, and not before."""
-    assert [reward_fell(each.timeline) for each in RUNS] == [42, None, None]
+    assert [each.fell for each in RUNS] == [42, None, None]
 
 
 def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
