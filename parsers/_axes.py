@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
@@ -45,3 +47,14 @@ def unix(value: float | str | None) -> float:
     if value is None or not _FIRST_UNIX_TIME <= value < _LAST_MILLISECOND:
         return UNKNOWN_TIME
     return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value
+
+
+_PROGRESS = "global_step/max_steps"
+_OF = re.compile(r"(\d{1,15})/(\d{1,15})")
+
+
+def progress(values: Mapping[str, object]) -> tuple[int, int] | None:
+    """The step and how many there will be, which ms-swift writes as one string, `12/200`."""
+    said = values.get(_PROGRESS)
+    match = _OF.fullmatch(said) if isinstance(said, str) else None
+    return (int(match[1]), int(match[2])) if match else None

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ppo_top.parsers import _vocabulary as vocabulary
+from ppo_top.parsers._numbers import NUMBER, number
+from ppo_top.parsers._record import Record
+
 _BAR = re.compile(
     r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
 _REST = re.compile(r"[^\]\r\n]*+\]")
+_PAIR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER})(?=[,\]])")
+_PART = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
 _TRAINING = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
 
 
@@ -32,6 +38,16 @@ def find_bar(text: str) -> Bar | None:
     rest = _REST.match(text, match.end())
     end = rest.end() if rest else 0
     return Bar((match["name"] or "").rstrip(":"), int(match["done"]), int(match["total"]), end)
+
+
+def beside(text: str) -> list[tuple[str, float]]:
+    """The values that stand behind a bar's rate (`12.3s/it, kl=0.01, reward=1.5]`), as tqdm prints.
+
+    Empty where none of them is a metric: `Loading weights` names the file that it loads there.
+    """
+    values = [(key, number(word)) for key, word in _PAIR.findall(text)]
+    found = [(key, value) for key, value in values if value is not None]
+    return found if any(vocabulary.is_metric(key) for key, _ in found) else []
 
 
 class Position:
@@ -83,3 +99,34 @@ class Steps:
     def _take(self, step: int) -> int:
         self._last = step
         return step
+
+
+class Besides:
+    """Records of the values beside bars: each is drawn many times and counts once.
+
+    Those of the bar that counts the training's steps have its step, and count when they change.
+    Those of a bar inside a step (OpenRLHF's minibatches) count when that bar is full; such bars
+    are counted. A stream whose lines say their steps says more in these lines.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[str, list[tuple[str, float]]] = ("", [])
+        self._full = 0
+
+    def see(self, bar: Bar, text: str, followed: bool) -> Record | None:
+        """The record of a bar with its text, if there is one."""
+        if "=" not in text or (bar.name and not _TRAINING.search(bar.name)):
+            return None
+        values = beside(text)
+        if not values or (bar.name, values) == self._last:
+            return None
+        if followed:
+            self._last = bar.name, values
+            part = _PART.search(bar.name)
+            before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
+            return Record(values, before + bar.done)
+        if bar.done != bar.total:
+            return None
+        self._last = bar.name, values
+        self._full += 1
+        return Record(values, self._full)

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
+from ppo_top.parsers._axes import progress
 from ppo_top.parsers._numbers import NUMBER, number, unwrap, whole
 from ppo_top.parsers._record import Record
 from ppo_top.parsers._vocabulary import is_metric, is_setting
@@ -103,7 +104,10 @@ def record(text: str) -> Record | None:
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _EVIDENCE for key in values) and len(named) <= len(values):
         step = next((whole(values[key]) for key in _STEP_KEYS if key in values), None)
-        return Record(list(values.items()), step, "step" if step is not None else "")
+        told = progress(dict(named))
+        totals: dict[str, ConfigValue] = {} if told is None else {"max_steps": told[1]}
+        step = told[0] if told is not None and step is None else step
+        return Record(list(values.items()), step, "" if step is None else "step", totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return Record([], config=config) if any(is_setting(key) for key in config) else None
 

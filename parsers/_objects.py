@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers import _vocabulary as vocabulary
-from ppo_top.parsers._axes import STEPS
+from ppo_top.parsers._axes import STEPS, progress
 from ppo_top.parsers._numbers import number, whole
 
 _MOST_KEYS = 20_000
@@ -79,6 +79,9 @@ def value_of(tag: str, value: object) -> float | None:
 
 def step_of(values: Mapping[str, object]) -> int | None:
     """The step that one of the keys says."""
+    told = progress(values)
+    if told is not None:
+        return told[0]
     for name in STEPS:
         value = values.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):

@@ -54,6 +54,7 @@ class Console:
         self._screen = Screen()
         self._regular = Regular(self._ledger, self._screen)
         self._position = _bars.Position()
+        self._besides = _bars.Besides()
         self._drawn: int | None = None
         self._held: _Held | None = None
 
@@ -129,7 +130,7 @@ class Console:
         shown = plain(segment.data)
         bar = _bars.find_bar(shown)
         if bar is not None:
-            self._bar(bar)
+            self._beside(bar, shown[: bar.end], self._bar(bar))
             if not bar.end or not shown[bar.end :].strip():
                 return shown
         if self._held is not None:
@@ -201,16 +202,24 @@ class Console:
 
     # --- dictionaries and bars -------------------------------------------------------------------
 
-    def _bar(self, bar: _bars.Bar) -> None:
+    def _bar(self, bar: _bars.Bar) -> bool:
+        """Follow a bar; False when it does not count the training's steps."""
         known = self._position.total
         if not self._position.see(bar):
-            return
+            return False
         if bar.total != known:
             self._ledger.configure({"max_steps": bar.total})
         self._drawn = bar.done
         if self._held is not None:
             ahead = _dicts.ahead_of_bar(self._held.found)
             self._release(self._main.steps.by_bar(bar.done + ahead))
+        return True
+
+    def _beside(self, bar: _bars.Bar, text: str, followed: bool) -> None:
+        """Take the values that stand beside a bar, unless lines say more and better."""
+        found = None if self._main.axis else self._besides.see(bar, text, followed)
+        if found is not None and found.step is not None:
+            self._ledger.record("", found, found.step)
 
     def _dict(self, found: Record) -> None:
         if self._position.total is None:

@@ -258,10 +258,12 @@ def claims(name: str, head: bytes) -> bool | None:
 
 
 def claims_sb3(name: str, head: bytes) -> bool | None:
-    """Whether a progress.csv is Stable-Baselines3's."""
+    """Whether a progress.csv is Stable-Baselines3's; its header may still grow until it says so."""
     answer = claims(name, head)
     columns = columns_of(head) or []
     ours = any(column.startswith(("time/", "rollout/", "train/")) for column in columns)
+    if ours and answer is False:
+        return None
     return ours if answer else answer
 
 

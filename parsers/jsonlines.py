@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from ppo_top.model import Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers import _vocabulary as vocabulary
-from ppo_top.parsers._axes import TIMES, unix
+from ppo_top.parsers._axes import TIMES, progress, unix
 from ppo_top.parsers._newest import of_lines
 from ppo_top.parsers._objects import flatten, load, settings_of, step_of, value_of
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
@@ -80,6 +80,8 @@ class JsonLines:
             self._config |= dict(settings_of(settings))
         flat = {tag: value for tag, value in flatten(values) if not tag.startswith("config/")}
         step = step_of(outer) if outer is not values else step_of(flat)
+        if (told := progress(flat)) is not None:
+            self._config["max_steps"] = told[1]
         time = time_of(outer)
         at = self._count if step is None else step
         for tag, value in flat.items():
@@ -120,7 +122,18 @@ def claims(name: str, head: bytes) -> bool | None:
         if not end and len(head) < HEAD_BYTES:
             return None
         return bool(_OWN_NAMES.match(name)) and not end
-    return looks_like_metrics(found)
+    return looks_like_metrics(found) or _later(start, found, len(head))
+
+
+def _later(start: bytes, first: dict[str, object], size: int) -> bool | None:
+    """Whether metrics follow another object; settings may come before the first of them."""
+    if not _OTHERS.isdisjoint(first):
+        return False
+    lines = start.split(b"\n")[1:-1]
+    if any(isinstance(each := load(line), dict) and looks_like_metrics(each) for line in lines):
+        return True
+    settings = any(vocabulary.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
+    return None if settings and size < HEAD_BYTES else False
 
 
 def looks_like_metrics(found: dict[str, object]) -> bool:

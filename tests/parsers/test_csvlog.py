@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ppo_top.feed import FileFeed
 from ppo_top.model import State
-from ppo_top.parsers import csvlog
+from ppo_top.parsers import claim, csvlog
 from ppo_top.parsers.csvlog import CsvLog
 from tests.parsers.harness import cuts, every_way, feed
 
@@ -179,3 +180,18 @@ def test_any_table_agrees_with_the_csv_module(
     assert {tag: repr(points) for tag, points in read.table().items()} == {
         tag: repr(points) for tag, points in oracle(text, "step").items()
     }
+
+
+def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
+    """SB3's first dump may hold clocks only; the file is rewritten when the metrics appear."""
+    path = tmp_path / "progress.csv"
+    path.write_text("time/iterations,time/time_elapsed\n1,3\n")
+    file = FileFeed(str(path), "progress.csv", str(tmp_path), claim)
+    assert file.take() is None
+    assert not file.refused
+    path.write_text("time/iterations,rollout/ep_rew_mean,time/time_elapsed\n1,,3\n2,21.5,4\n")
+    gain = file.take()
+    assert gain is not None
+    found = {points.tag: list(points.values) for points in gain.batch.points}
+    assert found["rollout/ep_rew_mean"] == [21.5]
+    assert found["time/iterations"] == [1.0, 2.0]

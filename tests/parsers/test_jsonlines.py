@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.feed import FileFeed
 from ppo_top.model import State
-from ppo_top.parsers import jsonlines
+from ppo_top.parsers import claim, jsonlines
 from ppo_top.parsers.jsonlines import JsonLines
 from tests.parsers.harness import every_way
 
@@ -149,3 +150,18 @@ def test_iso_times() -> None:
 def test_which_files_are_logs(name: str, head: bytes, answer: bool | None) -> None:
     """A step and a metric in the first object; data sets of prompts are left alone."""
     assert jsonlines.claims(name, head) is answer
+
+
+def test_a_log_may_begin_with_its_settings(tmp_path: Path) -> None:
+    """A first line that is no record yet is asked again when the file has grown."""
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"config": {"lr": 0.1, "gamma": 0.9}}\n')
+    file = FileFeed(str(path), "log.jsonl", str(tmp_path), claim)
+    assert file.take() is None
+    assert not file.refused
+    with path.open("a") as log:
+        log.write('{"step": 1, "loss": 0.5}\n')
+    gain = file.take()
+    assert gain is not None
+    assert [points.tag for points in gain.batch.points if points.values[0] == 0.5] == ["loss"]
+    assert gain.batch.config == {"lr": 0.1, "gamma": 0.9}
