@@ -1,0 +1,114 @@
+"""`check --follow` for weeks, in little time: what is kept does not grow with what has been."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ppo_top.check import Reporter, catch_up
+from ppo_top.follow import Follower
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+
+KIBI = 1 << 10
+NAMES = "time/total_timesteps,train/approx_kl,train/loss,train/entropy_loss,rollout/ep_rew_mean"
+
+
+class Weeks:
+    """What `check --follow` does, look after look, and the memory that it holds."""
+
+    def __init__(self, root: Path) -> None:
+        self.follower = Follower([root])
+        self.session = Session(Settings())
+        self.said = 0
+        self.reporter = Reporter(self.session, self._say)
+
+    def _say(self, _: dict[str, object]) -> None:
+        self.said += 1
+
+    def look(self) -> None:
+        """Once around."""
+        self.follower.wait(0.0)
+        self.follower._due = 0.0  # half a second has passed
+        catch_up(self.follower, self.session)
+        self.reporter.look(0.0)
+
+    @property
+    def held(self) -> int:
+        """Bytes of Python objects alive."""
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+
+@pytest.fixture
+def weeks(tmp_path: Path) -> Iterator[Weeks]:
+    """A watcher over an empty directory."""
+    (tmp_path / "runs").mkdir()
+    weeks = Weeks(tmp_path / "runs")
+    tracemalloc.start()
+    yield weeks
+    tracemalloc.stop()
+    weeks.follower.close()
+
+
+def rows(first: int, count: int) -> str:
+    """Updates of a healthy run, by number."""
+    return "".join(
+        f"{n * 2048},{0.01 + n % 7 / 1000},{0.5 + n % 5 / 9},{-0.6 + n % 4 / 99},{100 + n % 50}\n"
+        for n in range(first, first + count)
+    )
+
+
+def test_a_run_without_end(tmp_path: Path, weeks: Weeks) -> None:
+    """A live run: from some number of points on (a million; fewer here) memory stays as it is."""
+    weeks.session.most_points = 5_000
+    log = tmp_path / "runs/ppo/progress.csv"
+    log.parent.mkdir()
+    log.write_text(NAMES + "\n")
+    held = []
+    for block in range(12):
+        with open(log, "a") as file:
+            file.write(rows(block * 1_000, 1_000))
+        weeks.look()
+        held.append(weeks.held)
+    (run,) = weeks.session.runs.values()
+    assert run.points == 5 * 12_000
+    assert run.timeline.mark(len(run.timeline) - 1).step == 11_999 * 2048
+    assert held[-1] - held[4] < 400 * KIBI  # the points of 7,000 updates are 820
+    shutil.rmtree(tmp_path / "runs/ppo")
+    weeks.look()
+    assert weeks.session.runs == {}
+    assert weeks.held < held[0]
+
+
+def test_runs_that_come_and_go(tmp_path: Path, weeks: Weeks) -> None:
+    """Runs are made, judged, rotated, cut off and deleted by the dozen: nothing is left of them."""
+
+    def life(number: int) -> None:
+        folder = tmp_path / f"runs/{number}"
+        folder.mkdir()
+        log = folder / "progress.csv"
+        log.write_text(NAMES + "\n" + rows(0, 60) + f"{61 * 2048},nan,nan,0,0\n")
+        (folder / "train.log").write_text("Iteration 1/9 | KL: nan\n" * 20)
+        weeks.look()
+        (folder / "train.log").rename(folder / "train.log.1")
+        (folder / "train.log").write_text("Iteration 1/9 | KL: 0.1\n")
+        log.write_text(NAMES + "\n" + rows(0, 3))
+        weeks.look()
+        shutil.rmtree(folder)
+        weeks.look()
+        assert weeks.session.runs == {}
+
+    for number in range(30):
+        life(number)
+    before, said = weeks.held, weeks.said
+    for number in range(30, 90):
+        life(number)
+    assert weeks.said - said >= 2 * 60  # they were judged
+    assert weeks.held - before < 80 * KIBI  # some hundred bytes a name, of 100,000 names at most
+    assert not weeks.reporter._known and not weeks.reporter._states
