@@ -49,10 +49,12 @@ class Transport(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """What there is still to read, in bytes."""
+    """How much has been read, in bytes, and how many of all runs have their verdict."""
 
     done: int
     total: int
+    judged: int = 0
+    runs: int = 0
 
 
 class Prompt(NamedTuple):

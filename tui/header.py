@@ -28,8 +28,8 @@ def top(frame: Frame, cells: int) -> Line:
 
 def _right(frame: Frame) -> Line:
     if frame.loading is not None:
-        done, total = frame.loading
-        return line((f"reading {100 * done // max(total, 1)} %", "info"), " ")
+        share = 100 * frame.loading.done // max(frame.loading.total, 1)
+        return line((f"reading {share} %", "info"), " ")
     if frame.transport is not None and not at_end(frame):
         return line(("replay" if frame.transport.replay else "past", "restart"), " ")
     return line((frame.updated, "dim"), " ") if frame.updated else ()
@@ -117,12 +117,18 @@ def mini(frame: Frame, cells: int) -> Line:
     return pack([state(frame.view, frame.glyphs), *progress(frame.view)], cells)
 
 
+VERDICTS = "· verdicts {} of {} "
+"""What a bar says of several runs."""
+
+
 def progress_bar(frame: Frame, cells: int) -> Line:
     """How much is read so far, as a bar over the whole width."""
     loading = frame.loading
     if loading is None or not loading.total:
         return ()
     text = f" reading {plain(_megabytes(loading.done, loading.total))} "
+    if loading.runs > 1 and cells > 2 * len(text) + len(VERDICTS):
+        text += VERDICTS.format(count(loading.judged), count(loading.runs))
     room = max(cells - len(text) - 1, 0)
     done = room * min(loading.done, loading.total) // loading.total
     todo = frame.glyphs.todo * (room - done)

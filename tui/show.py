@@ -131,7 +131,7 @@ class Show(App[int]):
         desk.session.forget(piece.gone)
         left = piece.total_bytes - piece.read_bytes
         show = piece.more and (desk.loading is not None or left > 2_000_000)
-        desk.loading = Loading(piece.read_bytes, piece.total_bytes) if show else None
+        desk.loading = self._progress(piece) if show else None
         desk.session.reading = piece.more
         if self.pump is not None:
             self._owed += 1
@@ -142,6 +142,11 @@ class Show(App[int]):
             if desk.replay is not None:
                 desk.session.settle()
         self._judge_on()
+
+    def _progress(self, piece: Slice) -> Loading:
+        runs = self.desk.session.runs.values()
+        judged = sum(run.judged and not run.reading for run in runs)
+        return Loading(piece.read_bytes, piece.total_bytes, judged, len(runs))
 
     def _judge(self) -> None:
         """Judge a stretch; go on after keys had their turn."""

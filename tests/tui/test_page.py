@@ -143,6 +143,13 @@ def test_what_is_still_to_be_read_is_a_bar(sick: Desk, size: tuple[int, int]) ->
     assert 0.2 < bars[0].count("█") / (bars[0].count("█") + bars[0].count("░")) < 0.3
 
 
+def test_the_bar_tells_how_many_runs_have_their_verdict(sick: Desk) -> None:
+    """Of many runs it says how many are judged, where there is room."""
+    sick.loading = Loading(25_000_000, 100_000_000, judged=312, runs=1_000)
+    assert "verdicts 312 of 1,000" in "\n".join(text(sick, 140, 40))
+    assert "verdicts" not in "\n".join(text(sick, 40, 15))
+
+
 def test_wide_characters_keep_columns_straight(tmp_path: Path, make_desk: MakeDesk) -> None:
     """Names in Chinese or with emoji take two cells a character, and nothing shifts."""
     write_sick(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")
