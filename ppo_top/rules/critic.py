@@ -145,7 +145,7 @@ def value_drift(run: Run, limits: Limits) -> Reading | None:
 FIT = (
     "check that the critic is trained: {vf_coef} above 0",
     "normalise rewards or returns (SB3: VecNormalize)",
-    "a larger critic learning rate, more epochs ({n_epochs}) or its own network",
+    "a larger critic learning rate, a network of its own, or more epochs: {n_epochs}",
     "lower {gamma:name} or {gae_lambda:name}",
     "look for something missing in the observation, such as the time left",
 )

@@ -45,7 +45,7 @@ def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[st
     found = [f for f in findings if f.rule in wanted and _together(f, diagnosis)]
     found.sort(key=lambda finding: _broke(finding).row)
     names = tuple(dict.fromkeys(finding.rule for finding in found))
-    if names == diagnosis.members:
+    if not found:
         return
     first = _broke(found[0])
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_PLACES))

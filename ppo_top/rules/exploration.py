@@ -199,13 +199,13 @@ RULES = (
         limits={"share": 0.97, "some": 0.90, "warmup": 25},
         persist=persist(5, 5),
         causes=(
-            "rewards far too large or too small for the learner",
             "entropy bonus too high",
+            "rewards far too large or too small for the learner",
             "learning rate too small, or reward never reached",
         ),
         tries=(
-            "normalise rewards (SB3: VecNormalize)",
             "lower the entropy bonus: {ent_coef}",
+            "normalise rewards (SB3: VecNormalize)",
             "raise {learning_rate}",
             "check that reward can be reached by chance, and that observations carry information",
         ),

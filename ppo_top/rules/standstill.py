@@ -41,11 +41,11 @@ def critic_failing(run: Run, limits: Limits) -> Reading | None:
     rises = loss is not None and loss.rising() and loss.level(5) > 1.5 * loss.base(5)
     if not (run.level("value-loss-rising") >= WARN or run.level("reward-swings") >= WARN or rises):
         return between(0.0)
-    message = (
-        f"critic is failing (explained variance {shown(run, 'explained_variance')}): "
-        "policy gradients are noise"
+    spite = run.gained and not run.falling
+    message = f"critic is failing (explained variance {shown(run, 'explained_variance')}): " + (
+        "it learns in spite of that" if spite else "policy gradients are noise"
     )
-    level = WARN if run.gained and not run.falling else CRIT
+    level = WARN if spite else CRIT
     return Reading(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
@@ -108,7 +108,6 @@ RULES = (
             "entropy-collapsed",
             "reward-plateau",
             "reward-never-moves",
-            "policy-dead",
             "policy-still",
         ),
     ),
@@ -124,7 +123,7 @@ RULES = (
         tries=(
             "check that the critic is trained: {vf_coef} above 0",
             "normalise rewards (SB3: VecNormalize)",
-            "more epochs ({n_epochs}) or a larger critic learning rate",
+            "a larger critic learning rate, or more epochs: {n_epochs}",
         ),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",

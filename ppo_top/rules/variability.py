@@ -108,10 +108,13 @@ RULES = (
         families=frozenset({CTRL}),
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
         persist=persist(3, 4),
-        causes=("entropy bonus too high", "unbounded log-std"),
+        causes=(
+            "it grows: entropy bonus too high, unbounded log-std",
+            "it falls: no exploration left, entropy bonus too small or negative",
+        ),
         tries=(
-            "lower the entropy bonus: {ent_coef}",
-            "bound the log-std, normalise actions",
+            "lower the entropy bonus where it grows, raise it where it falls: {ent_coef}",
+            "bound the log-std on both sides, normalise actions",
             "normalise rewards",
         ),
         source="IsaacLab#1999, IsaacLab#4570: a growing std ends in NaN",

@@ -82,6 +82,16 @@ def test_advice_names_options_that_are_known(rule) -> None:  # type: ignore[no-u
     assert rule.sees and rule.source and rule.grade in "ABCD"
 
 
+def test_no_diagnosis_explains_itself() -> None:
+    """Members are not shown beside their diagnosis: two of each other would both be hidden."""
+
+    def below(rule: str) -> set[str]:
+        members = BY_ID[rule].members
+        return {*members}.union(*(below(member) for member in members))
+
+    assert [rule.id for rule in RULES if rule.id in below(rule.id)] == []
+
+
 def test_faults_name_two_things_to_try() -> None:
     """Whatever is worth a warning has at least two remedies, in every family that it speaks in."""
     for case in CASES:
