@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from ppo_top.tui import Replay
 
 if TYPE_CHECKING:
+    from ppo_top.follow import Follower
     from ppo_top.settings import Settings
+    from ppo_top.tui.desk import Desk
     from ppo_top.tui.notify import Notifier
 
 SWITCH_S = 0.002
@@ -41,12 +43,7 @@ def run(
     from ppo_top.session import Session
     from ppo_top.tui.desk import HINT, WAITING, Desk
     from ppo_top.tui.glyphs import ASCII, UNICODE
-    from ppo_top.tui.notify import Notifier
-    from ppo_top.tui.program import PpoTop
 
-    gc.freeze()
-    gc.enable()
-    sys.setswitchinterval(SWITCH_S)
     desk = Desk(
         session=Session(settings),
         memory=Memory(paths),
@@ -56,16 +53,20 @@ def run(
         glyphs=ASCII if ascii or settings.ascii or not _speaks_unicode() else UNICODE,
     )
     desk.toast = _greeting(settings, desk.memory.path, HINT)
+    follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
+    if not stdin and replay is None:
+        _first_page(desk, follower, theme or settings.theme)
+    from ppo_top.tui.notify import Notifier
+    from ppo_top.tui.program import PpoTop
+
+    gc.freeze()
+    gc.enable()
+    sys.setswitchinterval(SWITCH_S)
 
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
 
-    app = PpoTop(
-        desk,
-        Follower(paths, stdin=pipe, patterns=settings.patterns),
-        notifier,
-        theme or settings.theme,
-    )
+    app = PpoTop(desk, follower, notifier, theme or settings.theme)
     code = app.run()
     return app.return_code or code or 0
 
@@ -93,6 +94,15 @@ def _first_word(place: str) -> None:
     words = f" ppo-top  {shown}\r\n\r\n  Looking for logs".encode("ascii", "replace").decode()
     sys.__stderr__.write(f"\x1b[?1049h\x1b[H\x1b[2J{words}\x1b[?25l")
     sys.__stderr__.flush()
+
+
+def _first_page(desk: Desk, follower: Follower, theme: str | None) -> None:
+    """What can be read in a moment, while Textual is still to be loaded."""
+    from ppo_top.tui.preview import show
+    from ppo_top.tui.theme import choose
+
+    if sys.__stderr__ is not None and os.environ.get("TERM") != "dumb":
+        show(desk, follower, choose(theme), sys.__stderr__)
 
 
 def _screen_to_terminal() -> None:
