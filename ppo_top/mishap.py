@@ -24,7 +24,8 @@ MOST_NOTES = 20
 """So many in one session: a defect that comes with every row is told often enough by then."""
 
 _watched: list[Path] = []
-_told: set[str] = set()
+_told: dict[str, str] = {}
+"""Place in the code -> where it was noted, in words."""
 
 
 def watch(paths: Iterable[Path]) -> None:
@@ -38,17 +39,20 @@ def note(where: str, error: Exception, environ: Mapping[str, str] = os.environ) 
     text = "".join(traceback.format_exception(error))
     last = traceback.extract_tb(error.__traceback__)[-1:]
     place = f"{where} {last}"
-    if place in _told or len(_told) >= MOST_NOTES:
-        return words
-    _told.add(place)
-    path = state_directory(environ) / FILE
+    if place not in _told and len(_told) < MOST_NOTES:
+        _told[place] = _noted(f"{words}\n{text}", state_directory(environ) / FILE)
+    return words + _told.get(place, "")
+
+
+def _noted(text: str, path: Path) -> str:
+    """Write a note; gives where it is, or nothing where it cannot be: it was told on the screen."""
     if any(path.resolve().is_relative_to(root.resolve()) for root in _watched):
-        return words
+        return ""
     try:
-        _append(path, f"{_heading()}\n{words}\n{text}\n")
-    except OSError:  # nowhere to write: it was told on the screen
-        return words
-    return f"{words} (noted in {path})"
+        _append(path, f"{_heading()}\n{text}\n")
+    except OSError:
+        return ""
+    return f" (noted in {path})"
 
 
 def _heading() -> str:

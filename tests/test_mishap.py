@@ -17,7 +17,7 @@ from ppo_top.rules.rule import Rule
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session in which nothing has failed yet."""
-    monkeypatch.setattr(mishap, "_told", set())
+    monkeypatch.setattr(mishap, "_told", {})
     monkeypatch.setattr(mishap, "_watched", [])
 
 
@@ -35,6 +35,7 @@ def test_a_defect_is_written_down_once(tmp_path: Path) -> None:
     for _ in range(3):
         words = mishap.note("its reader", defect(), environ)
         assert words.startswith("its reader failed: RuntimeError('boom')")
+        assert words.endswith(f"(noted in {tmp_path / 'ppo-top' / mishap.FILE})")
     text = (tmp_path / "ppo-top" / mishap.FILE).read_text()
     assert text.count("Traceback") == 1
     assert "test_mishap.py" in text and "ppo-top " in text

@@ -11,16 +11,17 @@ from textual.app import App
 from textual.screen import Screen
 from textual.timer import Timer
 
+from ppo_top import mishap
 from ppo_top.follow import Follower, Slice
 from ppo_top.model import Severity
 from ppo_top.session import MOST_WAITING
-from ppo_top.tui import mishap
 from ppo_top.tui.canvas import Canvas
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.ear import Ear, listen
 from ppo_top.tui.frame import Block, Hit, Loading
 from ppo_top.tui.front import Arrived, Front
 from ppo_top.tui.layers import picture
+from ppo_top.tui.mishap import picture_of
 from ppo_top.tui.notify import Notifier
 from ppo_top.tui.playback import Playback
 from ppo_top.tui.pump import Pump
@@ -270,9 +271,8 @@ class Show(App[int]):
         try:
             return picture(self.desk, cells, rows)
         except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
-            kept = self.desk.memory.path
-            words = mishap.keep(error, kept.parent if kept is not None else None)
-            return mishap.picture_of(words, cells, rows)
+            words = mishap.note(f"drawing {self.desk.layer or 'the main screen'}", error)
+            return picture_of(words, cells, rows)
 
     def _begin_replay(self) -> None:
         """Set the cursor of a run that is chosen for the first time to where its replay begins."""
