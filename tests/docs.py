@@ -16,7 +16,8 @@ from corpus.table import table
 from ppo_top.catalogue import concept, concepts, producers
 from ppo_top.cli import COMMANDS
 from ppo_top.rules.book import RULES
-from ppo_top.rules.rule import EVERY, Rule
+from ppo_top.rules.rule import Rule
+from ppo_top.rules.terms import EVERY
 from ppo_top.tui import keys
 
 ROOT = Path(__file__).parent.parent

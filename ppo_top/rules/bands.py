@@ -188,7 +188,8 @@ def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
     target = _number(profile, "target_kl")
     if profile.producer.replace("_", "-") == "rllib":
         wanted = target or 0.01
-        return Band(None, 2 * wanted, None, 4 * wanted, f"kl_target {num(wanted)} of this run")
+        whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
+        return Band(None, 2 * wanted, None, 4 * wanted, whose)
     if standing is None or target is None or profile.family != "ctrl":
         return None
     high, red = standing.high or 0.0, standing.red_high or 0.0

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.rules.history import History
-from ppo_top.rules.rule import (
-    CRIT,
-    INFO,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CRIT, INFO, WARN, WATCH
 
 
 def critic_loss(run: Run) -> History | None:

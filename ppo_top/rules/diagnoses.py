@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from ppo_top.rules.rule import (
-    CRIT,
-    CTRL,
-    EVERY,
-    WARN,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct, show
+from ppo_top.rules.terms import CRIT, CTRL, EVERY, WARN
 
 STEP_SIZE = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from ppo_top.model import Finding, Mark
 from ppo_top.rules.bands import band
-from ppo_top.rules.rule import WARN, Reading, Rule
+from ppo_top.rules.rule import Reading, Rule
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, show
+from ppo_top.rules.terms import WARN
 
 
 def own_evidence(rule: Rule, reading: Reading, run: Run) -> tuple[str, ...]:

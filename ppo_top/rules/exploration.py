@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from ppo_top.rules.history import History
 from ppo_top.rules.learning import Learning
-from ppo_top.rules.rule import (
-    CRIT,
-    CTRL,
-    INFO,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.terms import CRIT, CTRL, INFO, WARN, WATCH
 
 
 def start(history: History) -> float:

@@ -19,8 +19,9 @@ from ppo_top.rules.coverage import Skipped, Warming, points, skipped, warming
 from ppo_top.rules.evidence import gather, own_evidence
 from ppo_top.rules.latch import Latch
 from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import CRIT, WATCH, Limits, Reading, Rule
+from ppo_top.rules.rule import Limits, Reading, Rule
 from ppo_top.rules.run import Run
+from ppo_top.rules.terms import CRIT, WATCH
 from ppo_top.rules.text import LAST_ERROR
 
 NOTE_FADES = 20

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ppo_top.rules.diagnoses import DIAGNOSIS
 from ppo_top.rules.reference import drift
-from ppo_top.rules.rule import CRIT, LLM, RLHF, WARN, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CRIT, LLM, RLHF, WARN, WATCH
 
 
 def sampler_exploited(run: Run, limits: Limits) -> Reading | None:

@@ -5,21 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ppo_top.rules.history import History
-from ppo_top.rules.rule import (
-    AT_ONCE,
-    CTRL,
-    EVERY,
-    INFO,
-    KNOWN,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    persist,
-)
+from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CTRL, EVERY, INFO, KNOWN, WARN, WATCH
 
 
 def rate_over(run: Run, limits: Limits) -> Reading | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ppo_top.rules.diagnoses import BACK, DIAGNOSIS
 from ppo_top.rules.reference import drift
-from ppo_top.rules.rule import CRIT, GRPO, LLM, WARN, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import Limits, Reading, Rule, between
 from ppo_top.rules.rule import persist as times
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.terms import CRIT, GRPO, LLM, WARN, WATCH
 
 
 def hacking(run: Run, limits: Limits) -> Reading | None:

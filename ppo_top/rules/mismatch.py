@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.rule import CRIT, GRPO, WARN, WATCH, Limits, Reading, Rule, between
+from ppo_top.rules.rule import Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CRIT, GRPO, WARN, WATCH
 
 CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "staleness")
 

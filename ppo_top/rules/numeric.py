@@ -5,21 +5,11 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.bands import may_be_nan
-from ppo_top.rules.rule import (
-    AT_ONCE,
-    CRIT,
-    EVERY,
-    LLM,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-)
+from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, times
 from ppo_top.rules.stats import log_surprise, median
+from ppo_top.rules.terms import CRIT, EVERY, LLM, WARN, WATCH
 
 FINITE_AGAIN = 3
 """So many finite points in a row make a series good again."""

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from ppo_top.rules.history import History
-from ppo_top.rules.rule import (
-    AT_ONCE,
-    CRIT,
-    CTRL,
-    EVERY,
-    INFO,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-)
+from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, times
 from ppo_top.rules.stats import log_surprise, median
 from ppo_top.rules.step_size import update_kl
+from ppo_top.rules.terms import CRIT, CTRL, EVERY, INFO, RLHF, WARN, WATCH
 
 
 def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:

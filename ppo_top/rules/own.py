@@ -5,9 +5,10 @@ from __future__ import annotations
 from ppo_top.catalogue import TAG
 from ppo_top.model import Profile, Severity
 from ppo_top.own_rule import OwnRule
-from ppo_top.rules.rule import EVERY, Limits, Read, Reading, Rule, persist
+from ppo_top.rules.rule import Limits, Read, Reading, Rule, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num
+from ppo_top.rules.terms import EVERY
 
 
 def rule_of(own: OwnRule, profile: Profile) -> Rule:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.rules.reference import drift
-from ppo_top.rules.rule import (
-    INFO,
-    LLM,
-    RLHF,
-    WARN,
-    Limits,
-    Reading,
-    Rule,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import INFO, LLM, RLHF, WARN
 
 
 def controller(run: Run, limits: Limits) -> Reading | None:

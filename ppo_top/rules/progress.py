@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.rule import (
-    AT_ONCE,
-    EVERY,
-    INFO,
-    WARN,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
 from ppo_top.rules.stats import median
+from ppo_top.rules.terms import EVERY, INFO, WARN
 
 
 def step_stuck(run: Run, limits: Limits) -> Reading | None:

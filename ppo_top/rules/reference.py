@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.rules.history import History
-from ppo_top.rules.rule import (
-    CRIT,
-    GRPO,
-    INFO,
-    LLM,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, RLHF, WARN, WATCH
 
 
 def drift(run: Run) -> History | None:

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.rules.learning import Learning
-from ppo_top.rules.rule import (
-    AT_ONCE,
-    CRIT,
-    CTRL,
-    EVERY,
-    GRPO,
-    INFO,
-    LLM,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import REWARDS, Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.terms import CRIT, CTRL, EVERY, GRPO, INFO, LLM, RLHF, WARN, WATCH
 
 
 def reward_now(run: Run) -> Learning | None:

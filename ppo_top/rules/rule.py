@@ -8,24 +8,10 @@ from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.run import Run
+from ppo_top.rules.terms import CRIT, CTRL, INFO, KNOWN, WARN, WATCH
 
 Limits = Mapping[str, float]
 """The thresholds of a rule by name, as they hold for one run."""
-
-CTRL, RLHF, GRPO, UNKNOWN = "ctrl", "rlhf", "grpo", "unknown"
-KNOWN = frozenset({CTRL, RLHF, GRPO})
-EVERY = KNOWN | {UNKNOWN}
-LLM = frozenset({RLHF, GRPO})
-
-NAMES = {
-    CTRL: "control tasks",
-    RLHF: "RLHF with a critic",
-    GRPO: "GRPO and its relatives",
-    UNKNOWN: "unknown trainers",
-}
-"""What families are called in a sentence."""
-
-INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 
 ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
 """Names that every rule's settings understand besides its own thresholds.

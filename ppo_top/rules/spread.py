@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.rule import (
-    INFO,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import INFO, WARN, WATCH
 
 
 def spread_explodes(run: Run, limits: Limits) -> Reading | None:

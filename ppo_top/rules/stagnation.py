@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from ppo_top.rules.reward import reward_now
-from ppo_top.rules.rule import (
-    EVERY,
-    GRPO,
-    INFO,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import REWARDS, Run
 from ppo_top.rules.say import num
 from ppo_top.rules.stats import swings
+from ppo_top.rules.terms import EVERY, GRPO, INFO, RLHF, WARN, WATCH
 
 
 def plateau(run: Run, limits: Limits) -> Reading | None:

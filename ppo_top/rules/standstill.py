@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from ppo_top.rules.diagnoses import DIAGNOSIS, shown
 from ppo_top.rules.learning_rate import is_cut
-from ppo_top.rules.rule import (
-    CRIT,
-    INFO,
-    WARN,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.terms import CRIT, INFO, WARN
 
 
 def premature(run: Run, limits: Limits) -> Reading | None:

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from ppo_top.rules.learning_rate import is_cut
-from ppo_top.rules.rule import (
-    CRIT,
-    CTRL,
-    GRPO,
-    LLM,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
 from ppo_top.rules.step_size import clipped, update_kl
+from ppo_top.rules.terms import CRIT, CTRL, GRPO, LLM, RLHF, WARN, WATCH
 
 
 def ratio_off(run: Run, limits: Limits) -> Reading | None:

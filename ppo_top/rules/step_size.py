@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.rule import (
-    CRIT,
-    CTRL,
-    GRPO,
-    RLHF,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.terms import CRIT, CTRL, GRPO, RLHF, WARN, WATCH
 
 FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from ppo_top.rules.critic import FIT, climbs, critic_loss
 from ppo_top.rules.history import History
-from ppo_top.rules.rule import (
-    CRIT,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import ENOUGH_SAMPLES, Run
 from ppo_top.rules.say import num, pct, times
 from ppo_top.rules.stats import median
+from ppo_top.rules.terms import CRIT, WARN, WATCH
 
 
 def value_loss_spike(run: Run, limits: Limits) -> Reading | None:

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from ppo_top.rules.exploration import is_discrete, start
-from ppo_top.rules.rule import (
-    CRIT,
-    CTRL,
-    GRPO,
-    LLM,
-    WARN,
-    WATCH,
-    Limits,
-    Reading,
-    Rule,
-    between,
-    persist,
-)
+from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
 from ppo_top.rules.stats import swings
+from ppo_top.rules.terms import CRIT, CTRL, GRPO, LLM, WARN, WATCH
 
 
 def entropy_explodes(run: Run, limits: Limits) -> Reading | None:
