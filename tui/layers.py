@@ -10,7 +10,7 @@ from ppo_top.tui.frame import Block, Frame
 from ppo_top.tui.keys import GROUPS, KEYS
 from ppo_top.tui.page import page, spelt
 from ppo_top.tui.spans import Line, fill, line, shorten, spread, wrap
-from ppo_top.tui.texts import config_text, explain_text, findings_text, log_text
+from ppo_top.tui.texts import config_text, explain_text, findings_text, log_start, log_text
 
 
 def picture(desk: Desk, cells: int, rows: int) -> Block:
@@ -27,7 +27,7 @@ def picture(desk: Desk, cells: int, rows: int) -> Block:
     else:
         body = TEXTS[desk.layer](desk, frame, cells - 2)
         if desk.layer == "log" and desk.scroll == 0:
-            desk.scroll = max(0, len(body) - (rows - 2))
+            desk.scroll = log_start(body, rows - 2)
         desk.scroll = max(0, min(desk.scroll, len(body) - (rows - 2)))
         shown = [line(" ", *row) for row in body[desk.scroll : desk.scroll + rows - 2]]
         block = _framed(frame, _title(desk, len(body), rows - 2), shown, cells, rows)

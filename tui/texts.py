@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ppo_top import lines as console
 from ppo_top.catalogue import concept
 from ppo_top.model import Finding
 from ppo_top.tui.desk import Desk
@@ -150,7 +153,10 @@ def _settings(view: RunView, cells: int) -> list[Line]:
 
 
 def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
-    """The console output up to the cursor, oldest line first; telling lines are coloured."""
+    """The console output, oldest line first; telling lines are coloured, and so is the cursor's.
+
+    In a replay it ends there; when looking back, what came later is there, and fainter.
+    """
     run, view = desk.run, frame.view
     if run is None or view is None:
         return [line(("no run is chosen", "dim"))]
@@ -162,12 +168,28 @@ def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
         rows.append(line((shorten(clean(key), cells), "title")))
         telling = {id(each) for each, _ in source.evidence}
         last = _last_step(view, [each.step for each in source.lines if each.step is not None])
-        for each in source.lines:
-            if last is not None and each.step is not None and each.step > last:
+        later = _first_later(source.lines, last)
+        for at, each in enumerate(source.lines):
+            if at >= later and desk.player.replay:
                 break
-            style = "crit" if id(each) in telling else ""
+            style = "faint" if at >= later else "cursor" if at == later - 1 else ""
+            style = "crit" if id(each) in telling else style
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("this run has no console output", "dim"))]
+
+
+def log_start(body: list[Line], rows: int) -> int:
+    """Where the console output begins on the screen: its end, or around the cursor's line."""
+    at = next((n for n, row in enumerate(body) if row and row[0][1] == "cursor"), len(body))
+    return max(0, min(at - rows // 2, len(body) - rows))
+
+
+def _first_later(lines: Sequence[console.Line], last: float | None) -> int:
+    """The number of the first line that was written after the cursor's step."""
+    if last is None:
+        return len(lines) + 1
+    later = (n for n, each in enumerate(lines) if each.step is not None and each.step > last)
+    return next(later, len(lines) + 1)
 
 
 def _last_step(view: RunView, steps: list[int]) -> float | None:

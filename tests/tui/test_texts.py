@@ -6,6 +6,8 @@ import pytest
 
 from ppo_top.tui.actions import Actions
 from ppo_top.tui.desk import Desk
+from ppo_top.tui.layers import picture
+from ppo_top.tui.spans import plain
 from tests.tui.conftest import MakeDesk
 from tests.tui.screens import DEMOS, text
 
@@ -57,8 +59,8 @@ def test_the_configuration_lists_settings_and_files(make_desk: MakeDesk) -> None
 
 
 @pytest.mark.parametrize("demo", ["torch_cartpole_lr", "sb3_cartpole_lr3e-2"])
-def test_the_console_is_shown_up_to_the_cursor(make_desk: MakeDesk, demo: str) -> None:
-    """Looking back, lines that came later are not there; live, the last line is."""
+def test_a_replay_shows_the_console_up_to_the_cursor(make_desk: MakeDesk, demo: str) -> None:
+    """Lines that came later are not there; at the end the last line is."""
     desk = make_desk(DEMOS / demo)
     run = desk.run
     assert run is not None
@@ -66,7 +68,23 @@ def test_the_console_is_shown_up_to_the_cursor(make_desk: MakeDesk, demo: str) -
     whole = layer(desk, "log", 160, 3000)
     assert " ".join(last.split()) in whole
     Actions(desk).do_start()
+    desk.player.replay = True
     assert len(layer(desk, "log", 160, 3000)) < len(whole) / 2
+
+
+def test_the_console_opens_around_the_finding_that_was_jumped_to(make_desk: MakeDesk) -> None:
+    """The line of that moment is marked in the middle, with what came before and after it."""
+    desk = make_desk(DEMOS / "torch_cartpole_critic")
+    actions = Actions(desk)
+    actions.do_start()
+    actions.do_next_red()
+    assert desk.run is not None and desk.player.row is not None
+    actions.do_log()
+    rows = picture(desk, 100, 11).lines
+    marked = [n for n, row in enumerate(rows) if any(style == "cursor" for _, style in row)]
+    assert len(marked) == 1 and 3 <= marked[0] <= 8
+    assert f"Iteration {desk.player.row + 1}/20" in plain(rows[marked[0]])
+    assert f"Iteration {desk.player.row + 3}/20" in "".join(map(plain, rows))
 
 
 def test_long_texts_scroll_and_stop_at_their_end(sick: Desk) -> None:
