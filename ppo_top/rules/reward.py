@@ -54,6 +54,8 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
         return between(reward.history.last)
     constant = reward.history.high <= reward.history.low
     seen = "no success seen yet" if constant else f"reward has not moved from {num(reward.base)}"
+    if reward.base - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.base)):
+        seen = f"reward has not risen above {num(reward.base)}, where it began,"
     late = budget is not None and budget >= limits["crit_budget"]
     level = CRIT if late else WARN
     if run.family in LLM and not constant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ppo_top.catalogue import Producer, total
@@ -94,10 +95,13 @@ class Run:
         self._follow_reward(number)
 
     def _count_samples(self, row: Row) -> None:
-        """Environment steps an update, where the log counts its rollouts."""
-        now, before = row.values.get("iteration"), self.values.get("iteration")
-        if now is not None and before is not None and now > before:
-            self.samples = (row.mark.step - self.mark.step) / (now - before)
+        """Environment steps an update, where the log counts its rollouts or its epochs."""
+        rollouts = _passed(self.values, row.values, "iteration")
+        if not rollouts and self.producer == "sb3":  # its event files count only the epochs
+            epochs = _passed(self.values, row.values, "n_updates")
+            rollouts = epochs / (self.number("n_epochs") or 10.0) if epochs > 40 else epochs > 0
+        if rollouts:
+            self.samples = (row.mark.step - self.mark.step) / rollouts
             if self.reward is not None and self.few_steps:
                 self.reward.settling = min(KEPT, int(SETTLING * ENOUGH_SAMPLES / self.samples))
 
@@ -196,3 +200,9 @@ class Run:
     def learned(self) -> bool:
         """Whether the reward rises now."""
         return self.reward is not None and self.reward.rising
+
+
+def _passed(before: Mapping[str, float], now: Mapping[str, float], counter: str) -> float:
+    """By how much a counter has gone up from row to row, 0 where it has not or is not logged."""
+    difference = now.get(counter, 0.0) - before.get(counter, math.inf)
+    return difference if 0.0 < difference < math.inf else 0.0

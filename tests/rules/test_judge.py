@@ -12,7 +12,7 @@ from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.own_rule import OwnRule
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
-from tests.rules.cases import fallen
+from tests.rules.cases import fallen, flat
 from tests.rules.runs import CTRL, GRPO, findings, judged, profile, rows, told
 
 SICK = {
@@ -159,6 +159,21 @@ def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:
     usual = of(findings(Profile("sb3", "ctrl"), rows(columns)), "reward-crash")
     eased = of(findings(Profile("sb3", "ctrl", overrides=softer), rows(columns)), "reward-crash")
     assert (usual.severity, eased.severity) == (Severity.CRIT, Severity.WARN)
+
+
+@pytest.mark.parametrize(
+    ("counter", "by"),
+    [("iteration", 1), ("iteration", 125), ("n_updates", 10), ("n_updates", 1250)],
+)
+def test_chance_among_few_samples_is_no_fault(counter: str, by: int) -> None:
+    """Of eight steps an update the explained variance says nothing, of a thousand it does.
+
+    The log tells it by its count of rollouts, or, as in event files, of epochs only.
+    """
+    columns = {**CTRL, "explained_variance": -0.5, "value_loss": 60.0, "reward_mean": flat}
+    columns |= {"n_updates": None, counter: lambda i: float(by * i)}
+    finding = of(findings(profile(), rows(columns)), "critic-not-learning")
+    assert finding.severity == (Severity.WATCH if by in (125, 1250) else Severity.WARN)
 
 
 def test_three_remarks_of_a_rule_are_enough() -> None:
