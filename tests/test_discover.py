@@ -379,7 +379,7 @@ def test_too_many_directories_are_left_out_with_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory is bounded when someone watches the root of a machine."""
-    monkeypatch.setattr("ppo_top.discover.MOST_FOLDERS", 5)
+    monkeypatch.setattr("ppo_top.tree.MOST_FOLDERS", 5)
     make(*(tmp_path / f"{number}/a.log" for number in range(30)))
     finder = Finder(tmp_path)
     assert len(finder.look()) == 4
