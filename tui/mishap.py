@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ppo_top import mishap
 from ppo_top.tui.frame import Block
 from ppo_top.tui.spans import Line, line, wrap
 from ppo_top.words import clean
@@ -14,3 +17,12 @@ def picture_of(words: str, cells: int, rows: int) -> Block:
     lines += [line(" ", (row, "crit")) for row in wrap(clean(text), max(cells - 2, 4))]
     lines += [(), line(" Esc leaves this view, , and . change the run, q quits.")]
     return Block([*lines[:rows], *[()] * (rows - len(lines))])
+
+
+def contained(name: str, draw: Callable[[], Block], cells: int, rows: int) -> Block:
+    """A part of the screen; a fault in it takes its place, and no other part's."""
+    try:
+        return draw()
+    except Exception as error:  # noqa: BLE001 (the rest of the screen must stay)
+        words = wrap(clean(mishap.note(f"drawing {name}", error)), max(cells, 4))
+        return Block([line((row, "crit")) for row in words[: max(rows, 1)]])

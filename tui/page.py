@@ -7,6 +7,7 @@ from ppo_top.tui.checklist import checklist, ordered
 from ppo_top.tui.footer import footer
 from ppo_top.tui.frame import Block, Frame
 from ppo_top.tui.header import mini, progress_bar, run_title, top
+from ppo_top.tui.mishap import contained
 from ppo_top.tui.panels import panels, panels_title
 from ppo_top.tui.runlist import runlist
 from ppo_top.tui.spans import Line, fill, line, pack, wrap
@@ -34,7 +35,7 @@ def page(frame: Frame, cells: int, rows: int) -> Block:
     if rows <= STATUS_LINES:
         block = _status_lines(frame, cells, rows)
     elif frame.focus == "runs" and not has_sidebar(frame, cells, rows):
-        block = _with_footer(frame, cells, rows, runlist(frame, cells, rows - 2))
+        block = _with_footer(frame, cells, rows, _runs(frame, cells, rows - 2))
     elif frame.view is None:
         block = _with_footer(frame, cells, rows, _waiting(frame, cells, rows - 2))
     elif cells < SIDE_PANE[0] or rows < SIDE_PANE[1]:
@@ -106,20 +107,20 @@ def _side_pane(frame: Frame, cells: int, rows: int) -> Block:
     values = sum(1 for row in view.checklist if row.crucial)
     room = rows - len(head)
     for_verdict = max(1, min(room - min(values, room - 1), 6 if cells >= 30 else 3))
-    block.add(verdict(frame, cells, for_verdict))
+    block.add(_verdict(frame, cells, for_verdict))
     block.add(Block(head))
     left = rows - len(block.lines)
     typing = frame.prompt is not None or frame.toast
-    block.add(checklist(frame, cells, left - 1 if typing else left))
+    block.add(_values(frame, cells, left - 1 if typing else left))
     listed = frozenset(row.concept for row in ordered(view, left))
     if typing:
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.add(footer(frame, cells))
     elif len(block.lines) + 3 <= rows:
         block.add(Block([()]))
-        block.add(panels(frame, cells, rows - len(block.lines) - 1, listed))
+        block.add(_curves(frame, cells, rows - len(block.lines) - 1, listed))
         block.lines += [()] * (rows - 1 - len(block.lines))
-        block.add(timebar(frame, cells))
+        block.add(_time(frame, cells))
     return block
 
 
@@ -148,7 +149,7 @@ def _full(frame: Frame, cells: int, rows: int) -> Block:
     body = rows - 2
     if has_sidebar(frame, cells, rows):
         side = max(SIDEBAR_CELLS[0], min(SIDEBAR_CELLS[1], cells // 6))
-        left = runlist(frame, side, body)
+        left = _runs(frame, side, body)
         right = _run(frame, cells - side - 2, body)
         block.add(_joined(frame, left, side, right, body))
     else:
@@ -183,24 +184,47 @@ def _run(frame: Frame, cells: int, rows: int) -> Block:
     airy = rows >= 30
     listed: frozenset[str] = frozenset()
     if "finding" not in frame.hidden:
-        block.add(verdict(frame, cells, _verdict_rows(rows)))
+        block.add(_verdict(frame, cells, _verdict_rows(rows)))
         left = rows - 1 - len(block.lines)
     if "values" not in frame.hidden and left > 2:
         if airy:
             block.lines.append(_rule(frame, "Crucial values", cells))
             left -= 1
         shown = min(len(view.checklist), _value_rows(frame, view, left, airy))
-        block.add(checklist(frame, cells, shown))
+        block.add(_values(frame, cells, shown))
         listed = frozenset(row.concept for row in ordered(view, shown))
         left = rows - 1 - len(block.lines)
     if "panels" not in frame.hidden and left > 1:
         if airy or left > 4:
             left -= 1
             block.lines.append(_rule(frame, panels_title(frame, cells, left, listed), cells))
-        block.add(panels(frame, cells, left, listed))
+        block.add(_curves(frame, cells, left, listed))
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.add(timebar(frame, cells))
+    block.add(_time(frame, cells))
     return block
+
+
+# --- the parts: a fault in one leaves the others as they are ------------------------------------
+
+
+def _runs(frame: Frame, cells: int, rows: int) -> Block:
+    return contained("the runs", lambda: runlist(frame, cells, rows), cells, rows)
+
+
+def _verdict(frame: Frame, cells: int, rows: int) -> Block:
+    return contained("the verdict", lambda: verdict(frame, cells, rows), cells, rows)
+
+
+def _values(frame: Frame, cells: int, rows: int) -> Block:
+    return contained("the values", lambda: checklist(frame, cells, rows), cells, rows)
+
+
+def _curves(frame: Frame, cells: int, rows: int, listed: frozenset[str]) -> Block:
+    return contained("the curves", lambda: panels(frame, cells, rows, listed), cells, rows)
+
+
+def _time(frame: Frame, cells: int) -> Block:
+    return contained("the timeline", lambda: timebar(frame, cells), cells, 1)
 
 
 def _verdict_rows(rows: int) -> int:

@@ -9,6 +9,7 @@ from ppo_top.model import Status
 from ppo_top.pyramid import stride
 from ppo_top.tui import braille, spark
 from ppo_top.tui.frame import Block, Frame, Hit
+from ppo_top.tui.mishap import contained
 from ppo_top.tui.spans import Line, Span, beside, fill, line, shorten, spread, width
 from ppo_top.view import PanelTrack, RunView
 from ppo_top.words import clean, number, value
@@ -153,11 +154,22 @@ def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozens
         for at, cell in enumerate(shown[start : start + layout.columns]):
             first = cell.group != group
             group = cell.group
-            side.append((_panel(frame, view, cell, first, (wide - 1, high), values), wide))
+            side.append((_whole_panel(frame, view, cell, first, (wide - 1, high), values), wide))
             spot = Hit(at * wide, len(block.lines), wide - 1, high, "concept")
             block.hits.append(spot._replace(arg=cell.track.track.concept))
         block.lines += beside(side, high)
     return block
+
+
+def _whole_panel(
+    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int], values: int
+) -> list[Line]:
+    """One panel, or what went wrong with it: the others are drawn all the same."""
+
+    def draw() -> Block:
+        return Block(_panel(frame, view, cell, first, size, values))
+
+    return contained(f"the curve of {cell.track.track.concept}", draw, *size).lines
 
 
 def _panel(

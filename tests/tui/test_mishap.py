@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ppo_top import mishap
-from ppo_top.tui import layers
+from ppo_top.tui import layers, page, panels
 from ppo_top.tui.desk import Desk
-from ppo_top.tui.frame import Frame
+from ppo_top.tui.frame import Block, Frame
 from ppo_top.tui.program import PpoTop
 from ppo_top.tui.spans import Line, plain
+from ppo_top.view import RunView
 
 
 async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
@@ -35,3 +38,49 @@ async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
     noted = (kept.parent / mishap.FILE).read_text()
     assert noted.count("Traceback") == 1, "once, however often it was drawn"
     assert "ZeroDivisionError: by nothing" in noted
+
+
+@pytest.mark.parametrize("part", ["verdict", "checklist", "timebar", "panels"])
+async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
+    sick: Desk, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """Its place says what went wrong, the other parts and the keys are as always."""
+
+    def broken(*_: object) -> Block:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(mishap, "_told", {})
+    monkeypatch.setattr(mishap, "_watched", [])
+    monkeypatch.setattr(page, part, broken)
+    app = PpoTop(sick, None)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.pause()
+        shown = "\n".join(plain(row) for row in app.canvas._rows)
+        assert shown.count("ZeroDivisionError") == 1
+        marks = {"verdict": "✗ ", "checklist": "Crucial values", "panels": "Curves"}
+        assert all(mark in shown for name, mark in marks.items() if name != part)
+        await pilot.press("i")
+        assert "Files below" in "\n".join(plain(row) for row in app.canvas._rows)
+
+
+async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
+    sick: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One panel of many."""
+    whole = panels._panel
+
+    def broken(frame: Frame, view: RunView, cell: panels.Cell, *rest: Any) -> list[Line]:
+        if cell.track.track.concept == "reward_mean":
+            raise ZeroDivisionError("by nothing")
+        return whole(frame, view, cell, *rest)
+
+    monkeypatch.setattr(mishap, "_told", {})
+    monkeypatch.setattr(mishap, "_watched", [])
+    monkeypatch.setattr(panels, "_panel", broken)
+    app = PpoTop(sick, None)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.pause()
+        shown = "\n".join(plain(row) for row in app.canvas._rows)
+    assert shown.count("drawing the curve") == 1
+    below = shown[shown.index("Curves") :]
+    assert "KL" in below
