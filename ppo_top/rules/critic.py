@@ -76,18 +76,6 @@ def _value_clip(run: Run) -> tuple[str, ...]:
     return (f"value updates are clipped at {num(width)}",) if width else ()
 
 
-def returns_constant(run: Run, limits: Limits) -> Reading | None:
-    """V8: all returns are equal, so that there is nothing to tell a good action by."""
-    if "explained_variance" not in run.new_bad:
-        return None
-    if run.at_max or run.gained:
-        return between(0.0)
-    message = (
-        "all returns are equal (explained variance is undefined): no action is better or worse"
-    )
-    return Reading(WARN, 0.0, None, message)
-
-
 def critic_lost(run: Run, limits: Limits) -> Reading | None:
     """V4: a critic that explained the returns does so no more."""
     history = run.histories["explained_variance"]
@@ -170,28 +158,6 @@ RULES = (
         ),
         tries=FIT,
         source="explained variance 'consistently <= 0' warns (SB3 practice); > 0.8 is good (TRL)",
-        grade="C",
-    ),
-    Rule(
-        id="returns-constant",
-        title="All returns are equal",
-        codes=("V8",),
-        sees="explained variance is undefined, update after update, because no two returns differ",
-        concepts=("explained_variance",),
-        beside=("value_loss",),
-        read=returns_constant,
-        on=("value_loss",),
-        limits={"warmup": 3},
-        persist=persist(5, 5),
-        causes=(
-            "a discount of 0 with a reward that is the same in every step",
-            "a reward that never changes",
-        ),
-        tries=(
-            "check the discount: {gamma}",
-            "check that the reward depends on what the policy does",
-        ),
-        source="1 - Var(returns - values) / Var(returns) is 0/0; labelled run with a discount of 0",
         grade="C",
     ),
     Rule(

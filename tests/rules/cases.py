@@ -203,6 +203,18 @@ CRITIC = (
         {"explained_variance": lambda i: NAN if i % 6 < 4 else 0.4, "reward_mean": flat},
     ),
     Case(
+        "returns-changed",
+        {
+            "explained_variance": lambda i: -2.0 if i == 40 else 0.95,
+            "value_loss": lambda i: 80.0 if i == 40 else 4.0,
+            "reward_mean": lambda i: rise(i) if i < 45 else rise(45) - 8 * (i - 44),
+        },
+        {
+            "explained_variance": lambda i: -2.0 if i == 40 else 0.95,
+            "value_loss": lambda i: 80.0 if i == 40 else 4.0,
+        },
+    ),
+    Case(
         "critic-lost",
         {
             "explained_variance": after(40, 0.05, 0.9),
