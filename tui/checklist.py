@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ppo_top.model import Status
 from ppo_top.tui import spark
 from ppo_top.tui.frame import Block, Frame, Hit
-from ppo_top.tui.spans import Line, Span, fill, line, shorten, told, width
+from ppo_top.tui.spans import Line, Span, fill, line, shorten, width
 from ppo_top.view import CheckRow, RunView
 from ppo_top.words import clean
 
@@ -27,7 +27,7 @@ class Widths:
     note: int
 
 
-def widths(rows: list[CheckRow], cells: int) -> Widths:
+def widths(frame: Frame, rows: list[CheckRow], cells: int) -> Widths:
     """What fits into a line, in the order of importance: value, name, curve, range, since."""
     label = min(LABEL_MOST, max((len(clean(row.label)) for row in rows), default=4))
     value = max((len(row.text) for row in rows), default=4)
@@ -36,8 +36,8 @@ def widths(rows: list[CheckRow], cells: int) -> Widths:
     label = max(4, min(label, rest))
     rest -= label
     curve = min(CURVE_MOST, rest - 2) if rest - 2 >= CURVE_LEAST else 0
-    healthy = min(22, max((len(_range(row)) for row in rows), default=0))
-    note = min(30, max((len(_note(row)) for row in rows if row.text), default=0))
+    healthy = min(22, max((len(_range(frame, row)) for row in rows), default=0))
+    note = min(30, max((len(_note(frame, row)) for row in rows if row.text), default=0))
     spare = rest - 2 - CURVE_LEAST
     healthy = healthy if healthy and spare >= healthy + 2 else 0
     spare -= healthy + 2 if healthy else 0
@@ -75,7 +75,7 @@ def checklist(frame: Frame, cells: int, most: int) -> Block:
     if view is None or most < 1:
         return block
     rows = ordered(view, most)
-    columns = widths(rows, cells)
+    columns = widths(frame, rows, cells)
     for row in rows:
         chosen = row.concept == frame.concept and frame.focus == "values"
         drawn = _row(frame, view, row, columns, cells)
@@ -93,7 +93,7 @@ def _row(frame: Frame, view: RunView, row: CheckRow, columns: Widths, cells: int
     name: Span = (label.ljust(columns.label), "dim" if missing else "")
     if missing and not row.text:
         room = cells - 3 - columns.label - 2
-        note = shorten(clean(row.note) or "not logged", room) if room >= 10 else ""
+        note = shorten(_note(frame, row) or "not logged", room) if room >= 10 else ""
         return line(sign, name, "  ", (note, "missing"))
     tone = row.status.value if row.status in _TROUBLE else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
@@ -104,20 +104,21 @@ def _row(frame: Frame, view: RunView, row: CheckRow, columns: Widths, cells: int
         ]
         parts += [("  ", ""), *fill(curve, columns.curve)]
     if columns.healthy:
-        text = shorten(_range(row), columns.healthy).ljust(columns.healthy)
+        text = shorten(_range(frame, row), columns.healthy).ljust(columns.healthy)
         parts.append(("  " + text, "dim"))
     if columns.note:
-        parts.append(("  " + shorten(_note(row), columns.note), tone if tone != "value" else "dim"))
+        note = shorten(_note(frame, row), columns.note)
+        parts.append(("  " + note, tone if tone != "value" else "dim"))
     drawn = tuple(parts)
     return drawn if width(drawn) <= cells else fill(drawn, cells)
 
 
-def _note(row: CheckRow) -> str:
-    return clean(row.note)
+def _note(frame: Frame, row: CheckRow) -> str:
+    return frame.told(row.note)
 
 
-def _range(row: CheckRow) -> str:
-    return told(row.healthy)
+def _range(frame: Frame, row: CheckRow) -> str:
+    return frame.told(row.healthy)
 
 
 def _curve(frame: Frame, view: RunView, row: CheckRow, cells: int) -> Line:

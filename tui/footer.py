@@ -19,7 +19,7 @@ def footer(frame: Frame, cells: int) -> Block:
     for key in KEYS:
         if not key.footer:
             continue
-        part = line((key.shown, "key"), (f" {key.footer}  ", "dim"))
+        part = line((frame.glyphs.text(key.shown), "key"), (f" {key.footer}  ", "dim"))
         if width(row) + width(part) > cells:
             break
         block.hits.append(Hit(width(row), 0, width(part) - 2, 1, "key", key.action))

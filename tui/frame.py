@@ -10,7 +10,7 @@ from ppo_top.model import Finding, State
 from ppo_top.pyramid import Pyramid
 from ppo_top.timeline import Track
 from ppo_top.tui.glyphs import UNICODE, Glyphs
-from ppo_top.tui.spans import Line
+from ppo_top.tui.spans import Line, told
 from ppo_top.view import RunView
 
 
@@ -36,6 +36,7 @@ class Counts(NamedTuple):
     total: int = 0
     shown: int = 0
     stalled: int = 0
+    starting: int = 0
 
 
 class Transport(NamedTuple):
@@ -148,3 +149,7 @@ class Frame:
     acknowledged: Mapping[str, str] = field(default_factory=dict)
     glyphs: Glyphs = UNICODE
     pyramids: Pyramids = field(default_factory=Pyramids)
+
+    def told(self, text: str) -> str:
+        """Words of a rule or a log in the characters of the screen: as wide as they will be."""
+        return self.glyphs.text(told(text))

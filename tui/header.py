@@ -51,6 +51,8 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
         sums.append(line((f"{glyphs.verdict['warn']} {counts.warn}", "warn")))
     if counts.live:
         sums.append(line((f"{counts.live} live", "live")))
+    if counts.starting:
+        sums.append(line((f"{counts.starting} to begin", "starting")))
     if counts.stalled:
         sums.append(line((f"{counts.stalled} stalled", "stalled")))
     if counts.over:

@@ -55,11 +55,12 @@ def _framed(frame: Frame, title: str, body: list[Line], cells: int, rows: int) -
 def help_text(_desk: Desk, frame: Frame, cells: int) -> list[Line]:
     """All keys in groups, then what the signs mean."""
     rows: list[Line] = []
+    glyphs = frame.glyphs
     two = cells >= 2 * (11 + max(len(key.text) for key in KEYS))
     for group in GROUPS:
         rows.append(line((group, "title")))
         keys = [key for key in KEYS if key.group == group]
-        drawn = [line(("  " + key.shown.ljust(7), "key"), key.text) for key in keys]
+        drawn = [line(("  " + glyphs.text(key.shown).ljust(7), "key"), key.text) for key in keys]
         if two:
             half = -(-len(drawn) // 2)
             right = [*drawn[half:], ()]

@@ -130,16 +130,18 @@ def _rank(known: Known) -> tuple[int, float, str]:
 
 def counts(every: list[Known], shown: int) -> Counts:
     """The sums over all runs."""
-    live = sum(1 for each in every if each.state in (State.LIVE, State.STARTING))
+    live = sum(1 for each in every if each.state is State.LIVE)
+    starting = sum(1 for each in every if each.state is State.STARTING)
     stalled = sum(1 for each in every if each.state is State.STALLED)
     return Counts(
         live=live,
         stalled=stalled,
-        over=len(every) - live - stalled,
+        over=len(every) - live - stalled - starting,
         crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
         warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
         total=len(every),
         shown=shown,
+        starting=starting,
     )
 
 

@@ -9,7 +9,7 @@ from ppo_top.catalogue import concept
 from ppo_top.model import Finding
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
-from ppo_top.tui.spans import Line, line, shorten, told, wrap
+from ppo_top.tui.spans import Line, line, shorten, wrap
 from ppo_top.view import CheckRow, OpenFinding, RunView
 from ppo_top.words import clean, count, duration, number, plural
 
@@ -47,13 +47,13 @@ def finding_card(desk: Desk, frame: Frame, opened: OpenFinding, cells: int) -> l
     if finding.rule in frame.acknowledged:
         reason = clean(frame.acknowledged[finding.rule]) or "no reason given"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
-    rows += [line("  " + row) for row in wrap(told(finding.message), cells - 2)]
+    rows += [line("  " + row) for row in wrap(frame.told(finding.message), cells - 2)]
     for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
-        rows += _listed(head, texts, cells)
-    rows += _listed("try", finding.tries, cells, numbered=True)
+        rows += _listed(frame, head, texts, cells)
+    rows += _listed(frame, "try", finding.tries, cells, numbered=True)
     if finding.source:
-        rows += _listed("source", (finding.source,), cells)
-    return [*rows, *_listed("rule", (finding.rule,), cells)]
+        rows += _listed(frame, "source", (finding.source,), cells)
+    return [*rows, *_listed(frame, "rule", (finding.rule,), cells)]
 
 
 def _share(desk: Desk, finding: Finding) -> str:
@@ -64,12 +64,14 @@ def _share(desk: Desk, finding: Finding) -> str:
     return f", {share} % of the updates so far"
 
 
-def _listed(head: str, texts: tuple[str, ...], cells: int, numbered: bool = False) -> list[Line]:
+def _listed(
+    frame: Frame, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
+) -> list[Line]:
     rows: list[Line] = []
     for place, text in enumerate(texts, 1):
         sign = f"{place} " if numbered else ""
         lead = head if place == 1 else ""
-        for at, row in enumerate(wrap(told(text), max(cells - 13, 8))):
+        for at, row in enumerate(wrap(frame.told(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
             rows.append(line(first, mark, row))
@@ -112,7 +114,7 @@ def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> l
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
     if row is not None and row.text:
         origin = f" ({clean(row.band.origin)})" if row.band is not None and row.band.origin else ""
-        text = f"now {row.text}, healthy {told(row.healthy) or 'not fixed'}{origin}"
+        text = f"now {row.text}, healthy {frame.told(row.healthy) or 'not fixed'}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if row.note:
             rows.append(line((shorten(clean(row.note), cells), row.status.value)))

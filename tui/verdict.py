@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.model import Finding
 from ppo_top.tui.frame import Block, Frame, Hit
-from ppo_top.tui.spans import Line, line, pack, plain, shorten, told, width, wrap
+from ppo_top.tui.spans import Line, line, pack, plain, shorten, width, wrap
 from ppo_top.view import OpenFinding, RunView
 from ppo_top.words import clean, count, duration, plural
 
@@ -28,7 +28,7 @@ def verdict(frame: Frame, cells: int, rows: int) -> Block:
         others = _others(frame, view, cells)
         room = rows - len(lines)
         keep_others = min(len(others), max(0, room - 4), MORE)
-        lines += _details(view.open[0].finding, cells, room - keep_others)
+        lines += _details(frame, view.open[0].finding, cells, room - keep_others)
         lines += others[:keep_others]
     elif view.past and rows > len(lines):
         lines.append(_past(frame, view, cells))
@@ -82,14 +82,17 @@ def _whole(rows: Rows, most: int) -> list[Line]:
     return [row for row, _ in kept]
 
 
-def _details(finding: Finding, cells: int, most: int) -> list[Line]:
+def _details(frame: Frame, finding: Finding, cells: int, most: int) -> list[Line]:
     """Evidence, then numbered advice; the first advice stays where there is no room for both:
 
     the values below tell what is wrong, too.
     """
-    evidence = [line(told(text)) for text in finding.evidence] or [line(told(finding.message))]
+    evidence = [line(frame.told(text)) for text in finding.evidence] or [
+        line(frame.told(finding.message))
+    ]
     tries = [
-        line((f"{number} ", "key"), told(text)) for number, text in enumerate(finding.tries, 1)
+        line((f"{number} ", "key"), frame.told(text))
+        for number, text in enumerate(finding.tries, 1)
     ]
     advice = _flow("   try  " if cells >= NARROW else "   ", tries, cells, "  ")
     first = next((number for number, (_, ends) in enumerate(advice, 1) if ends), 0)

@@ -206,3 +206,22 @@ def test_a_side_pane_says_nothing_twice(make_desk: MakeDesk) -> None:
 def test_the_first_advice_is_seen_in_a_side_pane(sick: Desk) -> None:
     """What to try has its place even where evidence has none."""
     assert any(row.startswith("   1 ") for row in text(sick, 40, 15))
+
+
+@pytest.mark.parametrize("cells", [60, 80, 100, 140])
+def test_signs_of_several_letters_push_nothing_off_the_screen(
+    make_desk: MakeDesk, cells: int
+) -> None:
+    """In ASCII `<=` takes two cells: what stands behind it is still whole."""
+    desk = make_desk(DEMOS / "torch_cartpole_lr")
+    desk.glyphs = ASCII
+    block = picture(desk, cells, 30)
+    view = desk.view()
+    assert view is not None
+    steps = {f"{row.since_step:,}" for row in view.checklist if row.since_step is not None}
+    steps |= {f"{each.finding.since.step:,}" for each in view.open}
+    told = re.findall(r"since (?:step )?([\d,]*\d)", "\n".join(map(plain, block.lines)))
+    assert told and set(told) <= steps
+    help_key = next(hit for hit in block.hits if hit.arg == "compare")
+    footer = plain(block.lines[help_key.y])
+    assert footer[help_key.x : help_key.x + help_key.width] == "c compare"

@@ -83,8 +83,9 @@ def test_sums_are_over_all_runs() -> None:
         known("b", "warn", State.FINISHED),
         known("c", "watch", State.STALLED),
         known("d", "healthy", State.DIED),
+        known("e", "unjudged", State.STARTING),
     ]
-    assert counts(every, 1) == (1, 2, 1, 2, 4, 1, 1)
+    assert counts(every, 1) == (1, 2, 1, 2, 5, 1, 1, 1)
 
 
 def test_the_newest_live_run_is_looked_at_first() -> None:
