@@ -11,7 +11,13 @@ from ppo_top.rules.terms import CRIT, CTRL, EVERY, WARN
 STEP_SIZE = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
 
 
-CRITIC = ("critic-not-learning", "value-loss-rising", "value-loss-spike", "critic-lost")
+CRITIC = (
+    "critic-not-learning",
+    "value-loss-rising",
+    "value-loss-spike",
+    "critic-lost",
+    "returns-changed",
+)
 
 
 def shown(run: Run, concept: str) -> str:

@@ -48,14 +48,14 @@ def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[st
     names = tuple(dict.fromkeys(finding.rule for finding in found))
     if not found:
         return
-    first = _broke(found[0])
+    first = min(_broke(found[0]), diagnosis.since, key=lambda mark: mark.row)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_PLACES))
     placed = [_placed(finding, first.row) for finding in found]
-    placed[0] = placed[0].replace("with it", "first", 1)
+    if _broke(found[0]).row == first.row:
+        placed[0] = placed[0].replace("with it", "first", 1)
     diagnosis.evidence = (*placed, *kept)
     diagnosis.members = names
-    if first.row < diagnosis.since.row:
-        diagnosis.since = first
+    diagnosis.since = first
 
 
 _PLACES = ("first: ", "with it: ", "then ")

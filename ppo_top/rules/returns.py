@@ -43,7 +43,8 @@ def returns_changed(run: Run, limits: Limits) -> Reading | None:
         return between(history.last)
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
-    return Reading(WARN, memo[1], limits["good"], message)
+    level = max(WARN, run.level("reward-crash"))
+    return Reading(level, memo[1], limits["good"], message)
 
 
 def _surprised(value: float, before: list[float], loss: History, limits: Limits) -> bool:
@@ -100,5 +101,6 @@ RULES = (
         ),
         source="labelled runs: the reward's sign turned in mid-run",
         grade="C",
+        members=("reward-crash", "critic-lost", "value-loss-spike"),
     ),
 )
