@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ppo_top.tui import Replay
+from ppo_top.tui.stage import entered
 
 if TYPE_CHECKING:
     from ppo_top.follow import Follower
     from ppo_top.settings import Settings
     from ppo_top.tui.desk import Desk
     from ppo_top.tui.notify import Notifier
+    from ppo_top.tui.program import PpoTop
 
 SWITCH_S = 0.002
 """How long the reading thread may hold the interpreter while a key waits."""
@@ -36,7 +38,23 @@ def run(
     pipe = _take_stdin() if stdin else None
     _screen_to_terminal()
     place = " ".join(str(path) for path in paths) or "standard input"
-    _first_word(place)
+    with entered(_first_word(place)):
+        app = _app(paths, pipe, place, settings, replay, ascii, theme, bell)
+        code = app.run()
+    return app.return_code or code or 0
+
+
+def _app(
+    paths: Sequence[Path],
+    pipe: BinaryIO | None,
+    place: str,
+    settings: Settings,
+    replay: Replay | None,
+    ascii: bool,
+    theme: str | None,
+    bell: bool,
+) -> PpoTop:
+    """The app, once everything that it needs is loaded; the first page is drawn meanwhile."""
     gc.disable()  # nothing of what is loaded now is garbage
     from ppo_top.follow import Follower
     from ppo_top.memory import Memory
@@ -54,7 +72,7 @@ def run(
     )
     desk.toast = _greeting(settings, desk.memory.path, HINT)
     follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
-    if not stdin and replay is None:
+    if pipe is None and replay is None:
         _first_page(desk, follower, theme or settings.theme)
     from ppo_top.tui.notify import Notifier
     from ppo_top.tui.program import PpoTop
@@ -66,9 +84,7 @@ def run(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
 
-    app = PpoTop(desk, follower, notifier, theme or settings.theme)
-    code = app.run()
-    return app.return_code or code or 0
+    return PpoTop(desk, follower, notifier, theme or settings.theme)
 
 
 def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
@@ -86,14 +102,11 @@ def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
     return hint
 
 
-def _first_word(place: str) -> None:
-    """Enter the other screen and say what goes on, while Textual is being loaded."""
-    if sys.__stderr__ is None or os.environ.get("TERM") == "dumb":
-        return
+def _first_word(place: str) -> str:
+    """What goes on, while Textual is being loaded."""
     shown = "".join(letter for letter in place if letter.isprintable())[:60]
-    words = f" ppo-top  {shown}\r\n\r\n  Looking for logs".encode("ascii", "replace").decode()
-    sys.__stderr__.write(f"\x1b[?1049h\x1b[H\x1b[2J{words}\x1b[?25l")
-    sys.__stderr__.flush()
+    words = f" ppo-top  {shown}\r\n\r\n  Looking for logs"
+    return words.encode("ascii", "replace").decode()
 
 
 def _first_page(desk: Desk, follower: Follower, theme: str | None) -> None:

@@ -132,3 +132,28 @@ def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
     assert screen.ends() == 0, screen.drawn[-1000:]
     assert_restored(screen)
     screen.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_before_anything_is_loaded(
+    tmp_path: Path, runs: Path, number: signal.Signals
+) -> None:
+    """The first word stands on the screen, the rest is being loaded: the end is as clean."""
+    screen = Screen(tmp_path / "home", runs)
+    assert until(lambda: b"Looking" in screen.draw(0.0))
+    screen.process.send_signal(number)
+    assert screen.ends() in (128 + number, -number)
+    assert_restored(screen)
+    screen.close()
+
+
+def test_a_fault_before_anything_is_drawn(tmp_path: Path, runs: Path) -> None:
+    """An error while the screen is loaded is told on the terminal that the user sees."""
+    (tmp_path / "broken/textual").mkdir(parents=True)
+    (tmp_path / "broken/textual/__init__.py").write_text("raise RuntimeError('a broken install')")
+    path = ("env", f"PYTHONPATH={tmp_path / 'broken'}")
+    screen = Screen(tmp_path / "home", runs, before=path)
+    assert screen.ends(30) != 0
+    assert screen.drawn.rindex(LEFT) < screen.drawn.index(b"a broken install")
+    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
+    screen.close()
