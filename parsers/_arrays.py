@@ -126,12 +126,17 @@ def _candidates(sizes: Ints, left: Bools) -> Iterator[tuple[int, Ints, bool]]:
             members = members[left[members] & (members != sample)]
 
 
+def find_period(sizes: Ints) -> int:
+    """After how many records the sizes repeat in most of the piece; 0 if they do not."""
+    starts = (len(sizes) // 2, len(sizes) - _RECENT, 0)
+    periods = (_period(sizes[max(0, start) : start + _RECENT]) for start in starts)
+    return next((each for each in periods if each), 0)
+
+
 def _phases(sizes: Ints) -> Iterator[Ints]:
     """Records that follow each other a period apart, as long as all lengths repeat."""
     count = len(sizes)
-    starts = (count // 2, count - _RECENT, 0)
-    periods = (_period(sizes[max(0, start) : start + _RECENT]) for start in starts)
-    period = next((each for each in periods if each), 0)
+    period = find_period(sizes)
     if not period:
         return
     breaks = np.flatnonzero(sizes[period:] != sizes[:-period]) + period

@@ -7,7 +7,8 @@ run writes a second time. A damaged record costs itself and nothing behind it.
 from __future__ import annotations
 
 import re
-from types import ModuleType
+from array import array
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ppo_top.model import Batch, Points, Problem
@@ -18,7 +19,7 @@ from ppo_top.parsers._hyperparameters import from_plugin, from_text
 from ppo_top.parsers._layout import Templates
 from ppo_top.parsers._pieces import Piece, merge, single
 from ppo_top.parsers._protobuf import Malformed
-from ppo_top.parsers._tfrecord import BAD_CHECKSUM, HEADER, Block, Headers, Records
+from ppo_top.parsers._tfrecord import BAD_CHECKSUM, HEADER, Block, Headers, Records, Stride
 from ppo_top.parsers.base import Format
 
 NOT_LISTED = "more damage here and behind, not listed any more"
@@ -26,10 +27,12 @@ _MOST_PROBLEMS = 1000
 _NUMPY_PAYS = 4 << 20
 """Bytes of events below which numpy would still be importing when we are done. A file that fills a
 first piece of this size has more to come."""
-_BIG_PIECE = 1 << 17
-"""Fewer bytes at once are not worth numpy's calls."""
+_BIG_PIECE, _SMALL_PIECE = 1 << 18, 1 << 14
+"""Fewer bytes at once are not worth numpy's calls: one for each tag, or one for all tags."""
 _GZIP = b"\x1f\x8b"
 _SUMMARY = "/text_summary"
+
+Split = Callable[[bytes, "array[int]", Templates], tuple[list[Piece], list[int]]]
 
 _templates = Templates()
 _read_so_far = 0
@@ -58,9 +61,7 @@ class TensorBoard:
         """The points, settings and problems of all records that are complete now."""
         batch = Batch()
         points: dict[str, Points] = {}
-        arrays = _arrays() if _numpy_pays(len(data)) else None
-        self._records.stride = arrays.stride if arrays else None
-        split = arrays.split if arrays else _columns.split
+        split, self._records.stride = _ways(len(data))
         for block in self._records.add(data):
             pieces, rest = split(block.data, block.bounds, _templates)
             for number in rest:
@@ -110,17 +111,18 @@ class TensorBoard:
             batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _numpy_pays(size: int) -> bool:
-    """Whether bytes of this number are read faster by numpy, with its import if that is to come."""
+def _ways(size: int) -> tuple[Split, Callable[..., Stride] | None]:
+    """The fastest ways to read so many bytes: to their points, and to the bounds of records.
+
+    The import of numpy counts with the bytes that were read so far.
+    """
     global _read_so_far
     _read_so_far += size
-    return size >= _BIG_PIECE and _read_so_far >= _NUMPY_PAYS
+    if size < _SMALL_PIECE or _read_so_far < _NUMPY_PAYS:
+        return _columns.split, None
+    from ppo_top.parsers import _arrays, _periods
 
-
-def _arrays() -> ModuleType:
-    from ppo_top.parsers import _arrays
-
-    return _arrays
+    return (_arrays.split if size >= _BIG_PIECE else _periods.split), _arrays.stride
 
 
 def _points(event: Event, number: int) -> list[Piece]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
-from ppo_top.parsers import _arrays, _columns, tfevents
+from ppo_top.parsers import _arrays, _columns, _periods, tfevents
 from ppo_top.parsers._layout import Templates
 from ppo_top.parsers._tfrecord import Records
 from ppo_top.parsers.tfevents import TensorBoard
@@ -27,17 +27,27 @@ TAGS = [f"train/{name}" for name in ("kl", "loss", "approx_kl", "clip_fraction",
 
 
 @contextmanager
-def numpy_from(size: int) -> Iterator[None]:
-    """Pieces of this size and more are read by numpy, from the first byte on."""
+def numpy_from(size: int, small: int = 0) -> Iterator[None]:
+    """Pieces of this size and more are read by numpy, from the first byte on.
+
+    From `small` on smaller ones are read step by step.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tfevents, "_NUMPY_PAYS", 0)
         patch.setattr(tfevents, "_BIG_PIECE", size)
+        patch.setattr(tfevents, "_SMALL_PIECE", small)
         yield
 
 
 def by_numpy(data: bytes, size: int = 1 << 22) -> Read:
     """What is read in pieces of one size by numpy."""
     with numpy_from(0):
+        return feed(TensorBoard(), chunks(data, size))
+
+
+def by_steps(data: bytes, size: int = 1 << 22) -> Read:
+    """What is read in pieces of one size with whole steps as rows."""
+    with numpy_from(1 << 30):
         return feed(TensorBoard(), chunks(data, size))
 
 
@@ -92,6 +102,7 @@ def test_numpy_columns_and_single_records_agree(name: str) -> None:
     assert_same(feed(TensorBoard(), [data]), slow)
     for size in (1 << 22, 100_000, 7777):
         assert_same(by_numpy(data, size), slow)
+        assert_same(by_steps(data, size), slow)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -119,6 +130,7 @@ def test_damage_is_found_in_columns(name: str, seed: int) -> None:
     assert slow.problems
     assert_same(feed(TensorBoard(), [data]), slow)
     assert_same(by_numpy(data), slow)
+    assert_same(by_steps(data, 20_000), slow)
 
 
 @settings(deadline=None, max_examples=40)
@@ -133,15 +145,22 @@ def test_numpy_reads_any_cut(points: list[Any], places: list[int]) -> None:
     data = b"".join(scalar(tag, step, value) for tag, step, value in points)
     with numpy_from(0):
         found = feed(TensorBoard(), cuts(data, places))
-    assert_same(found, one_by_one(data))
+    slow = one_by_one(data)
+    assert_same(found, slow)
+    with numpy_from(1 << 30):
+        assert_same(feed(TensorBoard(), cuts(data, places)), slow)
 
 
-@pytest.mark.parametrize("split", [_columns.split, _arrays.split], ids=["standard", "numpy"])
+@pytest.mark.parametrize(
+    "split",
+    [_columns.split, _arrays.split, _periods.split],
+    ids=["standard", "numpy", "steps"],
+)
 @pytest.mark.parametrize("name", ["regular", "new style", "steps of every length", "one tag"])
 def test_columns_leave_little_to_single_records(name: str, split: Any) -> None:
     """A file of scalars is read as columns, but for a few records that begin or change a layout."""
     records = Records()
-    if split is _arrays.split:
+    if split is not _columns.split:
         records.stride = _arrays.stride
     count = left = 0
     for block in records.add(FILES[name]):
