@@ -154,8 +154,8 @@ class Troubles:
 
     def look(self, follower: Follower) -> None:
         """Tell what is new."""
-        lines = [*follower.problems]
-        if "(" in follower.watching:  # the kinds of file systems that send no events
+        lines = follower.problems
+        if "(" in follower.watching:  # what sends no events, or why there are none
             lines.append(follower.watching)
         for line in lines:
             if line not in self._told and len(self._told) < MOST_TROUBLES:

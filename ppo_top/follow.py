@@ -338,8 +338,8 @@ class Follower:
 
     @property
     def watching(self) -> str:
-        """What wakes the reader, in words."""
-        return self._watcher.words
+        """What wakes the reader, in words, and what it cannot watch; any thread may ask."""
+        return "; ".join(each for each in (self._watcher.words, self._watcher.trouble) if each)
 
     @property
     def problems(self) -> list[str]:

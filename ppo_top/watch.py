@@ -64,7 +64,7 @@ class Watcher:
     @property
     def words(self) -> str:
         """What wakes the reader, for the screen."""
-        kinds = ", ".join(sorted(set(self._network.values())))
+        kinds = ", ".join(sorted(set(self._network.copy().values())))  # other threads ask, too
         sweeping = f"sweeping ({kinds})" if kinds else "sweeping"
         count = len(self._watches)
         if not count:

@@ -60,6 +60,8 @@ class Desk:
     hidden: frozenset[str] = frozenset()
     typing: Typing | None = None
     toast: str = ""
+    watching: str = ""
+    """What wakes the reader, in words."""
     loading: Loading | None = None
     size: tuple[int, int] = (80, 24)
     chart: ChartView = field(default_factory=ChartView)

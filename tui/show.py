@@ -268,6 +268,8 @@ class Show(App[int]):
                 self.pump.focus(self.desk.run.sources)  # what is looked at is read first
 
     def _picture(self, cells: int, rows: int) -> Block:
+        if self.pump is not None:
+            self.desk.watching = self.pump.follower.watching
         try:
             return picture(self.desk, cells, rows)
         except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)

@@ -139,6 +139,8 @@ def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
         for problem in source.problems[:5]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.what)}"
             rows.append(line((shorten(text, cells), "warn")))
+    if desk.watching:
+        rows += [line((part, "dim")) for part in wrap(f"Woken by: {clean(desk.watching)}", cells)]
     return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
 
 

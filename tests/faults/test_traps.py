@@ -103,7 +103,7 @@ def stores(runs: Path) -> None:
 
 
 def no_files(runs: Path) -> None:
-    """Names of logs that are none: a pipe that nobody writes, a socket, folders, loops, a device."""
+    """Names of logs that are none: a pipe nobody writes to, a socket, folders, loops, a device."""
     folder = runs / "odd"
     folder.mkdir(parents=True)
     os.mkfifo(folder / "train.log")

@@ -16,6 +16,8 @@ import pytest
 from ppo_top.follow import Follower
 from tests.faults.tool import Tool, copy_of, until
 from tests.following import NUMBERS, claim
+from tests.test_end_to_end import app_on, screen_text
+from tests.test_end_to_end import until as seen
 
 UNSHARE = shutil.which("unshare")
 
@@ -138,6 +140,17 @@ def test_what_is_not_watched_is_told(tmp_path: Path, far_side: tuple[Path, Path]
     assert tool.says("run: opened crit"), (tool.lines, tool.errors)
     assert until(lambda: any("sweeping (fuse" in line for line in tool.errors)), tool.errors
     tool.stop(signal.SIGINT)
+
+
+async def test_the_screen_says_how_it_is_woken(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
+    """The page of the files names the kind of file system that sends no events."""
+    far, near = far_side
+    copy_of("torch_cartpole_lr", far / "run")
+    app = app_on(Follower([near]), tmp_path)
+    async with app.run_test(size=(120, 60)) as pilot:
+        await seen(pilot, app, lambda view: view.progress.step is not None)
+        await pilot.press("i")
+        await seen(pilot, app, lambda _: "Woken by: sweeping (fuse" in screen_text(app))
 
 
 @pytest.fixture(scope="module")
