@@ -82,10 +82,14 @@ SYSTEMS = (
         ("tests/data/trackio_*/**/*.db", "tests/data/trackio_*/**/0*.jsonl"),
     ),
     System(
-        "RLlib, Spinning Up, rsl_rl, ...",
-        "`result.json`, `progress.txt`, console blocks",
-        ("jsonl", "csv", "console"),
-        ("tests/data/rllib_*/**/result.json", "tests/data/spinup_*/**/progress.txt"),
+        "RLlib, Spinning Up, rsl_rl, TorchRL, ...",
+        "`result.json`, `progress.txt`, console blocks and bars, a CSV file a tag",
+        ("jsonl", "csv", "console", "torchrl-csv"),
+        (
+            "tests/data/rllib_*/**/result.json",
+            "tests/data/spinup_*/**/progress.txt",
+            "tests/data/torchrl_*/**/scalars/loss.csv",
+        ),
     ),
     System(
         "settings beside a log",
