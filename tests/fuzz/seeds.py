@@ -82,6 +82,7 @@ def seeds() -> dict[str, list[bytes]]:
     found["trackio"] = [files.database(files.project, files.seed_of_project())]
     found["swanlab-store"] = [files.database(files.board, files.seed_of_board())]
     found["tfevents-records"] = made(by_format["tfevents"], event_records)
+    found["tfevents-columns"] = [data[:3000] for data in found["tfevents-records"]]
     found["wandb-records"] = made(by_format["wandb"], log_records)
     found["swanlab-records"] = made(by_format["swanlab"], log_records)
     packed = [files.seed_of_archive(data) for data in by_format["sb3-evaluations"]]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from unittest import mock
 
 from ppo_top.model import Batch
-from ppo_top.parsers import claim, formats
+from ppo_top.parsers import claim, formats, tfevents
 from ppo_top.parsers.base import Format, Parser
 from tests.fuzz import files, framed, others
 from tests.parsers.harness import Read, assert_same, cuts
@@ -20,6 +21,11 @@ HEAD = 2 * PLACES
 """An input begins with the places of so many cuts, two bytes each."""
 SHORT = 200
 """An input as short as this is fed byte by byte, too."""
+
+TIMES = 6
+"""So often an event file is repeated for numpy, which reads what repeats itself."""
+
+ENDLESS = 1 << 40
 
 Target = Callable[[bytes], None]
 
@@ -45,6 +51,18 @@ def stream(make: Callable[[], Parser], build: Callable[[bytes], bytes], given: b
     if len(data) <= SHORT:
         assert_same(bounded(make(), [data[at : at + 1] for at in range(len(data))]), whole)
     bounded(make(), [data[: min(places)]])
+
+
+def columns(given: bytes) -> None:
+    """An event file through numpy in both ways, whole and cut, gives what it gives otherwise."""
+    numbers, data = taken_apart(given)
+    data = framed.event_file(data) * TIMES
+    places = [number % (len(data) + 1) for number in numbers]
+    one_by_one = bounded(tfevents.TensorBoard(), [data])
+    for big in (0, ENDLESS):
+        with mock.patch.multiple(tfevents, _NUMPY_PAYS=0, _SMALL_PIECE=0, _BIG_PIECE=big):
+            assert_same(bounded(tfevents.TensorBoard(), [data]), one_by_one)
+            assert_same(bounded(tfevents.TensorBoard(), list(cuts(data, places))), one_by_one)
 
 
 def bounded(parser: Parser, pieces: list[bytes]) -> Read:
@@ -102,4 +120,4 @@ def targets() -> dict[str, Target]:
         store = next(each.store for each in formats() if each.name == format_name)
         assert store is not None
         found[name] = partial(files.built, store, build)
-    return found | others.TARGETS
+    return found | others.TARGETS | {"tfevents-columns": columns}
