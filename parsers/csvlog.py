@@ -214,8 +214,12 @@ def _times(cells: Sequence[bytes], rows: int) -> array[float]:
 
 
 def _distinct_plain(tags: Sequence[str]) -> bool:
-    """Whether every column is one of numbers over steps (RLlib's settings and end are not)."""
-    return all(tag and tag != "done" and not tag.startswith(_SETTING) for tag in tags)
+    """Whether every column is one of numbers over steps (RLlib's settings and end are not).
+
+    Two of one name would give their points by column, not by row.
+    """
+    plain = all(tag and tag != "done" and not tag.startswith(_SETTING) for tag in tags)
+    return plain and len(set(tags)) == len(tags)
 
 
 def delimiter_of(header: str) -> str:
