@@ -8,7 +8,7 @@ is taken (tests/tui/test_canvas.py tells which of the two is in use).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,19 @@ class CellUpdate(ChopsUpdate):
 
 
 class CellCompositor(Compositor):
-    """Textual's compositor with updates cropped on both sides."""
+    """Textual's compositor with updates cropped on both sides.
+
+    As long as there is nothing to show (`ready`) nothing is written: the first page, which was
+    there before Textual, stays until its own comes.
+    """
+
+    def __init__(self, ready: Callable[[], bool] = lambda: True) -> None:
+        super().__init__()
+        self.ready = ready
+
+    def render_update(self, *arguments: Any, **options: Any) -> Any:
+        """What is to be written, or None."""
+        return super().render_update(*arguments, **options) if self.ready() else None
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """What changed since the last time, or None."""
@@ -66,11 +78,11 @@ class CellCompositor(Compositor):
         return CellUpdate(update.chops, update.spans, update.chop_ends)
 
 
-def use_cell_compositor(screen: Any) -> bool:
+def use_cell_compositor(screen: Any, ready: Callable[[], bool] = lambda: True) -> bool:
     """Let a screen write changed cells only; False where this Textual works in another way."""
     if type(getattr(screen, "_compositor", None)) is not Compositor:
         return False
-    screen._compositor = CellCompositor()
+    screen._compositor = CellCompositor(ready)
     return True
 
 
@@ -125,13 +137,32 @@ class Canvas(Widget):
     can_focus = True
     ALLOW_SELECT = False  # the mouse clicks here; terminals select with Shift held
 
-    def __init__(self, theme: Theme = THEMES["dark"]) -> None:
+    def __init__(
+        self, theme: Theme = THEMES["dark"], sized: Callable[[], object] = lambda: None
+    ) -> None:
         super().__init__()
+        self._sized = sized
+        self.held = False
+        """Nothing is written while Textual still arranges its screen: once is enough."""
         self.palette = theme
         self._rows: list[Line] = []
         self._cells: list[Cells] = []
         self._strips: list[Strip | None] = []
         self._styles: dict[str, Style] = {}
+
+    def on_resize(self) -> None:
+        """Have it drawn for the new size."""
+        self._sized()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._rows) and not self.held
+
+    def release(self) -> None:
+        """From now on what is shown is written."""
+        self.held = False
+        self.refresh()
 
     def recolour(self, theme: Theme) -> None:
         """Use another theme from now on."""

@@ -33,7 +33,7 @@ class Front(Screen[None]):
     def __init__(self, canvas: Canvas) -> None:
         super().__init__()
         self.canvas = canvas
-        self.by_cells = use_cell_compositor(self)
+        self.by_cells = use_cell_compositor(self, lambda: canvas.is_ready)
 
     def compose(self) -> ComposeResult:
         """The canvas."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from textual import events
 from textual.app import App
 from textual.screen import Screen
 from textual.timer import Timer
@@ -68,7 +67,7 @@ class Show(App[int]):
         super().__init__()
         self.desk = desk
         self.palette_name = choose(theme).name
-        self.canvas = Canvas(THEMES[self.palette_name])
+        self.canvas = Canvas(THEMES[self.palette_name], self.draw)
         self.notifier = notifier(self._write)
         once = desk.replay is not None
         self.pump = Pump(follower, self._arrived, once) if follower is not None else None
@@ -97,6 +96,8 @@ class Show(App[int]):
         """Begin to read, and to look at the states now and then."""
         if self.pump is not None:
             self.pump.start()
+        self.canvas.held = True
+        self.call_after_refresh(self.canvas.release)
         self.set_interval(LOOK_AGAIN_S, self._look_again)
         attend(self, self.canvas.refresh)
         listen(self._driver, self.heard)
@@ -282,10 +283,6 @@ class Show(App[int]):
         if desk.replay is not None and desk.run is not None and not desk.player.replay:
             desk.begin_replay()
             self.playback.go()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Draw for the new size."""
-        self.call_after_refresh(self.draw)
 
     def toast(self, text: str) -> None:
         """Show a word in the footer for a while."""

@@ -91,11 +91,11 @@ def test_every_letter_has_its_style(
 def test_what_is_set_is_not_said_again() -> None:
     """Neighbours of one style share its codes; a jump along the line is short."""
     pen = Pen(ColorSystem.EIGHT_BIT)
-    style = Style(color="color(110)")
+    style = Style(color="color(111)")
     for x in (3, 9):
         pen.to(x, 4)
         pen.write("x", style)
-    assert pen.end() == "\x1b[5;4H\x1b[38;5;110mx\x1b[10Gx\x1b[m"
+    assert pen.end() == "\x1b[5;4H\x1b[38;5;111mx\x1b[10Gx\x1b[m"
 
 
 def test_without_colours_nothing_but_text_is_written() -> None:
