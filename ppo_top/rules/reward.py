@@ -44,7 +44,9 @@ def _few_episodes(run: Run, enough: float) -> bool:
 def never_moves(run: Run, limits: Limits) -> Reading | None:
     """R2: reward is still where it was at the start."""
     reward = reward_now(run)
-    if reward is None or reward.at_max or not _long_enough(run, limits, reward.count):
+    if reward is None or reward.at_max:
+        return None
+    if not (_long_enough(run, limits, reward.count) or _one_score(run, reward, limits)):
         return None
     budget = run.budget
     if reward.gain >= max(4 * reward.noise, 0.05 * abs(reward.base)):
@@ -53,7 +55,11 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
     if (trend.tau > 0.3 and trend.z > 1.96) or _moved(run, reward):
         return between(reward.history.last)
     constant = reward.history.high <= reward.history.low
-    seen = "no success seen yet" if constant else f"reward has not moved from {num(reward.base)}"
+    seen = f"reward has not moved from {num(reward.base)}"
+    if constant:
+        seen = "no success seen yet"
+        if run.family in LLM and reward.base != 0.0:
+            seen = f"every completion gets the same reward, {num(reward.base)},"
     if reward.base - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.base)):
         seen = f"reward has not risen above {num(reward.base)}, where it began,"
     late = budget is not None and budget >= limits["crit_budget"]
@@ -68,6 +74,16 @@ def _moved(run: Run, reward: Learning) -> bool:
     """Scores of completions are noisy and climb slowly: there the middle of ten points counts."""
     history = reward.history
     return run.family in LLM and history.level(10) - history.base(10) > reward.noise
+
+
+def _one_score(run: Run, reward: Learning, limits: Limits) -> bool:
+    """Means of completions' scores that agree to the last digit come from one score only.
+
+    Not so at 0: of a hard task nothing may be solved for many batches.
+    """
+    history = reward.history
+    same = history.high <= history.low and history.last != 0.0
+    return run.family in LLM and same and history.count >= limits["constant"]
 
 
 def _long_enough(run: Run, limits: Limits, count: int) -> bool:
@@ -158,7 +174,7 @@ RULES = (
         beside=("entropy",),
         read=never_moves,
         on=REWARDS,
-        limits={"points": 30, "budget": 0.2, "crit_budget": 0.5},
+        limits={"points": 30, "budget": 0.2, "crit_budget": 0.5, "constant": 10},
         by={RLHF: {"points": 60}, GRPO: {"points": 60}},
         persist=persist(5, 5),
         causes=(
@@ -166,6 +182,7 @@ RULES = (
             "reward is never reached, or not wired to what the policy does",
         ),
         tries=(
+            "check that rewards differ at all between good and bad episodes or completions",
             "check how observations and rewards are wired",
             "see whether a random policy ever scores; if not: shaping, or longer episodes",
             "longer rollouts: {rollouts}",

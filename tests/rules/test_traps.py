@@ -177,3 +177,14 @@ def test_a_reward_that_disappears_is_warned_of() -> None:
     found = findings(profile("grpo"), rows(columns))
     hidden = [finding for finding in found if finding.rule == "hidden-nan"]
     assert [(f.severity, f.opened.row) for f in hidden] == [(WARN, 31)]
+
+
+@pytest.mark.parametrize(("score", "named"), [(0.5, 10), (0.0, None)])
+def test_one_score_for_all_is_seen_soon_and_no_success_yet_is_given_time(
+    score: float, named: int | None
+) -> None:
+    """Of a hard task nothing may be solved for long; the same score above 0 is a broken reward."""
+    columns = {**RLHF, "reward_mean": score, "rlhf_reward": None}
+    found = [f for f in findings(profile("rlhf"), rows(columns, 25)) if f.severity >= WARN]
+    mine = [f.since.row + 1 for f in found if f.rule == "reward-never-moves"]
+    assert mine == ([named] if named else [])
