@@ -64,6 +64,7 @@ def grid(cells: int, rows: int, amount: int, plots: bool = True) -> Grid:
     if not plots or rows < LOWEST:
         return Grid(max(1, cells // LINE), 1)
     lines = min(-(-max(amount, 1) // columns), rows // LOWEST)
+    columns = min(columns, -(-max(amount, 1) // lines))  # the last line is as full as the others
     return Grid(columns, min(HIGHEST, rows // lines))
 
 
