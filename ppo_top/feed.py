@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from ppo_top import mishap
+from ppo_top.gain import Feed as Feed
+from ppo_top.gain import Gain as Gain
+from ppo_top.gain import Source as Source
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
 from ppo_top.tail import PIECE, Tail
@@ -30,80 +32,6 @@ LONG = 4 << 20
 """While more bytes than these are to be read, the newest values are taken from a log's end,"""
 EDGE = 1 << 16
 """from so many bytes of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A log: `key` is its path below its PATH (unique among all), `root` that PATH."""
-
-    key: str
-    path: Path
-    root: Path
-    format: Format
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """What a source gained. `reset`: all its earlier gains are void, the file began again.
-
-    `more`: it is known to hold more than has been read by now. The gain that ends the reading may
-    be empty, to tell that. `ahead`: the points are from the end of a long log, and come again when
-    it has been read as far as that.
-    """
-
-    source: Source
-    batch: Batch
-    reset: bool
-    mtime: float
-    size: int
-    more: bool = False
-    ahead: bool = False
-
-
-class Feed(Protocol):
-    """Something that grows and is read piece by piece.
-
-    `source` is None until its format is known; `more` says that the last piece was not the end;
-    `moved` is when (monotonic seconds) it was last seen to change, `piece` how many bytes are read
-    at once.
-    """
-
-    key: str
-    source: Source | None
-    more: bool
-    moved: float
-    piece: int
-
-    @property
-    def size(self) -> int:
-        """Bytes it has now, as last seen."""
-        ...
-
-    @property
-    def offset(self) -> int:
-        """Bytes of it that were read."""
-        ...
-
-    @property
-    def mtime(self) -> float:
-        """When it was last written, in unix seconds."""
-        ...
-
-    def changed(self) -> bool:
-        """A cheap look: whether reading may give something."""
-        ...
-
-    def take(self, size: int, limit: int) -> Gain | None:
-        """Read at most `size` bytes or about `limit` points."""
-        ...
-
-    def finish(self) -> Gain | None:
-        """No more will come: what is certain of the unfinished end."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything."""
-        ...
 
 
 class FileFeed:
