@@ -7,8 +7,8 @@
 prints: time to the first paint and to the first page with its verdict, bytes and processor time
 when idle, at one and at ten updates a second with 30 metrics changing, memory with 50 runs, and how
 long a key takes to be answered while a log of 1,000,000 points is read. The bars are those the
-project sets itself; the exit code is 1 where one is missed. With `--peer` another viewer is started on a log of
-the same kind, which gains one update a second, to see what that costs there.
+project sets itself; the exit code is 1 where one is missed. With `--peer` another viewer is started
+on a log of the same kind, which gains one update a second, to see what that costs there.
 """
 
 from __future__ import annotations
