@@ -29,9 +29,10 @@ def read(desk: Desk, follower: Follower) -> None:
         piece = follower.poll(POINTS, left)
         desk.session.apply(piece.gains)
         desk.session.forget(piece.gone)
+        desk.session.reading = piece.more
+        desk.loading = Loading(piece.read_bytes, piece.total_bytes) if piece.more else None
         if not piece.more:
             break
-        desk.loading = Loading(piece.read_bytes, piece.total_bytes)
     desk.session.judge(JUDGE_S)
     desk.settle_choice()
 
@@ -47,11 +48,14 @@ def written(desk: Desk, theme: Theme, cells: int, rows: int) -> str:
 
 
 def show(desk: Desk, follower: Follower, theme: Theme, terminal: TextIO) -> None:
-    """Write the first page to a terminal; a fault is left to the screen, which can tell of it."""
+    """Write the first page to a terminal; a fault is left to the screen, which can tell of it.
+
+    A run of which a part is still to be read is not shown: half of its sources tell half a story.
+    """
     with suppress(Exception):
         size = os.get_terminal_size(terminal.fileno())
         read(desk, follower)
-        if desk.run is not None:
+        if desk.run is not None and not desk.run.reading:
             page = written(desk, theme, size.columns, size.lines)
             terminal.write(f"\x1b[?7l{page}\x1b[?7h")
             terminal.flush()

@@ -84,6 +84,19 @@ def test_without_a_run_nothing_is_written(
         os.read(terminal[1], 1)
 
 
+def test_a_run_that_is_read_in_part_is_not_shown(
+    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+) -> None:
+    """What half of the logs say may be wrong: the first word stays until more is known."""
+    write_sick(tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000)
+    follower = Follower([tmp_path / "runs"])
+    show(empty, follower, THEMES["dark"], terminal[0])
+    follower.close()
+    assert empty.loading is not None
+    with pytest.raises(BlockingIOError):
+        os.read(terminal[1], 1)
+
+
 def test_a_fault_is_left_to_the_screen(
     empty: Desk, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
