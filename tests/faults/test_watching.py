@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 
 from ppo_top.follow import Follower
+from ppo_top.model import State
+from ppo_top.session import Session
+from ppo_top.settings import Settings
+from ppo_top.view import look
 from tests.faults.tool import Tool, copy_of, until
 from tests.following import NUMBERS, claim
 from tests.test_end_to_end import app_on, screen_text
@@ -185,7 +189,7 @@ def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> Non
     with open(thousands / "7/20/x.num", "a") as log:
         log.write("2\n")
     (thousands / "8/33/new.num").write_text("1\n")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 90  # some seconds, where nobody else needs the machine
     while len(keys) < 2 and time.monotonic() < end:
         follower.wait(0.5)
         keys |= {gain.source.key for gain in follower.poll().gains}
@@ -223,4 +227,34 @@ def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
         points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
     assert points == log.stat().st_size // 2
     assert polls < 200
+    follower.close()
+
+
+@pytest.mark.parametrize("ahead", [86_400.0, -86_400.0 * 400])
+def test_clocks_that_are_wrong(tmp_path: Path, ahead: float) -> None:
+    """Files a day ahead of us, or more than a year behind: growth is seen, no state is a lie."""
+    log = tmp_path / "runs/ppo/train.log"
+    log.parent.mkdir(parents=True)
+    then = time.time() + ahead
+    line = "Iteration {0}/900 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047\n"
+    follower, session = Follower([tmp_path / "runs"]), Session(Settings())
+
+    def write(first: int) -> None:
+        with open(log, "a") as file:
+            file.writelines(line.format(number) for number in range(first, first + 20))
+        os.utime(log, (then, then))  # the same at each time, as a stopped clock has it
+
+    def sees(step: int) -> bool:
+        follower.wait(0.2)
+        session.apply(follower.poll().gains)
+        session.judge()
+        runs = list(session.runs.values())
+        return bool(runs) and look(runs[0], None, time.time()).progress.step == step
+
+    for first in (0, 20, 40):
+        write(first)
+        assert until(lambda first=first: sees(first + 19), 60)  # type: ignore[misc]
+    (run,) = session.runs.values()
+    state = look(run, None, time.time()).state
+    assert state in ({State.LIVE} if ahead > 0 else {State.STALLED, State.DIED, State.UNKNOWN})
     follower.close()
