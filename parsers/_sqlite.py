@@ -192,6 +192,5 @@ def _ask(base: sqlite3.Connection, query: str, *values: object) -> list[Row]:
 
 def columns(snapshot: Snapshot, table: str) -> set[str]:
     """The names of a table's columns; empty when there is no such table. Raises `sqlite3.Error`."""
-    return {
-        row[0].decode() for row in snapshot.rows("SELECT name FROM pragma_table_info(?)", table)
-    }
+    rows = snapshot.rows("SELECT name FROM pragma_table_info(?)", table)
+    return {row[0].decode(errors="replace") for row in rows}

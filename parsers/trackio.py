@@ -78,12 +78,13 @@ class Trackio:
         run_id = "run_id" if "run_id" in known else "run_name"
         query = f"SELECT {_ROW.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
         while True:
-            rows = self._snapshot.rows(query, self._last, limit)
+            found = self._snapshot.rows(query, self._last, limit)
+            # A damaged table gives rows that were not asked for, and would give them for ever.
+            rows = [row for row in found if isinstance(row[0], int) and row[0] > self._last]
             for run, group in groupby(rows, key=lambda row: _word(row[3])):
                 self._wait(self._batch(run, list(group)))
-            if rows:
-                self._last = rows[-1][0]
-            if len(rows) < limit or any(batch.points for batch in self._waiting):
+            self._last = max((row[0] for row in rows), default=self._last)
+            if not rows or len(found) < limit or any(batch.points for batch in self._waiting):
                 break
         self._settings(run_id)
 
