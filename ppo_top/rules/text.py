@@ -14,54 +14,44 @@ LAST_ERROR = "last-error"
 
 
 class TextEvidence(NamedTuple):
-    """`kind` is what `Judge.note` takes: a rule's id and a severity, `ref-kl-negative:crit`.
-
-    `ends` says that the run is over by this line's own word: `finished`, `died` or "".
-    """
+    """`kind` is what `Judge.note` takes: a rule's id and a severity, `ref-kl-negative:crit`."""
 
     kind: str
     text: str
-    ends: str = ""
 
 
 class _Pattern(NamedTuple):
     kind: str
     regex: re.Pattern[str]
-    ends: str = ""
 
 
 _SENTENCES = (
-    ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+", ""),
-    ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+", ""),
-    ("kl-stops-updates:watch", r"Early stopping at step \d+ due to reaching max kl", ""),
+    ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
+    ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
+    ("kl-stops-updates:watch", r"Early stopping at step \d+ due to reaching max kl"),
     (
         "non-finite:crit",
         r"Expected parameter (?:logits|loc|probs|scale)\b.*to satisfy the constraint",
-        "",
     ),
-    ("non-finite:crit", r"normal expects all elements of std >= 0\.0", ""),
+    ("non-finite:crit", r"normal expects all elements of std >= 0\.0"),
     (
         "non-finite:crit",
         r"probability tensor contains either [`'\"]?inf[`'\"]?, [`'\"]?nan[`'\"]? or element < 0",
-        "",
     ),
-    ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b", ""),
+    ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b"),
     (
         "out-of-memory:crit",
         r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
-        "died",
     ),
-    ("crashed:crit", r"Traceback \(most recent call last\)", "died"),
+    ("crashed:crit", r"Traceback \(most recent call last\)"),
     (
         "numpy-warning:watch",
         r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",
-        "",
     ),
-    (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)", ""),
-    ("finished", r"Training complete!|[\"']train_runtime[\"']", "finished"),
+    (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)"),
 )
 
-PATTERNS = tuple(_Pattern(kind, re.compile(regex), ends) for kind, regex, ends in _SENTENCES)
+PATTERNS = tuple(_Pattern(kind, re.compile(regex)) for kind, regex in _SENTENCES)
 
 _HINTS = (
     "KL divergence is starting",
@@ -73,8 +63,6 @@ _HINTS = (
     "out of memory",
     "Traceback",
     "RuntimeWarning",
-    "Training complete!",
-    "train_runtime",
     " nan",
     " NaN",
     "Error",
@@ -93,7 +81,7 @@ def match(line: str) -> TextEvidence | None:
         if found is not None:
             start = max(0, found.start() - 40)
             text = "".join(c for c in head[start : start + LONGEST] if c.isprintable())
-            return TextEvidence(pattern.kind, text.strip(), pattern.ends)
+            return TextEvidence(pattern.kind, text.strip())
     return None
 
 
