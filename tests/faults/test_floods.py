@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -18,8 +17,8 @@ import pytest
 from ppo_top.follow import Follower
 from ppo_top.session import Session
 from ppo_top.settings import Settings
-from ppo_top.sources import MOST_LINES, MOST_TAGS
-from ppo_top.tui.program import PpoTop
+from ppo_top.sources import MOST_LINES
+from tests.faults.answers import answered
 from tests.faults.tool import Tool, copy_of, environment, until
 from tests.test_end_to_end import app_on, screen_text
 from tests.test_end_to_end import until as seen
@@ -106,16 +105,6 @@ def at_end(follower: Follower, session: Session) -> bool:
     return follower._pipe is not None and not follower._pipe.changed()
 
 
-async def answered(app: PpoTop) -> float:
-    """How long a key that comes now waits: seconds until what is asked of the app has its turn."""
-    done = asyncio.Event()
-    due = time.monotonic() + 0.02
-    await asyncio.sleep(0.02)  # it comes while the app does something else
-    app.call_later(done.set)
-    await done.wait()
-    return time.monotonic() - due
-
-
 async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
     """100,000 lines a second into a file: keys are answered at once, and no point is lost."""
     log = tmp_path / "runs/ppo/train.log"
@@ -191,50 +180,6 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
     assert 77 in steps
     assert peak < 64 * MEGA
     follower.close()
-
-
-PEAK = """
-import resource, subprocess, sys
-code = subprocess.run(sys.argv[1:]).returncode
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
-sys.exit(code)
-"""
-"""Runs a command and says at last how much memory it had at most, in KiB."""
-
-
-@pytest.fixture(scope="module")
-def exploded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log with 100,000 distinct tags, and one that stays."""
-    root = tmp_path_factory.mktemp("tags")
-    with open(root / "metrics.jsonl", "w") as file:
-        for step in range(500):
-            pairs = ", ".join(f'"sample/{step * 200 + n}": 1.0' for n in range(200))
-            file.write(f'{{"step": {step}, "approx_kl": {0.001 * step}, {pairs}}}\n')
-    return root
-
-
-def test_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
-    """100,000 tags: memory is bounded, and it is said what is missing."""
-    tool = Tool(tmp_path / "home", "check", exploded, before=(sys.executable, "-c", PEAK))
-    assert tool.end(60) in (0, 1), tool.errors
-    assert any("left out: only the first 20,000 tags" in line for line in tool.lines), tool.lines
-    assert int(tool.errors[-1]) < 160 << 10  # KiB; 80 without the tags
-
-
-async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
-    """It is drawn, keys are answered, and the page of the files says what is left out."""
-    app = app_on(Follower([exploded]), tmp_path)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seen(pilot, app, lambda view: view.progress.step == 499)
-        waits = []
-        for key in ("down", "enter", "f", "escape", "escape", "i"):
-            await pilot.press(key)
-            waits.append(await answered(app))
-        assert "values left out" in screen_text(app)
-        (source,) = next(iter(app.desk.session.runs.values())).sources.values()
-        assert len(source.series["approx_kl"]) == 500
-        assert len(source.series) == MOST_TAGS
-    assert median(waits) < 0.5
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "--json"], ["status"]])

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.faults.test_floods import PEAK
-from tests.faults.tool import Tool, copy_of
+from tests.faults.tool import PEAK, Tool, copy_of
 from tests.fuzz.files import board, project, seed_of_board
 from tests.fuzz.framed import BETWEEN
 

@@ -16,6 +16,14 @@ HERE = Path(__file__).parent
 DEMO = HERE.parent.parent / "demo_logs"
 PROGRAM = [sys.executable, "-m", "ppo_top"]
 
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(code)
+"""
+"""Runs a command and says at last how much memory it had at most, in KiB."""
+
 
 def copy_of(name: str, target: Path) -> Path:
     """A copy of a shipped run, without the note beside it."""
