@@ -24,7 +24,6 @@ LINES = {
     "Traceback (most recent call last):": "crashed:crit",
     "env.py:12: RuntimeWarning: invalid value encountered in divide": "numpy-warning:watch",
     "NameError: name 'wandb' is not defined": "last-error",
-    "Training complete! 20-episode evaluation: 500.0 +/- 0.0": "finished",
 }
 
 
