@@ -34,6 +34,10 @@ EDGE = 1 << 16
 """from so many bytes of it."""
 
 
+MOST_POINTLESS = 1_000
+"""A store that has answered so often without a point is asked again when it changes, not before."""
+
+
 class FileFeed:
     """A file in a directory: a stream of bytes, or a store that is asked for what is new."""
 
@@ -53,6 +57,7 @@ class FileFeed:
         self._store: Store | None = None
         self._stamp: tuple[float, ...] = ()
         self._broken = False
+        self._pointless = 0
         self._finished = False
         self._parts: dict[str, Source] = {}
         self._wrote: dict[str, float] = {}
@@ -175,7 +180,8 @@ class FileFeed:
         except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
             batch = self._fault(error)
         ends = self.more and not batch
-        self.more = bool(batch)
+        self._pointless = 0 if batch.points else self._pointless + 1
+        self.more = bool(batch) and self._pointless < MOST_POINTLESS
         return self._gain(batch, False) if batch or ends else None
 
     def newest(self) -> Gain | None:

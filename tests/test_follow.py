@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.follow import Follower, wanted_names
-from ppo_top.model import Batch, Columns
+from ppo_top.model import Batch, Columns, Problem
 from ppo_top.parsers import formats
 from ppo_top.parsers.base import Format
 from tests.following import FORMAT, NUMBERS, GrowingFile, Reader, claim
@@ -510,6 +510,19 @@ def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: Reader) ->
     (runs / "y.db").write_text("one\n")
     assert stores.look() == {"x.db": [1], "y.db": []}
     assert "its reader failed: ValueError" in stores.problems[0]
+
+
+def test_a_store_that_never_comes_to_an_end_does_not_keep_the_reader(
+    runs: Path, stores: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that answers for ever without a point is left alone until it changes."""
+    (runs / "x.db").write_text("1\n")
+    problem = Problem(0, "again")
+    monkeypatch.setattr(NumberStore, "poll", lambda *_: Batch(problems=[problem]))
+    for _ in range(10_000):
+        if not stores.follower.poll(budget=0.0).more:
+            return
+    pytest.fail("it is asked for ever")
 
 
 # --- whole lives ---------------------------------------------------------------------------------
