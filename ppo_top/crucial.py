@@ -154,7 +154,7 @@ def brought_forward(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]:
             value=value,
             text=value_text(value, concept(row.concept).fmt),
             status=max(row.status, colour(row.concept, value, run.profile), key=_ORDER.index),
-            note="newest value; the log is being read",
+            note="still reading",
         )
 
 

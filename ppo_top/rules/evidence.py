@@ -79,4 +79,4 @@ def _placed(finding: Finding, first: int) -> str:
     broke = _broke(finding)
     later = broke.row - first
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
-    return f"{after}: {finding.message} (since step {broke.step:,})"
+    return f"{after}: {finding.message}, since step {broke.step:,}"

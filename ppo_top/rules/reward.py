@@ -105,7 +105,7 @@ def wrong_way(run: Run, limits: Limits) -> Reading | None:
     below = began - reward.history.level(5)
     if below <= max(0.1 * abs(reward.base), 2 * reward.noise):
         return None
-    trend = reward.history.trend(25)
+    trend = reward.history.trend(20)
     steep = trend.tau < -0.5 and trend.full and trend.z < -3.9
     steep = steep and below > max(limits["share"] * abs(began), 4 * reward.noise)
     far = began > 0.0 and below > max(limits["far"] * began, 8 * reward.noise)
@@ -199,7 +199,7 @@ RULES = (
         concepts=("reward_mean",),
         read=wrong_way,
         on=REWARDS,
-        limits={"share": 0.2, "far": 0.35, "warmup": 10},
+        limits={"share": 0.15, "far": 0.35, "warmup": 10},
         persist=persist(5, 5),
         causes=("the sign of the reward or of the advantage is wrong", "learning rate too high"),
         tries=("check the sign of the reward", "lower {learning_rate}"),
