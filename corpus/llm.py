@@ -22,7 +22,7 @@ from labels import label
 from llm_runs import FAULTS, STEPS, TASKS, Score
 
 RUNS = Path(__file__).resolve().parent / "runs"
-CONSOLE_TAIL = 4000  # characters kept of a run that died
+CONSOLE_TAIL = 60_000  # characters kept of a run that died: all, so that it begins as the run does
 HEALTHY_SEEDS = {"grpo": (1, 2, 3), "ppo": (1, 2)}  # PPO takes four times as long
 SEEDS = {
     "grpo": {"vowels": (11, 12), "late": (11, 12)},

@@ -15,7 +15,7 @@ from ppo_top.parsers import _pairs
 from ppo_top.parsers._numbers import NUMBER, number, whole
 from ppo_top.parsers._record import Record
 
-_NUMBER = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER})(?!\w)")
+_NUMBER = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER})(?!\w|\.\d)")
 _GAP = "\0"
 _CLOCK = "\0:\0"
 _PROBE = 7_000_001

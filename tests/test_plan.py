@@ -159,3 +159,11 @@ def test_of_several_checkpoints_the_newest_tells_the_whole_history() -> None:
     ]
     (lane,) = make_plan(states, {}).lanes
     assert lane.source == "a/checkpoint-3/trainer_state.json"
+
+
+def test_a_console_is_ahead_of_the_last_checkpoint() -> None:
+    """What was logged since the last checkpoint is charted and judged as well."""
+    state = source("a/checkpoint-2/trainer_state.json", "trainer-state", {"reward": REWARD[:2]})
+    console = source("a/stdout.log", "console", {"reward": REWARD})
+    (lane,) = make_plan([state, console], {}).lanes
+    assert lane.source == console.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppo_top.parsers import _pairs
@@ -62,6 +62,7 @@ FORMS = (
 )
 
 
+@example(form=FORMS[0], rows=[["0.0"] * 5, *[["5.5.5", *"0000"]] * 3])  # a version, no number
 @settings(max_examples=300, deadline=None)
 @given(
     form=st.sampled_from(FORMS),
