@@ -29,6 +29,17 @@ def formats() -> tuple[Format, ...]:
     return tuple(sorted(found, key=lambda each: (each.order, each.name)))
 
 
+def wanted_names() -> re.Pattern[str]:
+    """One pattern for the names of all formats."""
+    return re.compile("|".join(_scoped(each.names) for each in formats()) or r"(?!)")
+
+
+def _scoped(pattern: re.Pattern[str]) -> str:
+    """A pattern's text with its own flags, fit to stand inside another."""
+    ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
+    return f"{ignore}{pattern.pattern})"
+
+
 def claim(name: str, head: bytes) -> Format | bool | None:
     """The format of a file, by its name and first bytes.
 

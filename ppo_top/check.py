@@ -68,11 +68,7 @@ def check(
     session = load(paths, settings, err or sys.stderr, tell)
     if session is None:
         return COULD_NOT_LOOK
-    runs = session.ordered()
-    for run in runs:
-        if run.id not in told:
-            tell(run)
-    texts = (told[run.id] for run in runs)
+    texts = (told[run.id] for run in session.ordered())
     print(as_json(texts) if as_object else "\n\n".join(texts), file=out)
     return exit_code(session.runs.values(), fail_on)
 
@@ -87,9 +83,6 @@ def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: boo
     session = load(paths, settings, sys.stderr, tell)
     if session is None:
         return COULD_NOT_LOOK
-    for run in session.runs.values():
-        if run.id not in fell:
-            tell(run)
     runs = [Judged(run.name, run.findings, fell[run.id]) for run in session.ordered()]
     if as_object:
         print(json.dumps(backtest_object(runs)))

@@ -12,14 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ppo_top import mishap
-from ppo_top.gain import Feed as Feed
-from ppo_top.gain import Gain as Gain
-from ppo_top.gain import Source as Source
+from ppo_top.gain import Gain, Source
 from ppo_top.model import Batch, Problem
+from ppo_top.parsers import Claim
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
 from ppo_top.tail import PIECE, Tail
-
-Claim = Callable[[str, bytes], Format | bool | None]
 
 LONG_HEAD = 16 * HEAD_BYTES
 """A log may begin with pages of warnings: so much is kept of a file that no format claims yet."""

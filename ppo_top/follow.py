@@ -17,18 +17,16 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from ppo_top import mishap, parsers
 from ppo_top.discover import Discovery, Found, Look
-from ppo_top.feed import Claim, Feed, FileFeed, Gain, Source
+from ppo_top.feed import FileFeed
+from ppo_top.gain import Feed, Gain, Slice, Source
 from ppo_top.pipe import PipeFeed
 from ppo_top.turns import Turns, fit
 from ppo_top.watch import Watcher
-
-__all__ = ["Follower", "Gain", "Slice", "Source"]
 
 SWEEP_S = 0.5
 """How often logs that changed lately are looked at: a point is seen within a second."""
@@ -48,20 +46,6 @@ MOST_LEFT = 100_000
 """So many names of deleted logs are remembered, in case they return."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """What a poll brought. `more`: there is more to read right now.
-
-    `read_bytes` of `total_bytes` of all known logs have been read, for a progress bar.
-    """
-
-    gains: list[Gain]
-    gone: list[Source]
-    more: bool
-    read_bytes: int
-    total_bytes: int
-
-
 class Follower:
     """All logs below `paths` (files or directories, which may come, go and return), and a pipe.
 
@@ -76,7 +60,7 @@ class Follower:
         stdin: BinaryIO | None = None,
         max_depth: int = 32,
         clock: Callable[[], float] = time.monotonic,
-        claim: Claim | None = None,
+        claim: parsers.Claim | None = None,
         patterns: parsers.Patterns = (),
         names: re.Pattern[str] | None = None,
         watcher: Watcher | None = None,
@@ -85,7 +69,7 @@ class Follower:
         mishap.watch(paths)
         self._clock = clock
         self._claim = claim or parsers.claimer(patterns)
-        self._discovery = Discovery(paths, names or wanted_names(), max_depth, clock)
+        self._discovery = Discovery(paths, names or parsers.wanted_names(), max_depth, clock)
         self._feeds: dict[str, FileFeed] = {}
         self._keys: set[str] = {"stdin"}
         self._left: set[str] = set()  # keys of sources that are gone
@@ -361,14 +345,3 @@ class Follower:
             self._pipe.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
-
-
-def wanted_names() -> re.Pattern[str]:
-    """One pattern for the names of all formats."""
-    return re.compile("|".join(_scoped(each.names) for each in parsers.formats()) or r"(?!)")
-
-
-def _scoped(pattern: re.Pattern[str]) -> str:
-    """A pattern's text with its own flags, fit to stand inside another."""
-    ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
-    return f"{ignore}{pattern.pattern})"

@@ -38,6 +38,20 @@ class Gain:
     ahead: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a poll brought. `more`: there is more to read right now.
+
+    `read_bytes` of `total_bytes` of all known logs have been read, for a progress bar.
+    """
+
+    gains: list[Gain]
+    gone: list[Source]
+    more: bool
+    read_bytes: int
+    total_bytes: int
+
+
 class Feed(Protocol):
     """Something that grows and is read piece by piece.
 

@@ -20,12 +20,12 @@ def load(
     paths: Sequence[Path],
     settings: Settings,
     err: TextIO,
-    parting: Callable[[Run], None] | None = None,
+    tell: Callable[[Run], None] | None = None,
 ) -> Session | None:
     """Read all that the paths hold now; None (after a line on `err`) where there is nothing.
 
-    With `parting` not all points are kept where there are many: it is called with each run before
-    its points go, when the run has been read and judged. Findings and newest rows stay.
+    With `tell` not all points are kept where there are many: it is called with each run when that
+    has been read and judged, while all its points are here. Findings and newest rows stay.
     """
     for path in paths:
         if not path.exists():
@@ -33,23 +33,8 @@ def load(
             return None
     follower = Follower(paths, patterns=settings.patterns, once=True)
     session = Session(settings)
-    parted: dict[str, int] = {}
-
-    def part(run: Run) -> None:
-        assert parting is not None
-        parted[run.id] = run.points
-        parting(run)
-
     try:
-        _read(follower, session, part if parting is not None else None)
-        _end(follower, session)
-        changed = [each.id for each in session.runs.values() if parted.get(each.id) != each.points]
-        if keys := session.wanted(changed):  # another log of the run was found after it had parted
-            follower.again(keys)
-            _read(follower, session, None)
-            _end(follower, session)
-            for each in changed:
-                part(session.runs[each])
+        _read(follower, session, tell)
         complain(follower, session, err)
     finally:
         follower.close()
@@ -60,33 +45,46 @@ def load(
     return session
 
 
-def _end(follower: Follower, session: Session) -> None:
-    session.apply(follower.finish().gains)
-    session.settle()
-    session.judge()
+def _read(follower: Follower, session: Session, tell: Callable[[Run], None] | None) -> None:
+    told: dict[str, int] = {}
+
+    def part(run: Run) -> None:
+        told[run.id] = run.points
+        if tell is not None:
+            tell(run)
+
+    def slim() -> None:
+        session.judge()
+        session.slim(parting=part)
+
+    drain(follower, session, slim if tell is not None else None)
+    _end(follower, session)
+    rest = [run.id for run in session.runs.values() if told.get(run.id) != run.points]
+    if keys := session.wanted(rest):  # another log of a run was found after that had parted
+        follower.again(keys)
+        drain(follower, session)
+        _end(follower, session)
+    for each in rest:
+        part(session.runs[each])
 
 
-def _read(follower: Follower, session: Session, parting: Callable[[Run], None] | None) -> None:
+def drain(follower: Follower, session: Session, after: Callable[[], None] | None = None) -> None:
+    """Hand over what there is, slice by slice (`after` each), until there is no more for now."""
     while True:
         slice_ = follower.poll(LIMIT, BUDGET_S)
         session.apply(slice_.gains)
         session.forget(slice_.gone)
         session.reading = slice_.more
-        if parting is not None:
-            session.judge()
-            session.slim(parting=parting)
+        if after is not None:
+            after()
         if not slice_.more:
             return
 
 
-def drain(follower: Follower, session: Session) -> None:
-    """Hand over what there is, slice by slice, until there is no more for now."""
-    while True:
-        slice_ = follower.poll(1_000_000, BUDGET_S)
-        session.apply(slice_.gains)
-        session.forget(slice_.gone)
-        if not slice_.more:
-            return
+def _end(follower: Follower, session: Session) -> None:
+    session.apply(follower.finish().gains)
+    session.settle()
+    session.judge()
 
 
 def complain(follower: Follower, session: Session, err: TextIO) -> None:

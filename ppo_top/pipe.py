@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ppo_top import mishap
-from ppo_top.feed import FIRST_PIECE, Claim, Gain, Source
+from ppo_top.feed import FIRST_PIECE
+from ppo_top.gain import Gain, Source
 from ppo_top.model import Batch, Problem
+from ppo_top.parsers import Claim
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.tail import PIECE
 

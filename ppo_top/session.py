@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
-from ppo_top.follow import Gain, Source
+from ppo_top.gain import Gain, Source
 from ppo_top.group import Groups
 from ppo_top.model import Severity
 from ppo_top.run import Run
@@ -230,5 +230,4 @@ def _shrink(runs: Iterable[Run], how: Callable[[Run], None], excess: int) -> int
 def _rank(run: Run) -> tuple[int, float, str]:
     open_now = [finding.severity for finding in run.findings if finding.cleared is None]
     trouble = max((s for s in open_now if s >= Severity.WATCH), default=0)
-    newest = max((source.mtime for source in run.sources.values()), default=0.0)
-    return -trouble, -newest, run.name
+    return -trouble, -run.last_change, run.name

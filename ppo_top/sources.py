@@ -8,7 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
-from ppo_top.follow import Gain, Source
+from ppo_top.gain import Gain, Source
 from ppo_top.model import ConfigValue, Ended, Line, Lines, Problem, Series
 from ppo_top.rules.text import TextEvidence, match
 from ppo_top.words import count, plural

@@ -64,7 +64,7 @@ def _by_rhythm(run: Run, now: float) -> Standing:
 
 def last_sign(run: Run, now: float) -> float:
     """When a source last grew; times in the future (a clock that jumped) count as now."""
-    return min(now, max((source.mtime for source in run.sources.values()), default=now))
+    return min(now, run.last_change if run.sources else now)
 
 
 def pauses(run: Run) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from ppo_top.feed import Feed
+from ppo_top.gain import Feed
 
 SMALL, LARGE = 1 << 16, 4 << 20
 """Bounds of the piece that is read at once; between them it follows the speed of the reader."""

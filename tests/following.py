@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from ppo_top.follow import Follower, Gain, Slice
+from ppo_top.follow import Follower
+from ppo_top.gain import Gain, Slice
 from ppo_top.model import Batch, Columns, Problem
 from ppo_top.parsers.base import Format
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.discover import Discovery
-from ppo_top.follow import wanted_names
+from ppo_top.parsers import wanted_names
 from ppo_top.places import NEVER
 from tests.following import Clock
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.follow import Follower, wanted_names
+from ppo_top.follow import Follower
 from ppo_top.model import Batch, Columns, Problem
-from ppo_top.parsers import formats
+from ppo_top.parsers import formats, wanted_names
 from ppo_top.parsers.base import Format
 from tests.following import FORMAT, NUMBERS, GrowingFile, Reader, claim
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.feed import Gain, Source
 from ppo_top.follow import Follower
+from ppo_top.gain import Gain, Source
 from ppo_top.lines import LONGEST, Block, Line, Lines
 from ppo_top.model import Batch, State
 from ppo_top.parsers import console_format

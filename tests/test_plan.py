@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.catalogue import TAG
-from ppo_top.follow import Source
+from ppo_top.gain import Source
 from ppo_top.merge import Rows
 from ppo_top.model import Columns, Series
 from ppo_top.parsers import formats

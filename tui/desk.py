@@ -213,7 +213,7 @@ class Desk:
         return list(dict.fromkeys(listed + drawn))
 
     def _updated(self, run: Run | None) -> str:
-        newest = max((s.mtime for s in run.sources.values()), default=0.0) if run else 0.0
+        newest = run.last_change if run is not None else 0.0
         if not newest:
             return ""
         age = self.clock() - newest

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
-from ppo_top.follow import Slice
+from ppo_top.gain import Slice
 from ppo_top.tui.canvas import Canvas, use_cell_compositor
 
 

@@ -24,10 +24,13 @@ def time_at(run: Run, row: int) -> float:
 def row_at(run: Run, when: float) -> int | None:
     """The newest row of a run at a time (-1: it had not begun); None: its end.
 
-    A log without a clock of this world is shown as it ended.
+    A log without a clock of this world is shown as it ended; so is a run whose rows of that time
+    were let go.
     """
     times = run.timeline.times
     if not len(times) or not when > 1e9 or not times[0] > 1e9 or times[-1] <= when:
+        return None
+    if times.dropped and times[0] <= when < times[times.dropped]:
         return None
     return bisect_right(times, when) - 1
 

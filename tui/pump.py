@@ -11,7 +11,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from ppo_top.follow import Follower, Slice
+from ppo_top.follow import Follower
+from ppo_top.gain import Slice
 
 LIMIT, BUDGET_S = 50_000, 0.04
 """Points and seconds of one slice: the interface takes it in well below a tenth of a second."""

@@ -65,7 +65,7 @@ class RunList:
         row = self.row_of(run)
         if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < FRESH_S:
             return kept[3]
-        newest = max((source.mtime for source in run.sources.values()), default=0.0)
+        newest = run.last_change
         state = state_at(run, row, now)
         word = self.verdict_of(run, row)
         made = Known(run.id, run.name, run.path, word, state, newest, traits(run.name, run.config))

@@ -11,7 +11,8 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from ppo_top import mishap
-from ppo_top.follow import Follower, Slice
+from ppo_top.follow import Follower
+from ppo_top.gain import Slice
 from ppo_top.model import Severity
 from ppo_top.session import MOST_WAITING
 from ppo_top.tui.canvas import Canvas

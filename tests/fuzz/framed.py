@@ -7,11 +7,10 @@ what their formats put around them.
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Callable
 
 from ppo_top.parsers._crc32c import crc32c, masked
-from ppo_top.parsers._leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE
+from tests.parsers.leveldb_files import logged
 
 BETWEEN = b"\0\xfe\xff\n"
 IDENT = b":W&B\xe1\xbe\0"
@@ -29,21 +28,8 @@ def _record(payload: bytes) -> bytes:
 
 
 def transaction_log(data: bytes) -> bytes:
-    """LevelDB's parts as W&B and SwanLab write them, with right checksums."""
-    file = bytearray(IDENT)
-    for record in data.split(BETWEEN):
-        first, rest = True, record
-        while first or rest:
-            left = BLOCK - len(file) % BLOCK
-            if left < HEADER:
-                file += bytes(left)
-                left = BLOCK
-            piece, rest = rest[: left - HEADER], rest[left - HEADER :]
-            kind = (FIRST if rest else FULL) if first else (MIDDLE if rest else LAST)
-            checksum = zlib.crc32(bytes([kind]) + piece)
-            file += struct.pack("<IHB", checksum, len(piece), kind) + piece
-            first = False
-    return bytes(file)
+    """LevelDB's parts as W&B and SwanLab write them."""
+    return logged(IDENT, data.split(BETWEEN))
 
 
 BUILDERS: dict[str, dict[str, Callable[[bytes], bytes]]] = {

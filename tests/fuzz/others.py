@@ -11,7 +11,7 @@ from unittest import mock
 from ppo_top import mishap
 from ppo_top.card import report_lines
 from ppo_top.catalogue import is_concept
-from ppo_top.follow import Gain, Source
+from ppo_top.gain import Gain, Source
 from ppo_top.parsers import formats
 from ppo_top.parsers._protobuf import Malformed, fields
 from ppo_top.report import as_json, object_text

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import struct
 import time
-import zlib
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,30 +11,14 @@ from hypothesis import strategies as st
 from ppo_top.model import Problem
 from ppo_top.parsers._leveldb import BLOCK, FIRST, FULL, HEADER, LAST, LONGEST, MIDDLE, Log, Record
 from tests.parsers.harness import chunks, cuts
+from tests.parsers.leveldb_files import logged, part
 
 IDENT = b":W&B\xe1\xbe"
 
 
-def part(kind: int, data: bytes) -> bytes:
-    """One part with its checksum."""
-    return struct.pack("<IHB", zlib.crc32(bytes([kind]) + data), len(data), kind) + data
-
-
 def written(records: list[bytes]) -> bytes:
     """A file that holds the records, cut at the blocks as LevelDB's format says."""
-    file = bytearray(IDENT + b"\0")
-    for record in records:
-        first, rest = True, record
-        while first or rest:
-            left = BLOCK - len(file) % BLOCK
-            if left < HEADER:
-                file += bytes(left)
-                left = BLOCK
-            piece, rest = rest[: left - HEADER], rest[left - HEADER :]
-            kind = (FIRST if rest else FULL) if first else (MIDDLE if rest else LAST)
-            file += part(kind, piece)
-            first = False
-    return bytes(file)
+    return logged(IDENT + b"\0", records)
 
 
 def read(pieces: list[bytes]) -> tuple[list[bytes], list[Problem]]:

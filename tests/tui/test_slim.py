@@ -12,11 +12,13 @@ import pytest
 
 from ppo_top.follow import Follower
 from ppo_top.memory import Memory
+from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui import Replay
 from ppo_top.tui.compare import MOST
 from ppo_top.tui.desk import LOOKED, Desk
+from ppo_top.tui.moment import row_at
 from ppo_top.tui.program import PpoTop
 from ppo_top.tui.spans import plain
 from tests.tui.screens import write_sick
@@ -81,3 +83,16 @@ async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
         assert screen(app).count("last ") == MOST
         await pilot.press("escape")
         await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
+
+
+def test_a_moment_of_rows_that_were_let_go_is_the_end() -> None:
+    """In a replay the list shows such a run as it ended, not as it began."""
+    run = Run("r", "r", "", Settings())
+    for row in range(200):
+        run.timeline.steps.append(row)
+        run.timeline.times.append(1.7e9 + row)
+    assert row_at(run, 1.7e9 + 50.5) == 50
+    run.timeline.let_go(180)
+    assert row_at(run, 1.7e9 + 50.5) is None
+    assert row_at(run, 1.7e9 + 190.5) == 190
+    assert row_at(run, 1.7e9 - 1.0) == -1

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.follow import Follower, Slice
+from ppo_top.follow import Follower
+from ppo_top.gain import Slice
 from ppo_top.settings import Settings
 from ppo_top.tui.app import _greeting
 from ppo_top.tui.keys import table
