@@ -74,7 +74,7 @@ def test_the_source_with_a_clock_and_full_precision_feeds_what_it_has() -> None:
     assert found["n_updates"] == CSV.key
 
 
-@pytest.mark.parametrize("order", permutations([EVENTS, CSV, CONSOLE]), ids=lambda _: "")
+@pytest.mark.parametrize("order", list(permutations([EVENTS, CSV, CONSOLE])), ids=lambda _: "")
 def test_the_choice_does_not_depend_on_the_order_of_arrival(order: Sequence[SourceState]) -> None:
     """Whichever file was found first."""
     assert fed(make_plan(order, {})) == fed(make_plan([EVENTS, CSV, CONSOLE], {}))

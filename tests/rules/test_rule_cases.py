@@ -50,7 +50,7 @@ def unconfirmed(case: Case) -> bool:
     return rule.grades.get(about(case).family, rule.grade) == "D"
 
 
-@pytest.mark.parametrize("case", filter(unconfirmed, CASES), ids=lambda case: case.rule)
+@pytest.mark.parametrize("case", list(filter(unconfirmed, CASES)), ids=lambda case: case.rule)
 def test_what_no_run_has_confirmed_is_only_remarked_on(case: Case) -> None:
     """However sick the run, such a rule asks to watch and no more."""
     columns = {**HEALTHY[case.family], **case.sick}
