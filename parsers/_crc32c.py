@@ -46,9 +46,8 @@ def intact(data: bytes, stored: int) -> bool:
 @cache
 def shares(distance: int) -> tuple[int, ...]:
     """What each byte value adds to the checksum, `distance` bytes before the end of a message."""
-    if distance == 0:
-        return _TABLE
-    return tuple(share >> 8 ^ _TABLE[share & 255] for share in shares(distance - 1))
+    zeros = bytes(distance)
+    return _combined([_advance(_TABLE[1 << bit], zeros) for bit in range(8)])
 
 
 def all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) -> bool:
@@ -128,11 +127,12 @@ def _leap(width: int) -> tuple[tuple[int, ...], ...]:
     """Tables that carry each byte of a state over `width` zero bytes."""
     zeros = bytes(width)
     bits = [_advance(1 << bit, zeros) for bit in range(32)]
-    tables = []
-    for byte in range(4):
-        table = [0] * 256
-        for value in range(1, 256):
-            low = value & -value
-            table[value] = table[value ^ low] ^ bits[8 * byte + low.bit_length() - 1]
-        tables.append(tuple(table))
-    return tuple(tables)
+    return tuple(_combined(bits[start : start + 8]) for start in range(0, 32, 8))
+
+
+def _combined(bits: Sequence[int]) -> tuple[int, ...]:
+    """For each byte value the sum of what its eight bits give."""
+    table = [0]
+    for bit in bits:
+        table += [bit ^ each for each in table]
+    return tuple(table)

@@ -39,6 +39,14 @@ def test_a_byte_has_its_share(data: bytes, place: int, change: int) -> None:
     assert crc32c(changed) ^ crc32c(data) == shares(len(data) - 1 - place)[change]
 
 
+def test_a_byte_far_from_the_end_has_its_share() -> None:
+    """However long the message is, and whatever was asked before."""
+    shares.cache_clear()
+    data = bytes(20_000)
+    changed = b"\x9c" + data[1:]
+    assert theirs(changed) ^ theirs(data) == shares(len(data) - 1)[0x9C]
+
+
 @given(st.lists(st.binary(min_size=9, max_size=9), min_size=1, max_size=20), st.data())
 def test_many_at_once(messages: list[bytes], data: st.DataObject) -> None:
     """Messages that differ in known places are checked together; one wrong bit is seen."""
