@@ -17,6 +17,7 @@ from ppo_top.model import Batch, Problem
 from ppo_top.parsers import Claim
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser, Store
 from ppo_top.tail import PIECE, Tail
+from ppo_top.tree import Found
 
 LONG_HEAD = 16 * HEAD_BYTES
 """A log may begin with pages of warnings: so much is kept of a file that no format claims yet."""
@@ -48,7 +49,7 @@ class FileFeed:
         self.tail = Tail(path, rewritten=True)  # until its format says that it is not
         self._root = root
         self._claim = claim
-        self.named = named
+        self._named = named
         self._head = b""
         self._parser: Parser | None = None
         self._store: Store | None = None
@@ -61,6 +62,11 @@ class FileFeed:
         self._void: set[str] = set()
         self.returns = False
         """Whether an earlier file of this key is gone: the first gain voids what that one gave."""
+
+    @property
+    def found(self) -> Found:
+        """The file as it was found."""
+        return Found(self.tail.path, self.key, self._root, self._named)
 
     @property
     def sources(self) -> list[Source]:
@@ -134,7 +140,7 @@ class FileFeed:
         found = self._claim(name, self._head[:HEAD_BYTES])
         if found is None and len(self._head) > HEAD_BYTES:
             found = self._claim(name, self._head)
-        if found is False and self.named:
+        if found is False and self._named:
             found = self._claim("named.log", self._head)  # the user says that it is a log
         if isinstance(found, Format) and found.tag is not None and not found.tag(self.tail.path):
             found = False

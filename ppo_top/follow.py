@@ -25,6 +25,7 @@ from ppo_top.discover import Discovery, Found, Look
 from ppo_top.feed import FileFeed
 from ppo_top.gain import Feed, Gain, Slice, Source
 from ppo_top.pipe import PipeFeed
+from ppo_top.refused import Refused
 from ppo_top.turns import Turns, fit
 from ppo_top.watch import Watcher
 
@@ -81,7 +82,7 @@ class Follower:
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
         self._moved, self._sums = True, (0, 0)
-        self._refused: dict[str, str] = {}
+        self._refused = Refused()
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
         self._watches = False
@@ -133,10 +134,9 @@ class Follower:
         return gains
 
     def _refuse(self, feed: FileFeed) -> None:
-        """No log: it is never looked at again, and told if the user gave this very file."""
+        """No log: it is not read again unless it begins anew, and told if the user gave it."""
         self._forget(feed)
-        if feed.named:
-            self._refused[feed.tail.path] = "is not a log that is known here"
+        self._refused.add(feed.found, feed.tail.stamp, feed.tail.head)
 
     def _progress(self) -> tuple[int, int]:
         if not self._moved:
@@ -196,6 +196,8 @@ class Follower:
             gone = self._apply(look, now)
         if round_:
             self._sweep_files(now)
+            for found in self._refused.renewed():
+                self._begin(found, now)
             busy, took = time.thread_time() - used, self._clock() - now
             pause = 0.0 if self._unseen else max(busy * SHARE, took * PATIENCE)
             self._due = now + max(SWEEP_S, pause)
@@ -232,7 +234,7 @@ class Follower:
     def _apply(self, look: Look, now: float) -> list[Source]:
         gone = []
         for found in look.lost:
-            self._refused.pop(found.path, None)
+            self._refused.drop(found.path)
             feed = self._feeds.get(found.path)
             if feed is not None:
                 self._forget(feed)
@@ -328,8 +330,8 @@ class Follower:
     @property
     def problems(self) -> list[str]:
         """What could not be looked at, in words."""
-        troubles = [*self._discovery.problems.items(), *self._refused.items()]
-        told = [f"{path} {what}" for path, what in troubles]
+        told = [f"{path} {what}" for path, what in self._discovery.problems.items()]
+        told += [f"{path} is not a log that is known here" for path in self._refused.named]
         told += [f"{f.tail.path} {f.tail.trouble}" for f in self._feeds.values() if f.tail.trouble]
         return told + ([self._watcher.trouble] if self._watcher.trouble else [])
 

@@ -36,6 +36,10 @@ MOST_GAPS = 8
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
+Stamp = tuple[int, ...]
+"""Size, time of the last change (ns), inode and device: whether a file may be another one now."""
+
+
 class Piece(NamedTuple):
     """New bytes of a file; `reset` says that they are its first ones, whatever was read before."""
 
@@ -52,13 +56,14 @@ class Tail:
 
     `offset` is the place where reading stopped, `zeros` the number of zero bytes after it that are
     held back (they may be room for bytes to come), `size` and `mtime` are the file's own as last
-    seen. `rewritten` asks for a closer look at what was read before, each time. `trouble` says in
-    words why the file cannot be read, and is empty while it can.
+    seen, `stamp` what tells whether it changed. `rewritten` asks for a closer look at what was read
+    before, each time. `trouble` says in words why the file cannot be read, and is empty while it
+    can.
     """
 
     __slots__ = (
         "_again", "_crc", "_gaps", "_head", "_last", "_reading", "_seen", "mtime", "offset", "path",
-        "rewritten", "size", "trouble", "zeros",
+        "rewritten", "size", "stamp", "trouble", "zeros",
     )  # fmt: skip
 
     def __init__(self, path: str, rewritten: bool = False) -> None:
@@ -67,8 +72,9 @@ class Tail:
         self.size = 0
         self.mtime = 0.0
         self.trouble = ""
-        self._seen: tuple[int, ...] = ()
-        self._reading: tuple[int, ...] = ()
+        self.stamp: Stamp = ()
+        self._seen: Stamp = ()
+        self._reading: Stamp = ()
         self._again = False
         self._forget()
 
@@ -80,6 +86,11 @@ class Tail:
         self._head = b""
         self._last = b""
         self._gaps: list[int] = []
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes that were read."""
+        return self._head
 
     def again(self) -> None:
         """Read from the beginning once more; the next piece is a reset."""
@@ -105,12 +116,12 @@ class Tail:
             found = os.stat(self.path)
         except OSError:
             return False
-        self.size, self.mtime = found.st_size, found.st_mtime
-        return self._stamp(found) != self._seen and stat.S_ISREG(found.st_mode)
+        self._look(found)
+        return self.stamp != self._seen and stat.S_ISREG(found.st_mode)
 
-    @staticmethod
-    def _stamp(found: os.stat_result) -> tuple[int, ...]:
-        return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+    def _look(self, found: os.stat_result) -> None:
+        self.size, self.mtime = found.st_size, found.st_mtime
+        self.stamp = found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
 
     def read(self, limit: int = PIECE) -> Piece:
         """The next bytes, at most `limit`."""
@@ -135,19 +146,18 @@ class Tail:
         if not stat.S_ISREG(found.st_mode):
             return NOTHING
         self.trouble = ""
-        stamp = self._stamp(found)
-        self.size, self.mtime = found.st_size, found.st_mtime
+        self._look(found)
         reset = self._again or not self._continues(handle, found)
         self._again = False
         if reset:
             self._forget()
-        if self._reading[1:] != stamp[1:]:
+        if self._reading[1:] != self.stamp[1:]:
             self.zeros = 0  # what was not there yet may be there now
-        self._reading = stamp
+        self._reading = self.stamp
         data = self._next(handle, limit)
         done = self.offset + self.zeros >= found.st_size
         if done:
-            self._seen = stamp
+            self._seen = self.stamp
         return Piece(data, reset, not done)
 
     def _continues(self, handle: int, found: os.stat_result) -> bool:
@@ -158,7 +168,7 @@ class Tail:
             return False
         if self.rewritten and self.offset <= WHOLE:
             return zlib.crc32(_pread(handle, self.offset, 0)) == self._crc
-        other = self._reading[2:] != self._stamp(found)[2:]
+        other = self._reading[2:] != self.stamp[2:]
         strange = other or self.rewritten or found.st_size == self.offset
         if strange and _pread(handle, len(self._head), 0) != self._head:
             return False

@@ -129,14 +129,66 @@ def test_an_empty_file_waits_for_its_format(runs: Path, reader: Reader) -> None:
 def test_a_file_that_no_format_reads_costs_one_look(
     runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Refused files are neither read nor asked for their size again."""
-    (runs / "x.num").write_text("# no log\n")
+    """A refused file is not read again, and no format is asked again because it grew."""
+    refused = GrowingFile(runs / "x.num")
+    refused.write("# no log\n")
     assert reader.look() == {}
-    (runs / "x.num").write_text("# still none, but longer\n")
     opened = []
     monkeypatch.setattr(os, "open", lambda path, *_: opened.append(path))
     assert reader.look() == {}
     assert opened == []
+    monkeypatch.undo()
+    asked = []
+    monkeypatch.setattr("ppo_top.feed.FileFeed.take", lambda feed, *_: asked.append(feed))
+    refused.write("# still none\n1\n")
+    assert reader.look() == {}
+    assert asked == []
+    refused.close()
+
+
+@pytest.mark.parametrize("how", ["recreate", "replace", "in place"])
+def test_a_refused_file_that_begins_anew_is_looked_at_again(
+    runs: Path, reader: Reader, how: str
+) -> None:
+    """`python train.py > train.log` once more, where something else was: another log."""
+    file = GrowingFile(runs / "x.num")
+    file.write("# no log\n")
+    assert reader.look() == {}
+    if how == "in place":  # and longer than before when it is next looked at
+        file.truncate()
+        file.write("1\n2\n3\n4\n5\n6\n7\n8\n")
+    else:
+        getattr(file, how)("1\n2\n3\n4\n5\n6\n7\n8\n")
+    assert reader.look() == {"x.num": [1, 2, 3, 4, 5, 6, 7, 8]}
+    file.write("9\n")
+    assert reader.look()["x.num"][-1] == 9
+    file.close()
+
+
+def test_a_refused_file_that_is_away_for_a_moment_stays_refused(
+    runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be looked at is not for that reason another file."""
+    (runs / "x.num").write_text("# no log\n")
+    assert reader.look() == {}
+    begun = []
+    with monkeypatch.context() as away:
+        away.setattr("ppo_top.tail.Tail.changed", lambda tail: False)
+        away.setattr(reader.follower, "_begin", lambda *found: begun.append(found))
+        assert reader.look() == {}
+    assert reader.look() == {}
+    assert begun == []
+
+
+def test_many_refused_files_are_looked_at_in_turn(runs: Path, reader: Reader) -> None:
+    """All of a thousand are asked within some rounds, none is forgotten."""
+    for number in range(1000):
+        (runs / f"{number}.num").write_text("# no log\n")
+    assert reader.look() == {}
+    (runs / "500.num").write_text("1\n2\n3\n4\n5\n")
+    for _ in range(20):
+        reader.look()
+    assert reader.values == {"500.num": [1, 2, 3, 4, 5]}
 
 
 def test_a_late_decision(runs: Path) -> None:

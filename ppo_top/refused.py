@@ -1,0 +1,69 @@
+"""Files that are no logs: cheap to keep in mind, and looked at again when they begin anew."""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+from typing import NamedTuple
+
+from ppo_top.tail import Stamp, Tail
+from ppo_top.tree import Found
+
+MOST = 100_000
+"""So many are remembered; of more nobody asks again."""
+IN_TURN = 16
+"""All are looked at once in so many rounds."""
+FEWEST = 64
+"""So many at least are looked at in a round."""
+
+
+class _Known(NamedTuple):
+    found: Found
+    stamp: Stamp
+    crc: int
+    length: int
+    """of its first bytes"""
+
+
+class Refused:
+    """What was found to be no log, as it was then.
+
+    One that only grows stays what it is. One that begins with other bytes (`> train.log`, a new
+    file under the old name) is a new file.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    def add(self, found: Found, stamp: Stamp, head: bytes) -> None:
+        """Keep in mind what a file was when it was refused, by these first bytes."""
+        if len(self._known) < MOST:
+            self._known[found.path] = _Known(found, stamp, zlib.crc32(head), len(head))
+
+    def drop(self, path: str) -> None:
+        """The file is gone."""
+        self._known.pop(path, None)
+
+    def renewed(self) -> list[Found]:
+        """Of the next ones in turn those that are other files now; they are kept no more."""
+        count = min(len(self._known), max(FEWEST, len(self._known) // IN_TURN))
+        some = [self._known.popitem(last=False)[1] for _ in range(count)]
+        same = [known._replace(stamp=now) for known in some if (now := _same(known))]
+        self._known.update((known.found.path, known) for known in same)
+        return [known.found for known in some if known.found.path not in self._known]
+
+    @property
+    def named(self) -> list[str]:
+        """The paths of those that the user gave."""
+        return [path for path, known in self._known.items() if known.found.named]
+
+
+def _same(known: _Known) -> Stamp | None:
+    """The stamp of a file that still begins as it did (or is away for the moment)."""
+    tail = Tail(known.found.path)
+    if not tail.changed():  # not there, or no file
+        return known.stamp
+    if tail.stamp == known.stamp:
+        return known.stamp
+    head, _ = tail.edges(known.length)
+    return tail.stamp if zlib.crc32(head) == known.crc else None
