@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -224,13 +224,14 @@ def _export(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         from ppo_top.export import export
-        from ppo_top.load import load
+        from ppo_top.load import read
 
         paths = _chosen(options.path)
-        session = load(paths, _settings(options, paths), sys.stderr)
-        if session is None:
+        reading = read(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        if reading is None:
             return COULD_NOT_LOOK
-        export(session.ordered(), sys.stdout, options.format, options.source)
+        with closing(reading):
+            export(reading.whole(), sys.stdout, options.format, options.source)
         return 0
 
     return run

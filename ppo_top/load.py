@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -16,56 +16,104 @@ LIMIT, BUDGET_S = 200_000, 1.0
 """Points and seconds of one slice."""
 
 
+Tell = Callable[[Run], None]
+
+
 def load(
-    paths: Sequence[Path],
-    settings: Settings,
-    err: TextIO,
-    tell: Callable[[Run], None] | None = None,
+    paths: Sequence[Path], settings: Settings, err: TextIO, tell: Tell | None = None
 ) -> Session | None:
     """Read all that the paths hold now; None (after a line on `err`) where there is nothing.
 
     With `tell` not all points are kept where there are many: it is called with each run when that
     has been read and judged, while all its points are here. Findings and newest rows stay.
     """
+    reading = read(paths, settings, err, tell)
+    if reading is None:
+        return None
+    reading.close()
+    return reading.session
+
+
+def read(
+    paths: Sequence[Path], settings: Settings, err: TextIO, tell: Tell | None = None
+) -> Reading | None:
+    """The same, for who wants to look at runs again; the caller closes it."""
     for path in paths:
         if not path.exists():
             print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
             return None
-    follower = Follower(paths, patterns=settings.patterns, once=True)
-    session = Session(settings)
+    reading = Reading(paths, settings, err)
     try:
-        _read(follower, session, tell)
-        complain(follower, session, err)
-    finally:
-        follower.close()
-    if not any(run.points or run.findings for run in session.runs.values()):
+        reading.read(tell)
+    except BaseException:
+        reading.close()
+        raise
+    if not any(run.points or run.findings for run in reading.session.runs.values()):
+        reading.close()
         names = ", ".join(clean(str(path)) for path in paths)
         print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
         return None
-    return session
+    return reading
 
 
-def _read(follower: Follower, session: Session, tell: Callable[[Run], None] | None) -> None:
-    told: dict[str, int] = {}
+class Reading:
+    """What some paths hold: a session, and the logs that it came from."""
 
-    def part(run: Run) -> None:
-        told[run.id] = run.points
-        if tell is not None:
-            tell(run)
+    def __init__(self, paths: Sequence[Path], settings: Settings, err: TextIO) -> None:
+        self.session = Session(settings)
+        self._follower = Follower(paths, patterns=settings.patterns, once=True)
+        self._err = err
 
-    def slim() -> None:
-        session.judge()
-        session.slim(parting=part)
+    def read(self, tell: Tell | None) -> None:
+        """Read and judge everything (`load`)."""
+        told: dict[str, int] = {}
 
-    drain(follower, session, slim if tell is not None else None)
-    _end(follower, session)
-    rest = [run.id for run in session.runs.values() if told.get(run.id) != run.points]
-    if keys := session.wanted(rest):  # another log of a run was found after that had parted
-        follower.again(keys)
-        drain(follower, session)
-        _end(follower, session)
-    for each in rest:
-        part(session.runs[each])
+        def part(run: Run) -> None:
+            told[run.id] = run.points
+            if tell is not None:
+                tell(run)
+
+        def slim() -> None:
+            self.session.judge()
+            self.session.slim(parting=part)
+
+        drain(self._follower, self.session, slim if tell is not None else None)
+        self._end()
+        rest = [run.id for run in self.session.runs.values() if told.get(run.id) != run.points]
+        self._recall(rest)  # another log of a run was found after that had parted
+        for each in rest:
+            part(self.session.runs[each])
+        complain(self._follower, self.session, self._err)
+
+    def whole(self) -> Iterator[Run]:
+        """The runs in their order, each with all its points; those of the last one may have gone.
+
+        A run whose logs cannot be read any more is left out, with a line on `err`.
+        """
+        for run in self.session.ordered():
+            self._recall([run.id])
+            if run.is_partial or run.id not in self.session.runs:
+                what = f"{clean(run.name)}: its logs went while they were read"
+                print(f"ppo-top: {what}", file=self._err)
+                continue
+            yield run
+            self.session.slim()
+
+    def _recall(self, runs: Sequence[str]) -> None:
+        """Have all points of these runs again."""
+        if keys := self.session.wanted(runs):
+            self._follower.again(keys)
+            drain(self._follower, self.session)
+            self._end()
+
+    def _end(self) -> None:
+        self.session.apply(self._follower.finish().gains)
+        self.session.settle()
+        self.session.judge()
+
+    def close(self) -> None:
+        """Close what is open; the session stays."""
+        self._follower.close()
 
 
 def drain(follower: Follower, session: Session, after: Callable[[], None] | None = None) -> None:
@@ -79,12 +127,6 @@ def drain(follower: Follower, session: Session, after: Callable[[], None] | None
             after()
         if not slice_.more:
             return
-
-
-def _end(follower: Follower, session: Session) -> None:
-    session.apply(follower.finish().gains)
-    session.settle()
-    session.judge()
 
 
 def complain(follower: Follower, session: Session, err: TextIO) -> None:

@@ -6,13 +6,18 @@ import csv
 import io
 import json
 import math
+import shutil
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ppo_top.cli import main
+from ppo_top.load import read
+from ppo_top.settings import Settings
 from tests.growing import DEMO, demo_runs
+from tests.tui.screens import write_sick
 
 HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
 Points = dict[str, list[tuple[int, float]]]
@@ -121,6 +126,51 @@ def test_best_holds_one_series_a_concept_in_its_own_sign(
             assert not float(value) < 0.0
     assert sources
     assert all(len(each) == 1 for each in sources.values())
+
+
+@pytest.mark.parametrize("source", ["all", "best"])
+def test_an_export_of_many_points_is_that_of_few(
+    source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points that were let go while the rest was read are read again: each is there once."""
+    usual = exported(capsys, DEMO, "--source", source)
+    monkeypatch.setattr("ppo_top.session.MOST_POINTS", 1)
+    monkeypatch.setattr("ppo_top.session.FEW_POINTS", 1)
+    assert exported(capsys, DEMO, "--source", source) == usual
+    assert len({row[0] for row in usual[1:]}) >= 9
+
+
+def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many runs there are, about as many points are held as are allowed."""
+    monkeypatch.setattr("ppo_top.session.MOST_POINTS", 30_000)
+    for number in range(12):
+        write_sick(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
+    reading = read([tmp_path], Settings(), io.StringIO(), lambda run: None)
+    assert reading is not None
+    with closing(reading):
+        for run in reading.whole():
+            assert run.held == run.points
+            assert sum(each.held for each in reading.session.runs.values()) < 90_000
+
+
+def test_a_run_whose_logs_go_meanwhile_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the others every point is there; half a run would look like a whole one."""
+    monkeypatch.setattr("ppo_top.session.MOST_POINTS", 1)
+    for name in ("first", "second", "third"):
+        write_sick(tmp_path / name / "progress.csv", updates=2_000)
+    err = io.StringIO()
+    reading = read([tmp_path], Settings(), err, lambda run: None)
+    assert reading is not None
+    seen = []
+    with closing(reading):
+        for run in reading.whole():
+            seen.append(run.name)
+            for other in {"first", "second", "third"} - set(seen):
+                shutil.rmtree(tmp_path / other, ignore_errors=True)
+    assert len(seen) == 1
+    assert err.getvalue().count("its logs went while they were read") == 2
 
 
 def test_a_missing_path_is_code_2(capsys: pytest.CaptureFixture[str]) -> None:
