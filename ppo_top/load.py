@@ -10,6 +10,7 @@ from ppo_top.follow import Follower
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
+from ppo_top.sources import SourceState
 from ppo_top.words import clean
 
 LIMIT, BUDGET_S = 200_000, 1.0
@@ -130,15 +131,18 @@ def drain(follower: Follower, session: Session, after: Callable[[], None] | None
 
 
 def complain(follower: Follower, session: Session, err: TextIO) -> None:
-    """Say on `err` what could not be read."""
+    """Say on `err` what could not be read, or was not kept."""
     for problem in follower.problems:
         print(f"ppo-top: {clean(str(problem))}", file=err)
     for run in session.runs.values():
         for source in run.sources.values():
-            if source.problem_count:
-                first = source.problems[0]
-                print(
-                    f"ppo-top: {clean(source.key)}: {source.problem_count} unreadable, first at "
-                    f"{first.offset}: {clean(first.what)}",
-                    file=err,
-                )
+            for what in _faults(source):
+                print(f"ppo-top: {clean(source.key)}: {what}", file=err)
+
+
+def _faults(source: SourceState) -> Iterator[str]:
+    if source.problem_count:
+        first = source.problems[0]
+        yield f"{source.problem_count} unreadable, first at {first.offset}: {clean(first.what)}"
+    if source.left_out:
+        yield source.left_out

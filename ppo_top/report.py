@@ -75,6 +75,7 @@ def _source(source: SourceState) -> dict[str, Any]:
         "format": source.format,
         "points": source.points,
         "problems": source.problem_count,
+        "left_out": source.left_out_values,
     }
 
 

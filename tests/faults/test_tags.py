@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from statistics import median
 
 import pytest
 
+from ppo_top.cli import main
 from ppo_top.follow import Follower
 from ppo_top.sources import MOST_TAGS
 from tests.faults.answers import answered
@@ -33,6 +35,22 @@ def test_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
     assert tool.end(60) in (0, 1), tool.errors
     assert any("left out: only the first 20,000 tags" in line for line in tool.lines), tool.lines
     assert int(tool.errors[-1]) < 160 << 10  # KiB; 80 without the tags
+
+
+def test_programs_are_told_what_is_missing(
+    exploded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """JSON counts the values that were not kept; an export that lacks them says so beside it."""
+    main(["check", "--json", str(exploded)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (source,) = run["sources"]
+    samples = MOST_TAGS - len(("step", "approx_kl"))
+    assert source["points"] == 500 + 500 + samples
+    assert source["left_out"] == 100_000 - samples
+    main(["export", "--format", "csv", str(exploded)])
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 1 + source["points"]
+    assert f"ppo-top: metrics.jsonl: {source['left_out']:,} values left out: " in told.err
 
 
 async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
