@@ -6,7 +6,7 @@ changed lately are swept each half second, old ones in turn, and never so often 
 one percent of a core.
 """
 
-# ruff: noqa: PTH112, PTH120
+# ruff: noqa: PTH112
 # Paths stay text here: an object for each would cost more than the system call.
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ import os
 import re
 import select
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from ppo_top import mishap, parsers
-from ppo_top.discover import Discovery, Found, Look
+from ppo_top.discover import Discovery
 from ppo_top.feed import FileFeed
 from ppo_top.gain import Feed, Gain, Slice, Source
+from ppo_top.logs import Logs
 from ppo_top.pipe import PipeFeed
-from ppo_top.refused import Refused
 from ppo_top.turns import Turns, fit
 from ppo_top.watch import Watcher
 
@@ -37,14 +36,8 @@ PATIENCE = 4
 """One that took a second, mostly waiting for a network, not before this many."""
 GATHER_S = 0.05
 """Events that come within this time are looked at together: a flood makes no flood of looks."""
-LATELY_S = 600.0
-"""A log that changed within this time is looked at in every sweep."""
-IN_TURN = 16
-"""The others are all looked at once in so many sweeps."""
 WATCH_AGAIN_S = 5.0
 """How often it is considered which directories are worth a watch."""
-MOST_LEFT = 100_000
-"""So many names of deleted logs are remembered, in case they return."""
 
 
 class Follower:
@@ -69,25 +62,18 @@ class Follower:
     ) -> None:
         mishap.watch(paths)
         self._clock = clock
-        self._claim = claim or parsers.claimer(patterns)
+        claim = claim or parsers.claimer(patterns)
+        self._logs = Logs(claim, clock)
         self._discovery = Discovery(paths, names or parsers.wanted_names(), max_depth, clock)
-        self._feeds: dict[str, FileFeed] = {}
-        self._keys: set[str] = {"stdin"}
-        self._left: set[str] = set()  # keys of sources that are gone
-        self._folders: dict[str, dict[str, FileFeed]] = {}
-        self._live: dict[str, FileFeed] = {}
-        self._old: deque[FileFeed] = deque()
         self._ready = Turns()
         self._ahead: set[str] = set()
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
-        self._moved, self._sums = True, (0, 0)
-        self._refused = Refused()
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._watcher = watcher or Watcher(self.wake)
         self._watches = False
         console = parsers.console_format(patterns)
-        self._pipe = PipeFeed(stdin, self._claim, console, time.time) if stdin else None
+        self._pipe = PipeFeed(stdin, claim, console, time.time) if stdin else None
         self._once = once
         self.closed = False
 
@@ -108,19 +94,19 @@ class Follower:
                 points += sum(len(each) for each in gain.batch.points)
             if self._clock() >= until:
                 break
-        read, total = self._progress()
-        return Slice(gains, gone, bool(self._ready) or self._unseen, read, total)
+        more = bool(self._ready) or self._unseen
+        return Slice(gains, gone, more, *self._logs.progress())
 
     def _take(self, limit: int) -> list[Gain]:
         """One piece of the feed whose turn it is; of one in focus also what stands at its end."""
         feed = self._ready.pop()
-        self._moved = True
         start = self._clock()
         before = feed.offset
         gain = feed.take(feed.piece, limit)
         fit(feed, feed.offset - before, self._clock() - start)
+        self._logs.moved = True
         if isinstance(feed, FileFeed) and feed.refused:
-            self._refuse(feed)
+            self._logs.refuse(feed)
         elif feed.more:
             self._ready.push(feed)
         gains = [gain] if gain is not None else []
@@ -133,23 +119,6 @@ class Follower:
             gains += [newest] if newest is not None else []
         return gains
 
-    def _refuse(self, feed: FileFeed) -> None:
-        """No log: it is not read again unless it begins anew, and told if the user gave it."""
-        self._forget(feed)
-        self._refused.add(feed.found, feed.tail.stamp, feed.tail.head)
-
-    def _progress(self) -> tuple[int, int]:
-        if not self._moved:
-            return self._sums
-        self._moved = False
-        read = total = 0
-        for feed in self._feeds.values():
-            size, offset = feed.size, feed.offset
-            total += size
-            read += min(offset, size)
-        self._sums = read, total
-        return self._sums
-
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources before all others; of long ones the newest values come at once."""
         self._ahead = set(keys)
@@ -161,21 +130,20 @@ class Follower:
         For who keeps only a summary of a run, and wants its exact points back.
         """
         wanted = set(keys)
-        for feed in self._feeds.values():
+        for feed in self._logs:
             if not wanted.isdisjoint(source.key for source in feed.sources):
                 feed.again()
                 self._ready.push(feed)
 
     def finish(self) -> Slice:
         """No more will come: what is certain of the unfinished ends of all logs."""
-        feeds: list[Feed] = list(self._feeds.values())
-        if self._pipe is not None:
-            feeds.append(self._pipe)
+        files = list(self._logs)
+        feeds: list[Feed] = [*files, self._pipe] if self._pipe is not None else [*files]
         gains = [gain for feed in feeds if (gain := feed.finish()) is not None]
-        for feed in list(self._feeds.values()):
-            if feed.source is None and feed.size:
-                self._refuse(feed)
-        return Slice(gains, [], False, *self._progress())
+        for file in files:
+            if file.source is None and file.size:
+                self._logs.refuse(file)
+        return Slice(gains, [], False, *self._logs.progress())
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -186,18 +154,17 @@ class Follower:
         self._watcher.rest()
         round_ = now >= self._due
         for folder in hints.grew:
-            self._check(self._folders.get(folder, {}).values(), now)
+            self._line_up(self._logs.grew(folder))
         gone: list[Source] = []
         if round_ or self._unseen or hints.named:
             look = self._discovery.look(seconds, round_, hints.named)
             self._unseen = look.more
             if look.found:
                 self._due_watch = now
-            gone = self._apply(look, now)
+            gone = self._logs.lose(look.lost)
+            self._line_up(self._logs.begin(look.found))
         if round_:
-            self._sweep_files(now)
-            for found in self._refused.renewed():
-                self._begin(found, now)
+            self._line_up(self._logs.sweep())
             busy, took = time.thread_time() - used, self._clock() - now
             pause = 0.0 if self._unseen else max(busy * SHARE, took * PATIENCE)
             self._due = now + max(SWEEP_S, pause)
@@ -205,77 +172,9 @@ class Follower:
             self._watch(now)
         return gone
 
-    def _sweep_files(self, now: float) -> None:
-        live = list(self._live.values())
-        self._check(live, now)
-        for feed in live:
-            if now - feed.moved > LATELY_S:
-                del self._live[feed.tail.path]
-                self._old.append(feed)
-        count = min(len(self._old), max(64, len(self._old) // IN_TURN))
-        some = [self._old.popleft() for _ in range(count)]
-        self._check(some, now)
-        self._old.extend(
-            feed
-            for feed in some
-            if feed.tail.path not in self._live and self._feeds.get(feed.tail.path) is feed
-        )
-
-    def _check(self, feeds: Iterable[FileFeed], now: float) -> None:
-        """Line up the feeds that may give something."""
-        for feed in list(feeds):
-            if feed.changed():
-                self._moved = True
-                feed.moved = now
-                if not feed.refused:
-                    self._live[feed.tail.path] = feed
-                self._ready.push(feed)
-
-    def _apply(self, look: Look, now: float) -> list[Source]:
-        gone = []
-        for found in look.lost:
-            self._refused.drop(found.path)
-            feed = self._feeds.get(found.path)
-            if feed is not None:
-                self._forget(feed)
-                gone.extend(feed.sources)
-                if feed.source is not None and len(self._left) < MOST_LEFT:
-                    self._left.add(feed.key)
-        for found in look.found:
-            self._begin(found, now)
-        return gone
-
-    def _begin(self, found: Found, now: float) -> None:
-        """Follow a file that was found; its age tells how often it will be looked at."""
-        key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
-        self._keys.add(key)
-        feed = FileFeed(found.path, key, found.root, self._claim, found.named)
-        feed.returns = key in self._left
-        self._left.discard(key)
-        self._feeds[found.path] = feed
-        self._moved = True
-        self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
-        if feed.changed():
+    def _line_up(self, feeds: Iterable[FileFeed]) -> None:
+        for feed in feeds:
             self._ready.push(feed)
-        age = max(0.0, time.time() - feed.mtime)
-        feed.moved = now - age
-        if age < LATELY_S:
-            self._live[found.path] = feed
-        else:
-            self._old.append(feed)
-
-    def _forget(self, feed: FileFeed) -> None:
-        """Follow a file no more: it is gone, or no log."""
-        self._moved = True
-        path = feed.tail.path
-        self._feeds.pop(path, None)
-        self._live.pop(path, None)
-        self._keys.discard(feed.key)
-        folder = self._folders.get(os.path.dirname(path), {})
-        folder.pop(path, None)
-        if not folder:
-            self._folders.pop(os.path.dirname(path), None)
-        feed.close()
 
     # --- waiting -----------------------------------------------------------------------------
 
@@ -315,8 +214,7 @@ class Follower:
     def _watch(self, now: float) -> None:
         """Watch where something happened last: the roots, the folders of logs, those above them."""
         self._due_watch = now + WATCH_AGAIN_S
-        feeds = sorted(self._live.values(), key=lambda feed: -feed.moved)
-        folders = dict.fromkeys(os.path.dirname(feed.tail.path) for feed in feeds)
+        folders = self._logs.folders()
         wanted = dict.fromkeys(root for root in self._discovery.roots if os.path.isdir(root))
         wanted.update(folders)
         wanted.update(dict.fromkeys(map(os.path.dirname, folders)))
@@ -331,8 +229,7 @@ class Follower:
     def problems(self) -> list[str]:
         """What could not be looked at, in words."""
         told = [f"{path} {what}" for path, what in self._discovery.problems.items()]
-        told += [f"{path} is not a log that is known here" for path in self._refused.named]
-        told += [f"{f.tail.path} {f.tail.trouble}" for f in self._feeds.values() if f.tail.trouble]
+        told += self._logs.problems()
         return told + ([self._watcher.trouble] if self._watcher.trouble else [])
 
     def close(self) -> None:
@@ -341,7 +238,7 @@ class Follower:
             return
         self.closed = True
         self._watcher.close()
-        for feed in self._feeds.values():
+        for feed in self._logs:
             feed.close()
         if self._pipe is not None:
             self._pipe.close()

@@ -12,9 +12,14 @@ from ppo_top.tree import Found
 MOST = 100_000
 """So many are remembered; of more nobody asks again."""
 IN_TURN = 16
-"""All are looked at once in so many rounds."""
+"""Files that rest are all looked at once in so many rounds."""
 FEWEST = 64
-"""So many at least are looked at in a round."""
+"""So many of them at least are looked at in a round."""
+
+
+def in_turn(count: int) -> int:
+    """How many of `count` files are looked at in a round."""
+    return min(count, max(FEWEST, count // IN_TURN))
 
 
 class _Known(NamedTuple):
@@ -46,8 +51,8 @@ class Refused:
 
     def renewed(self) -> list[Found]:
         """Of the next ones in turn those that are other files now; they are kept no more."""
-        count = min(len(self._known), max(FEWEST, len(self._known) // IN_TURN))
-        some = [self._known.popitem(last=False)[1] for _ in range(count)]
+        turn = range(in_turn(len(self._known)))
+        some = [self._known.popitem(last=False)[1] for _ in turn]
         same = [known._replace(stamp=now) for known in some if (now := _same(known))]
         self._known.update((known.found.path, known) for known in same)
         return [known.found for known in some if known.found.path not in self._known]

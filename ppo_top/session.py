@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
+from ppo_top import heap
 from ppo_top.gain import Gain, Source
 from ppo_top.group import Groups
 from ppo_top.model import Severity
@@ -50,6 +51,7 @@ class Session:
         self._gone: set[str] = set()
         self._groups = Groups()
         self._unnamed = False
+        self._freed = 0
         self.reading = False
         """Whether the reader has more in hand: a run that is still being read can wait."""
 
@@ -197,9 +199,13 @@ class Session:
                 parting(run)
             run.let_go()
 
-        excess = _shrink(idle, let_go, excess)
+        left = _shrink(idle, let_go, excess)
         before = time.time() - CALM_S
-        _shrink([run for run in idle if run.last_change < before], Run.pack, excess)
+        left = _shrink([run for run in idle if run.last_change < before], Run.pack, left)
+        self._freed += excess - left
+        if self._freed >= MOST_POINTS:
+            self._freed = 0
+            heap.trim()
 
     def wanted(self, looked: Iterable[str] = ()) -> set[str]:
         """The keys of sources that have to be read again from their beginning (`Follower.again`).

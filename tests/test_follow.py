@@ -174,7 +174,7 @@ def test_a_refused_file_that_is_away_for_a_moment_stays_refused(
     begun = []
     with monkeypatch.context() as away:
         away.setattr("ppo_top.tail.Tail.changed", lambda tail: False)
-        away.setattr(reader.follower, "_begin", lambda *found: begun.append(found))
+        away.setattr("ppo_top.feed.FileFeed.take", lambda feed, *_: begun.append(feed))
         assert reader.look() == {}
     assert reader.look() == {}
     assert begun == []
