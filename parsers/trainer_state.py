@@ -43,10 +43,13 @@ class TrainerState:
         return self._read() or Batch()
 
     def finish(self) -> Batch:
-        """A file that was not indented, or is none of JSON."""
-        if self._done or not self._data.rstrip().endswith(b"}"):
+        """A file that was not indented, or is none of JSON; one that is being written is neither."""
+        if self._done:
             return Batch()
-        return self._read() or self._end(Batch(problems=[Problem(0, "not complete JSON")]))
+        found = self._read()
+        if found is None and self._data.rstrip().endswith(b"}"):
+            return self._end(Batch(problems=[Problem(0, "not complete JSON")]))
+        return found or Batch()
 
     def _read(self) -> Batch | None:
         state = first_object(self._data)

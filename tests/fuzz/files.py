@@ -8,6 +8,7 @@ import sqlite3
 import struct
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from ppo_top.parsers.base import Store
@@ -30,21 +31,20 @@ def whole(make: Make, format_name: str, given: bytes) -> None:
     with in_memory() as folder:
         path = folder / NAMES[format_name]
         path.write_bytes(given[: len(given) // 2])
-        store = make(path)
-        drained(store)
-        path.write_bytes(given)
-        drained(store)
-        store.close()
+        with closing(make(path)) as store:
+            drained(store)
+            path.write_bytes(given)
+            drained(store)
 
 
 def built(make: Make, build: Callable[[Path, bytes], Path], given: bytes) -> None:
     """The file is made of these bytes, and is asked for much and for little at once."""
     with in_memory() as folder:
         path = build(folder, given)
-        found = [drained(store := make(path), limit) for limit in (100_000, 1)]
-        store.close()
-        for part, read in found[0].items():
-            assert found[1][part].points == read.points
+        with closing(make(path)) as much, closing(make(path)) as little:
+            slowly = drained(little, 1)
+            for part, read in drained(much).items():
+                assert slowly[part].points == read.points
 
 
 def drained(store: Store, limit: int = 100_000) -> dict[str, Read]:
