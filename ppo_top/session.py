@@ -29,7 +29,7 @@ FEW_POINTS = 4_000
 CALM_S = 60.0
 """A run that has not changed for so long may be packed: unpacking it takes milliseconds."""
 
-MOST_WAITING = 2_000_000
+MOST_WAITING = 1_000_000
 """Points that may wait to be judged before reading pauses."""
 
 
