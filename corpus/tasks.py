@@ -131,8 +131,8 @@ TASKS = {
             },
         ),
         Task(
-            "pendulum-sac", "Pendulum-v1", "tune", 5_000, log_interval=1, algorithm="SAC",
-            options={"learning_rate": 1e-3, "train_freq": 4, "gradient_steps": 1},
+            "pendulum-sac", "Pendulum-v1", "tune", 8_000, log_interval=1, algorithm="SAC",
+            options={"learning_rate": 1e-3},
         ),
     )
 }  # fmt: skip
@@ -174,8 +174,8 @@ WISHES: tuple[Wish, ...] = (
     ("frozenlake", ("none",), (1,)),
     ("inverted-pendulum", ("none",), (1,)),
     ("mountaincar-discrete", ("none",), (1,)),
-    ("cartpole-dqn", ("none",), (1,)),
-    ("cartpole-a2c", ("none",), (1,)),
+    ("cartpole-dqn", ("none",), (1, 2, 3)),
+    ("cartpole-a2c", ("none",), (1, 2, 3)),
     ("halfcheetah", ("none",), (1,)),
     ("reacher", ("none",), (1,)),
     ("cartpole", CONFIGURED, (31,)),
@@ -200,7 +200,7 @@ WISHES: tuple[Wish, ...] = (
     ("reacher", ("none",), (2,)),
     ("reacher", ("reward-flipped-midway", "entropy-bonus"), (11,)),
     ("swimmer", ("none",), (1,)),
-    ("pendulum-sac", ("none",), (1,)),
+    ("pendulum-sac", ("none",), (1, 2, 3)),
     ("inverted-pendulum", ("none",), (2,)),
     ("hopper", ("lr-x100", "entropy-punished"), (11,)),
     ("halfcheetah", ("none",), (2,)),

@@ -43,7 +43,7 @@ class TrainerState:
         return self._read() or Batch()
 
     def finish(self) -> Batch:
-        """A file that was not indented, or is none of JSON; one that is being written is neither."""
+        """A file that was not indented, or is no JSON; one that is being written is neither."""
         if self._done:
             return Batch()
         found = self._read()
