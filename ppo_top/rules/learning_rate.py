@@ -28,15 +28,19 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
 def rate_cut(run: Run, limits: Limits) -> Reading | None:
     """O4: the learning rate is switched off from one update to the next, in no schedule's way."""
     history = run.histories["lr"]
-    if run.at_max or not is_cut(history):
+    if run.at_max or not is_cut(run, history):
         return None
     message = f"learning rate fell from {num(history.high)} to {num(history.last)} at once"
     return Reading(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-def is_cut(rate: History) -> bool:
+ADAPTIVE = ("rsl-rl", "skrl", "rl-games")
+"""Trainers whose rate may follow the KL: by a factor of 1.5, many times in one update."""
+
+
+def is_cut(run: Run, rate: History) -> bool:
     """Whether a rate that is next to nothing became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high:
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.producer in ADAPTIVE:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
@@ -48,19 +52,21 @@ def rate_jumps(run: Run, limits: Limits) -> Reading | None:
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
+    if run.producer in ADAPTIVE:
+        return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
     return Reading(INFO, history.last, before, message)
 
 
 def rate_pinned(run: Run, limits: Limits) -> Reading | None:
     """P7: a learning rate that follows the KL has hit its lower or upper end."""
-    if run.producer not in ("rsl-rl", "skrl"):
+    if run.producer not in ADAPTIVE:
         return None
     history = run.histories["lr"]
     if history.high <= history.low:
         return None  # not adaptive
     recent = history.recent
-    floor = limits["skrl_floor"] if run.producer == "skrl" else limits["floor"]
+    floor = limits["floor"]
     if (
         len(recent) >= limits["floor_points"]
         and max(recent[-int(limits["floor_points"]) :]) <= floor
@@ -155,13 +161,13 @@ RULES = (
         on=("lr",),
         families=frozenset({CTRL}),
         limits={
-            "floor": 1.001e-5,
-            "skrl_floor": 1.001e-6,
+            "floor": 1.001e-6,
             "floor_points": 20,
             "ceiling": 0.0099,
             "ceiling_points": 50,
             "warmup": 20,
         },
+        by={"rsl-rl": {"floor": 1.001e-5}},
         persist=AT_ONCE,
         causes=("the reward's scale or the batch makes every update too large",),
         tries=(

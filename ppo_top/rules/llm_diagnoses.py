@@ -52,7 +52,9 @@ def no_signal(run: Run, limits: Limits) -> Reading | None:
     if not (gone or (share is not None and share >= 1.0)):
         return between(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
-    return Reading(CRIT, share or 0.0, None, f"no learning signal: {seen}, the gradient is zero")
+    message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
+    certain = gone or max(run.level("groups-tie"), run.level("reward-spread-gone")) >= CRIT
+    return Reading(CRIT if certain else WARN, share or 0.0, None, message)
 
 
 def mismatch_collapse(run: Run, limits: Limits) -> Reading | None:

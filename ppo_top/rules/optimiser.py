@@ -62,7 +62,9 @@ def loss_spike(run: Run, limits: Limits) -> Reading | None:
     value = abs(history.last)
     before = [abs(x) for x in history.before(30) if x]
     largest = max(abs(history.high), abs(history.low))
-    if value < 0.1 * largest or value <= 3.0 * max(before[-20:]) or not _jumped(value, before):
+    if value < 0.1 * largest or not before or value <= 3.0 * max(before[-20:]):
+        return None
+    if not _jumped(value, before):
         return None
     message = f"total loss jumped to {num(history.last)} ({times(value, median(before))})"
     return Reading(WATCH, history.last, None, message)

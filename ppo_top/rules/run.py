@@ -9,6 +9,7 @@ from ppo_top.catalogue import Producer, total
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.history import KEPT, History
 from ppo_top.rules.learning import SETTLING, Learning
+from ppo_top.rules.terms import CTRL
 
 REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
 """What counts as the reward, in order of preference."""
@@ -22,6 +23,9 @@ FEW_SAMPLES = 200
 ENOUGH_SAMPLES = 1000
 """Steps an update of which losses are a fair measure, and in which some episodes end."""
 
+RESUMED = 20
+"""A log whose first row is so many rows' steps from 0 goes on from an earlier state."""
+
 HUGE = 1e60
 """Larger numbers are judged as this one, so that their squares and products are numbers, too."""
 
@@ -31,7 +35,9 @@ Memo = tuple[float, ...]
 class Run:
     """Histories of all concepts of the present segment, and which rules are open.
 
-    `memos` is where a rule keeps the few numbers that it must remember, under its own id.
+    `memos` is where a rule keeps the few numbers that it must remember, under its own id. `resumed`
+    says that the log (or its present segment) begins long after the training did, so that its first
+    values are not those of an untrained policy.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -56,6 +62,7 @@ class Run:
         self.reward_concept = ""
         self.memos: dict[str, Memo] = {}
         self.updates = 0
+        self.resumed = False
         self.samples = 0.0
         self.bad: dict[str, int] = {}
         self.new_bad: tuple[str, ...] = ()
@@ -74,6 +81,8 @@ class Run:
 
     def take(self, row: Row) -> None:
         """Add a row's values to the histories; numbers that are none are only noted."""
+        if self.updates == 1:
+            self.resumed = self.mark.step > RESUMED * (row.mark.step - self.mark.step) > 0
         self._count_samples(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
@@ -165,6 +174,13 @@ class Run:
     def few_samples(self) -> bool:
         """Whether an update sees so few steps that its losses and shares are mostly chance."""
         return 0.0 < self.samples < FEW_SAMPLES
+
+    def few_episodes(self, enough: float) -> bool:
+        """Whether a control task has seen fewer episodes, as far as the log tells their length."""
+        length = self.histories.get("ep_len")
+        if self.family != CTRL or length is None or length.last <= 0.0:
+            return False
+        return self.mark.step < enough * length.last
 
     @property
     def few_steps(self) -> bool:

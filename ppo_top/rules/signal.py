@@ -19,12 +19,30 @@ def groups_tie(run: Run, limits: Limits) -> Reading | None:
     message = f"{pct(value)} of the groups have identical rewards: no gradient from them"
     if run.at_max:
         return Reading(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
-    if value >= 1.0:
-        return Reading(CRIT, value, limits["clear"], message)
-    if value > limits["warn"]:
-        early = run.updates <= limits["early"] and _at_floor(run)
-        return Reading(WATCH if early else WARN, value, limits["clear"], message)
-    return between(value, limits["clear"])
+    if value <= limits["warn"]:
+        return between(value, limits["clear"])
+    level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, limits))
+    if run.updates <= limits["early"] and _at_floor(run):
+        level -= 1  # a hard task may begin so
+    return Reading(max(level, WATCH), value, limits["clear"], message)
+
+
+MANY = 16
+"""Rows that are looked at together where a row holds one or two groups."""
+
+
+def _most_by_chance(run: Run, limits: Limits) -> int:
+    """The most that may be said: of rows of one or two groups some on end tie by chance.
+
+    TRL's usual batch is one group for each GPU. Rewards that never differ are no chance.
+    """
+    rows, reward = run.histories["frac_zero_std"].recent[-MANY:], run.reward
+    many = any(2.0 * share != int(2.0 * share) for share in rows)
+    if many or reward is None or reward.history.high <= reward.history.low:
+        return CRIT
+    if len(rows) < MANY or sum(rows) <= limits["warn"] * MANY:
+        return WATCH
+    return CRIT if min(rows) >= 1.0 else WARN
 
 
 def _scaled_by_batch(run: Run) -> bool:

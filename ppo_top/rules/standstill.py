@@ -69,7 +69,7 @@ def decayed(run: Run, limits: Limits) -> Reading | None:
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
         return None
-    if is_cut(rate):
+    if is_cut(run, rate):
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):

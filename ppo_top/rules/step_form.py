@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.exploration import has_settled
 from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
@@ -47,6 +48,8 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
         return None
     if run.family in LLM and run.gained and not run.falling:
         return between(value, limits["kl"])  # small steps of a large model may be all it needs
+    if has_settled(run):
+        return between(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
     if clip:
         held = run.setting("clip_range", "clip_range")
@@ -58,7 +61,7 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
 def _rate_gone(run: Run) -> bool:
     """The KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
-    return rate is not None and rate.last <= 0.2 * rate.high and not is_cut(rate)
+    return rate is not None and rate.last <= 0.2 * rate.high and not is_cut(run, rate)
 
 
 def _never_moved_by_design(run: Run) -> bool:

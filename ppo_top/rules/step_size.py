@@ -20,10 +20,14 @@ SMALLER_STEPS = (
 
 
 def update_kl(run: Run) -> float | None:
-    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size."""
+    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size.
+
+    Which estimator a script of one's own prints nobody knows.
+    """
     value = run.value("approx_kl", 0)
     if value is not None:
-        return abs(value) if run.family == GRPO else value
+        plain = run.family == GRPO or run.producer == "custom"
+        return abs(value) if plain else value
     history = run.histories.get("approx_kl_k1")
     if history is None or history.row != run.mark.row:
         return None

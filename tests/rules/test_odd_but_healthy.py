@@ -1,0 +1,245 @@
+"""Runs that go well in an odd way: resumed, settled, of one group a row, of an adaptive rate."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ppo_top.model import Finding, Profile, Severity
+from ppo_top.rules.judge import Judge
+from tests.rules.runs import (
+    CTRL,
+    GRPO,
+    RLHF,
+    Columns,
+    findings,
+    jitter,
+    judged,
+    profile,
+    rows,
+    told,
+)
+
+WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
+
+
+def gauss(number: int, size: float) -> float:
+    """The same normal noise for the same row."""
+    return random.Random(7919 * number).gauss(0.0, size)
+
+
+def learnt(until: int):  # type: ignore[no-untyped-def]
+    """A reward that climbs until a row and then stays there."""
+    return lambda i: 20 + 6.0 * min(i, until) + jitter(i, 5)
+
+
+SETTLED: Columns = {
+    **CTRL,
+    "reward_mean": lambda i: min(0.76, 0.02 * i) + gauss(i, 0.02),
+    "ep_len": 30.0,
+    "entropy": lambda i: max(0.004, 1.38 * 0.93**i),
+    "approx_kl": lambda i: 0.01 if i < 60 else 3e-7,
+    "clip_fraction": lambda i: 0.08 if i < 60 else 0.0,
+    "policy_loss": lambda i: -0.01 if i < 60 else -1e-6,
+}
+"""A slippery lake: the policy becomes certain of its best actions, chance decides the rest."""
+
+
+def test_a_policy_that_has_settled_on_what_it_learned_is_not_dead() -> None:
+    """Its KL is 0 and its entropy gone, and its reward, noisy as it is, is the best there is."""
+    assert told(findings(profile(), rows(SETTLED, 200)), WARN) == set()
+
+
+def test_a_policy_that_became_certain_and_lost_what_it_had_is_dead() -> None:
+    """The same with the reward gone is what the rule is for."""
+    lost = {**SETTLED, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
+    assert "policy-dead" in told(findings(profile(), rows(lost, 100)), CRIT)
+
+
+def resumed(at: int, columns: Columns, count: int) -> list[Finding]:
+    """What is found in a run that is resumed at a row."""
+    judge = Judge(profile())
+    for row in rows(columns, count):
+        if row.mark.row == at:
+            judge.restart()
+        judge.feed(row)
+    return judge.findings
+
+
+PLATEAU: Columns = {
+    **CTRL,
+    "reward_mean": learnt(60),
+    "ep_len": 40.0,
+    "entropy": lambda i: 0.69 - 0.004 * min(i, 60) + jitter(i, 0.002),
+    "explained_variance": 0.9,
+}
+
+
+def test_a_resumed_run_is_not_measured_as_if_it_had_just_begun() -> None:
+    """Entropy and reward stay where they are after a resume: the policy had learned before."""
+    assert told(resumed(80, PLATEAU, 140), WARN) == set()
+
+
+def test_a_log_that_begins_in_the_middle_is_not_that_of_a_new_policy() -> None:
+    """Nor when the earlier part is in another place: its first step is far from 0."""
+    made = rows(PLATEAU, 140)[80:]
+    renumbered = [row._replace(mark=row.mark._replace(row=at)) for at, row in enumerate(made)]
+    assert told(judged(profile(), renumbered).findings, WARN) == set()
+
+
+def test_a_run_that_starts_over_is_measured_as_a_new_one() -> None:
+    """A restart from step 0 has nothing to go on from: a reward that stays there is a fault."""
+    columns = {**CTRL, "reward_mean": 0.0, "ep_len": 20.0, "entropy": 0.692}
+    made = rows(columns, 100)
+    judge = Judge(profile())
+    for at, row in enumerate(made):
+        if at == 40:
+            judge.restart()
+        mark = row.mark._replace(step=1000 * (at % 40 + 1 if at < 40 else at - 39))
+        judge.feed(row._replace(mark=mark))
+    again = [finding for finding in judge.findings if finding.since.row >= 40]
+    assert {"reward-never-moves", "entropy-stays"} <= told(again, WARN)
+
+
+def test_the_same_reward_above_0_may_be_the_most_there_is() -> None:
+    """A policy that was loaded balances the pole in every episode: a remark, no warning."""
+    solved = {**CTRL, "reward_mean": 500.0, "ep_len": 500.0, "entropy": 0.3}
+    found = findings(profile(total_timesteps=200_000), rows(solved, 120))
+    mine = [finding for finding in found if finding.rule == "reward-never-moves"]
+    assert [finding.severity for finding in mine] == [WATCH]
+    assert mine[0].message.startswith("reward is exactly 500")
+    assert told(found, WARN) == set()
+
+
+def test_entropy_that_is_held_while_the_reward_climbs_is_left_alone() -> None:
+    """Nine tenths of the entropy may be needed to the end; what counts is whether it learns."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 20 + 4.0 * i + jitter(i, 3),
+        "entropy": lambda i: max(0.63, 0.69 - 0.01 * i) + jitter(i, 0.001),
+    }
+    assert told(findings(profile(), rows(columns, 90)), WARN) == set()
+
+
+def test_a_long_run_that_learns_slowly_is_not_stuck() -> None:
+    """Of thousands of updates no twenty bring much, in entropy or in reward."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 2.0 + 0.02 * i + gauss(i, 0.2),
+        "ep_len": 10.0,
+        "entropy": lambda i: 2.89 - 0.0002 * i,
+    }
+    found = findings(profile("ctrl", "cleanrl", total_timesteps=10_000_000), rows(columns, 1200))
+    assert "entropy-stays" not in told(found, WATCH)
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 6, 17])
+def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: int) -> None:
+    """CleanRL logs no action std: entropy begins at 1.42 a dimension, and may stay or fall."""
+    held: Columns = {**CTRL, "entropy": lambda i: 1.41894 * dimensions - 1e-4 * i}
+    gone: Columns = {**CTRL, "entropy": lambda i: dimensions * (1.41894 - 0.002 * i - 4e-4 * i * i)}
+    for columns in (held, gone):
+        made = rows({**columns, "reward_mean": learnt(20)}, 120)
+        assert not told(findings(profile("ctrl", "cleanrl"), made)) & {
+            "entropy-stays", "entropy-collapsed", "policy-dead"
+        }  # fmt: skip
+
+
+def ties(share: float):  # type: ignore[no-untyped-def]
+    """One group a row, which ties with a probability."""
+    return lambda i: float(random.Random(31 * i + 5).random() < share)
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.5, WATCH), (0.7, WARN)])
+def test_groups_that_tie_one_row_after_another_by_chance(share: float, most: Severity) -> None:
+    """With one group a row half of the rows may tie; four in a row are no sign of anything."""
+    columns = {
+        **GRPO,
+        "frac_zero_std": ties(share),
+        "reward_mean": lambda i: 0.2 + 0.002 * i + gauss(i, 0.3),
+    }
+    found = findings(profile("grpo"), rows(columns, 200))
+    assert max(f.severity for f in found if f.rule == "groups-tie") <= most
+    assert told(found, CRIT) == set()
+
+
+def test_one_reward_for_all_is_still_critical_at_once() -> None:
+    """Rewards that never differ are no chance, whatever the number of groups."""
+    columns = {**GRPO, "frac_zero_std": 1.0, "reward_mean": 0.5, "reward_std": 0.0}
+    found = findings(profile("grpo"), rows(columns, 12))
+    assert {"groups-tie", "no-learning-signal"} <= told(found, CRIT)
+    said = next(finding.message for finding in found if finding.rule == "no-learning-signal")
+    assert "gradient" not in said  # it is not 0 in this log
+
+
+@pytest.mark.parametrize("producer", ["rsl_rl", "skrl", "rl_games"])
+def test_a_rate_that_follows_the_kl_may_leap(producer: str) -> None:
+    """Twenty minibatches may each change it by half: neither a cut nor a jump of the schedule."""
+    rates = [1e-3, 2e-3, 1e-2, 5e-5, 1e-4, 4e-3]
+    columns = {**CTRL, "approx_kl": None, "clip_fraction": None, "lr": lambda i: rates[i % 6]}
+    found = findings(profile("ctrl", producer), rows(columns, 60))
+    spoke = told(found, Severity.INFO)
+    assert not {rule for rule in spoke if rule.startswith("learning-rate")}
+
+
+@pytest.mark.parametrize(
+    ("value", "producer", "spoken"),
+    [
+        (-0.002, "openrlhf", None),  # log p - log q of a batch, by chance
+        (-0.05, "openrlhf", WARN),
+        (-0.05, "verl", WARN),
+        (-0.05, "trl-grpo", CRIT),  # exp(-x) + x - 1 is never negative
+    ],
+)
+def test_whether_a_negative_kl_is_a_fault_depends_on_the_estimator(
+    value: float, producer: str, spoken: Severity | None
+) -> None:
+    """The plain estimate wobbles about 0, the one that TRL logs cannot."""
+    columns = {**GRPO, "ref_kl_token": lambda i: value if i < 20 else 0.01}
+    found = findings(profile("grpo", producer), rows(columns, 30))
+    mine = [finding.severity for finding in found if finding.rule == "ref-kl-negative"]
+    assert mine == ([spoken] if spoken else [])
+
+
+def test_without_a_reference_model_openrlhf_logs_a_kl_of_0() -> None:
+    """Exactly 0 in every row is no policy that stays at its reference."""
+    columns = {**GRPO, "ref_kl_token": 0.0, "reward_mean": lambda i: 0.3 + gauss(i, 0.02)}
+    found = findings(profile("grpo", "openrlhf"), rows(columns, 80))
+    assert "ref-kl-zero" not in told(found, Severity.INFO)
+
+
+@pytest.mark.parametrize(("tokens", "spoken"), [(800.0, WATCH), (53.0, WARN)])
+def test_the_kl_of_a_long_answer_is_measured_by_its_length(tokens: float, spoken: Severity) -> None:
+    """30 nats over 800 tokens are 0.04 a token; over 53 they are a policy gone astray."""
+    columns = {**RLHF, "ref_kl": lambda i: 2 + 0.5 * i, "resp_len_mean": tokens}
+    found = findings(profile("rlhf", "trl-legacy"), rows(columns, 60))
+    mine = [finding.severity for finding in found if finding.rule == "ref-kl-high"]
+    assert mine == [spoken]
+
+
+def test_a_script_of_ones_own_may_print_a_kl_far_below_0() -> None:
+    """Nobody knows its estimator: of the plain one the size counts, not the sign."""
+    columns = {**CTRL, "approx_kl": lambda i: 0.01 if i < 20 else -0.6}
+    assert "kl-high" in told(findings(profile("ctrl", "custom"), rows(columns, 40)), CRIT)
+
+
+def test_a_loss_of_nothing_but_zeros_before_its_first_value() -> None:
+    """There is nothing to compare it with, and no rule fails by that."""
+    columns: Columns = {"total_loss": lambda i: 0.0 if i < 20 else 0.5, "reward_mean": float}
+    judge = judged(Profile(), rows(columns, 40))
+    assert told(judge.findings) == set()
+    assert not [skip for skip in judge.skipped() if "failed" in skip.why]
+
+
+def test_a_remark_of_old_does_not_date_a_diagnosis() -> None:
+    """A diagnosis began with the first fault in it; what was remarked on before stands before."""
+    columns = {
+        **GRPO,
+        "reward_mean": lambda i: 0.5 + gauss(i, 0.1),
+        "entropy": lambda i: 0.6 if i < 150 else 0.004,
+    }
+    found = findings(profile("grpo"), rows(columns, 180))
+    mine = next(finding for finding in found if finding.rule == "premature-convergence")
+    assert mine.since.row == 150
+    assert [line.partition(":")[0] for line in mine.evidence][:2] == ["before", "first"]
