@@ -180,12 +180,13 @@ def _stagnates(reward: Learning) -> bool:
 
 
 MORE_EXPLORATION = (
-    "raise the entropy bonus: {ent_coef}, to 0.001-0.05",
+    "raise the entropy bonus: {ent_coef:below 0.05}, to 0.001-0.05",
     "lower {learning_rate}",
-    "fewer passes over the same data: {n_epochs}",
-    "larger batches or more environments: {batches}",
+    "fewer passes over the same data: {n_epochs:above 1}",
+    "{in_groups}clip higher: {clip_range_high:below 0.28} to 0.28",
+    "{in_groups}prompts with mixed outcomes",
+    "{larger_batches}",
     "restart from a checkpoint before the fall",
-    "clip higher: {clip_range_high:name} 0.28, prompts with mixed outcomes, {temperature:name} 1.0",
 )
 
 
@@ -226,7 +227,7 @@ RULES = (
         tries=(
             "restart from a checkpoint before the collapse: nothing else helps",
             "then lower {learning_rate}",
-            "raise the entropy bonus: {ent_coef}",
+            "raise the entropy bonus: {ent_coef:below 0.05}",
         ),
         source="labelled runs: after a collapse all step-size values return to green",
         grade="C",
@@ -257,8 +258,8 @@ RULES = (
             "learning rate too small, or reward never reached",
         ),
         tries=(
-            "lower the entropy bonus: {ent_coef}",
-            "normalise rewards (SB3: VecNormalize)",
+            "lower the entropy bonus: {ent_coef:above 0}",
+            "{normalised_rewards}",
             "raise {learning_rate}",
             "check that reward can be reached by chance, and that observations carry information",
         ),

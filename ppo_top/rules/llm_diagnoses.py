@@ -150,7 +150,7 @@ RULES = (
         tries=(
             "the same dtype in sampler and trainer",
             "refresh the sampler's weights after every update",
-            "correct for it: {importance_sampling_correction:name}",
+            "correct for it: see that {importance_sampling_correction:off} is on",
         ),
         source="verl's documentation; When Speed Kills Stability",
         grade="B",
@@ -169,8 +169,8 @@ RULES = (
         tries=(
             BACK,
             "lower {learning_rate}",
-            "{mask_truncated_completions:name} on",
-            "{kl_penalty}",
+            "see that {mask_truncated_completions:off} is on",
+            "raise the KL penalty: {kl_penalty}",
         ),
         source="verl#1051, verl#1066",
         grade="B",

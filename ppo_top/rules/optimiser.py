@@ -102,7 +102,7 @@ def grad_zero(run: Run, limits: Limits) -> Reading | None:
     return Reading(WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it")
 
 
-LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm}")
+LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
 
 
 RULES = (
@@ -120,8 +120,8 @@ RULES = (
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
         tries=(
             LOWER[0],
-            "fewer passes over the same data: {n_epochs}",
-            "{normalise:name} on",
+            "fewer passes over the same data: {n_epochs:above 1}",
+            "see that {normalise:off} is on",
         ),
         source="policy loss is between -0.01 and -0.02 in healthy runs; extremes warn (SB3)",
         grade="C",

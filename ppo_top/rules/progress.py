@@ -144,7 +144,11 @@ RULES = (
         limits={"warmup": 3},
         persist=persist(3, 3),
         causes=("the learner does not run: replay warm-up, a hanging worker, a paused update",),
-        tries=("look at the learner's process", "check learning_starts and buffer settings"),
+        tries=(
+            "look at the learner's process",
+            "look for a callback or a condition that skips the update",
+            "check {learning_starts}: until then nothing is learned",
+        ),
         source="n_updates: 'if it suddenly stops increasing, training has stalled' (SB3 practice)",
         grade="A",
     ),

@@ -159,15 +159,15 @@ def no_reward(run: Run, limits: Limits) -> Reading | None:
     """R12: a trainer that logs losses, but no reward."""
     if run.updates <= limits["rows"] or run.reward is not None:
         return None
-    message = "no episode reward in the log: no Monitor wrapper, or no episode has ended yet"
+    message = "no episode reward in the log: nothing notes it, or no episode has ended yet"
     return Reading(INFO, float(run.updates), None, message)
 
 
 ROLL_BACK = (
     "go back to the best checkpoint",
-    "lower {learning_rate}, or let it decay",
-    "set {target_kl:name} to 0.02",
-    "fewer passes over the same data: {n_epochs}",
+    "lower {learning_rate:, or let it decay}",
+    "{kl_limit}",
+    "fewer passes over the same data: {n_epochs:above 1}",
     "check whether the environment or the reward changed",
 )
 
@@ -220,10 +220,11 @@ RULES = (
         ),
         tries=(
             "check that rewards differ at all between good and bad episodes or completions",
-            "check how observations and rewards are wired",
-            "see whether a random policy ever scores; if not: shaping, or longer episodes",
-            "longer rollouts: {rollouts}",
-            "raise {learning_rate} by 3",
+            "{in_control}check how observations and rewards are wired",
+            "{in_control}see whether a random policy ever scores; if not: shaping, longer episodes",
+            "{in_text}see whether any completion scores; if none: easier prompts, partial credit",
+            "more samples an update: {rollouts}",
+            "raise {learning_rate:, by 3 times}",
         ),
         source="'never moves': critical (SB3 practice)",
         grade="C",
@@ -269,12 +270,9 @@ RULES = (
         families=frozenset({"ctrl"}),
         limits={"rows": 5},
         persist=persist(3, 3),
-        causes=("the environment has no Monitor wrapper", "no episode has ended yet"),
-        tries=(
-            "wrap the environment: Monitor(env), or make_vec_env of SB3",
-            "wait for an episode's end",
-        ),
-        source="SB3's logger documentation",
+        causes=("no wrapper notes the returns of episodes", "no episode has ended yet"),
+        tries=("{monitor}", "wait for an episode's end"),
+        source="SB3's logger documentation: ep_rew_mean needs a Monitor wrapper",
         grade="A",
     ),
 )

@@ -182,7 +182,7 @@ RULES = (
         families=frozenset({GRPO}),
         limits={"times": 10.0, "floor": 1e-3, "warmup": 20},
         causes=("the upper clip keeps unlikely tokens from becoming likely",),
-        tries=("clip higher: {clip_range_high:name} 0.28",),
+        tries=("clip higher: {clip_range_high:below 0.28} to 0.28",),
         source="DAPO: clip-higher",
         grade="D",
     ),

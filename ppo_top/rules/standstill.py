@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.critic import FIT
 from ppo_top.rules.diagnoses import DIAGNOSIS, shown
 from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
@@ -89,10 +90,10 @@ RULES = (
         persist=DIAGNOSIS,
         causes=("too little exploration", "a learning rate that made the policy certain too early"),
         tries=(
-            "raise the entropy bonus: {ent_coef}, to 0.01",
+            "raise the entropy bonus: {ent_coef:below 0.01}, to 0.01",
             "restart from a checkpoint before the fall",
             "lower {learning_rate}",
-            "clip higher: {clip_range_high:name} 0.28",
+            "{in_groups}clip higher: {clip_range_high:below 0.28} to 0.28",
         ),
         source="entropy that drops to 0 too fast is premature convergence (SB3 practice, TRL)",
         grade="C",
@@ -112,11 +113,7 @@ RULES = (
         read=critic_failing,
         persist=DIAGNOSIS,
         causes=("the critic is not trained, too small, or its targets are too large",),
-        tries=(
-            "check that the critic is trained: {vf_coef} above 0",
-            "normalise rewards (SB3: VecNormalize)",
-            "a larger critic learning rate, or more epochs: {n_epochs}",
-        ),
+        tries=(*FIT[:4],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
         members=(
@@ -136,7 +133,7 @@ RULES = (
         read=scale_too_large,
         persist=DIAGNOSIS,
         causes=("rewards are far larger than the learner can fit",),
-        tries=("normalise rewards (SB3: VecNormalize) or divide them", "lower {learning_rate}"),
+        tries=("{normalised_rewards}", "lower {learning_rate}"),
         source="SB3#2240",
         grade="C",
         members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
@@ -151,7 +148,7 @@ RULES = (
         persist=DIAGNOSIS,
         causes=("learning rate too small", "frozen weights", "advantages are zero"),
         tries=(
-            "raise {learning_rate} by 10",
+            "raise {learning_rate:, by 10 times}",
             "check which parameters are trained",
             "check the spread of advantages and rewards",
         ),

@@ -119,7 +119,7 @@ RULES = (
         ),
         tries=(
             "lower {learning_rate}",
-            "fewer passes over the same data: {n_epochs}",
+            "fewer passes over the same data: {n_epochs:above 1}",
             "check that old log-probs come from the same dtype, temperature and eval mode",
         ),
         source="TRL's guide: the ratio 'should float around 1.0'; 2.0, 0.1 or 200 is too drastic",
@@ -171,7 +171,7 @@ RULES = (
             "warmup": 3,
         },
         causes=("the clip range is too wide to bind",),
-        tries=("set {clip_range} to 0.1-0.2", "set {target_kl:name} to 0.02"),
+        tries=("lower {clip_range:above 0.2} to 0.1-0.2", "{kl_limit}", "lower {learning_rate}"),
         source="clip range 0.5: clip fraction falls while the KL rises (a known experiment)",
         grade="C",
     ),

@@ -11,11 +11,11 @@ FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB
 
 
 SMALLER_STEPS = (
-    "lower {learning_rate}, by 3 to 10 times",
-    "set {target_kl:name} to 0.02: stops an update's epochs at 1.5 times that",
-    "fewer passes over the same data: {n_epochs}",
-    "larger batches: {batches}",
-    "clip more tightly: {clip_range}",
+    "lower {learning_rate:, by 3 to 10 times}",
+    "{kl_limit}",
+    "fewer passes over the same data: {n_epochs:above 1}",
+    "{larger_batches}",
+    "clip more tightly: {clip_range:above 0.1}",
 )
 
 
@@ -174,7 +174,7 @@ RULES = (
         by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persist=persist(1, 1),
         causes=("a batch with unusual rewards", "learning rate near its limit"),
-        tries=("set {target_kl:name} to 0.02", "larger batches: {batches}"),
+        tries=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
         source="Schulman, Nuts and Bolts: a KL spike often comes before a loss of performance",
         grade="C",
     ),
@@ -199,8 +199,8 @@ RULES = (
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
         tries=(
             *SMALLER_STEPS[:4],
-            "wider upper clip, if the lower side is quiet: {clip_range_high:name} 0.28",
-            "check the size of the advantages: {scale_rewards}",
+            "{in_groups}clip higher, if all of it is above: {clip_range_high:below 0.28} to 0.28",
+            "{in_groups}check the size of the advantages: {scale_rewards}",
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",

@@ -117,8 +117,8 @@ def value_clip_high(run: Run, limits: Limits) -> Reading | None:
 CALM = (
     "look for outliers in the reward, or a change in the environment",
     "clip or normalise rewards",
-    "clip gradients: {max_grad_norm}",
-    "clip value updates: {clip_range_vf}",
+    "clip gradients: {max_grad_norm:above 0.1}",
+    "clip value updates: {clip_range_vf:off}",
 )
 
 
@@ -171,7 +171,7 @@ RULES = (
         causes=("value targets move faster than the value clip",),
         tries=(
             "a wider value clip: {clip_range_vf}",
-            "{whiten_rewards:name} on",
+            "see that {whiten_rewards:off} is on",
             "lower {learning_rate}",
         ),
         source="TRL practice: value clip fraction is low in healthy runs",
