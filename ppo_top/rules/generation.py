@@ -15,7 +15,7 @@ def truncated(run: Run, limits: Limits) -> Reading | None:
     if value <= limits["clear"]:
         return None
     limit = run.config.get("max_completion_length")
-    where = f"max_completion_length {limit}" if isinstance(limit, int) else "the length limit"
+    where = f"the limit of {limit} tokens" if isinstance(limit, int) else "the length limit"
     message = f"{pct(value)} of completions are cut off at {where} (healthy <= 10 %)"
     risen = value - base >= limits["risen"]
     if (value > limits["crit"] and risen) or history.recent[-5:] == [1.0] * 5:

@@ -35,10 +35,16 @@ def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
     return between(value)
 
 
+PPO_ONLY = ("approx_kl", "approx_kl_k1", "clip_fraction")
+"""What tells that a policy loss is that of a clipped or trusted update."""
+
+
 def _usually_small(run: Run) -> bool:
     """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
     if run.profile.algo not in ("", "PPO"):
         return False
+    if not (run.profile.algo or any(concept in run.histories for concept in PPO_ONLY)):
+        return False  # it may be the loss of A2C, or minus the value of an action (SAC, TD3)
     if run.producer == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.exploration import has_settled
+from ppo_top.rules.exploration import has_settled, is_discrete, start
 from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
@@ -48,7 +48,7 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
         return None
     if run.family in LLM and run.gained and not run.falling:
         return between(value, limits["kl"])  # small steps of a large model may be all it needs
-    if has_settled(run):
+    if has_settled(run) or _moves_all_the_same(run, limits):
         return between(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
     if clip:
@@ -70,6 +70,17 @@ def _never_moved_by_design(run: Run) -> bool:
         return False
     kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
     return all(history is None or history.high <= 0.0 for history in (kl, clip))
+
+
+def _moves_all_the_same(run: Run, limits: Limits) -> bool:
+    """One step a rollout is measured before it is made: KL and clipping are 0, and it learns."""
+    seen = [run.histories.get(name) for name in ("approx_kl", "approx_kl_k1", "clip_fraction")]
+    if any(history is not None and history.high > limits["kl"] for history in seen):
+        return False
+    entropy = run.histories.get("entropy")
+    if entropy is not None and is_discrete(run) and entropy.level() < 0.97 * start(entropy):
+        return True
+    return run.gained and not run.falling
 
 
 def clip_not_binding(run: Run, limits: Limits) -> Reading | None:

@@ -243,3 +243,32 @@ def test_a_remark_of_old_does_not_date_a_diagnosis() -> None:
     mine = next(finding for finding in found if finding.rule == "premature-convergence")
     assert mine.since.row == 150
     assert [line.partition(":")[0] for line in mine.evidence][:2] == ["before", "first"]
+
+
+def test_one_step_a_rollout_is_measured_before_it_is_made() -> None:
+    """KL and clipping are 0 by construction, and the policy learns all the same."""
+    columns = {**CTRL, "approx_kl": 1e-9, "clip_fraction": 0.0}
+    assert told(findings(profile(n_epochs=1), rows(columns)), WARN) == set()
+
+
+def test_the_loss_of_an_actor_that_maximises_values_has_no_usual_size() -> None:
+    """RLlib's SAC calls minus the value of its actions `policy_loss`, as PPO does its own."""
+    without = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "value_loss")
+    columns = {**CTRL, **dict.fromkeys(without), "policy_loss": lambda i: -3.0 * i}
+    assert told(findings(profile("ctrl", "rllib"), rows(columns)), WARN) == set()
+
+
+def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
+    """Until the first update there is nothing to compute but the environment."""
+    names = ("reward_mean", "ep_len")
+    made = rows({**{name: CTRL[name] for name in names}, "critic_loss": late}, 80)
+    spent, slower = 0.0, []
+    for row in made:
+        spent += 1.0 if row.mark.row < 30 else 20.0
+        slower.append(row._replace(mark=row.mark._replace(time=1e9 + spent)))
+    assert "slow" not in told(judged(profile("ctrl", "sb3"), slower).findings, Severity.INFO)
+
+
+def late(i: int) -> float | None:
+    """A loss that is logged once there is enough in the buffer."""
+    return None if i < 30 else 1.0
