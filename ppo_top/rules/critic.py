@@ -6,7 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
-from ppo_top.rules.terms import CRIT, INFO, WARN, WATCH
+from ppo_top.rules.terms import CRIT, INFO, NOT_ON_TEXT, WARN, WATCH
 
 
 def critic_loss(run: Run) -> History | None:
@@ -160,6 +160,7 @@ RULES = (
         tries=FIT,
         source="explained variance 'consistently <= 0' warns (SB3 practice); > 0.8 is good (TRL)",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="critic-lost",
@@ -179,6 +180,7 @@ RULES = (
         tries=("check for a change of environment, data or reward", *FIT[1:4]),
         source="labelled runs: critic reset and shifted observations",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="reward-scale",
@@ -197,6 +199,7 @@ RULES = (
         ),
         source="Andy Jones, Debugging RL: value targets within -10 to 10; SB3#2240",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="value-drift",

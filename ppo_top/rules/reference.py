@@ -6,6 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.stats import median
 from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, RLHF, WARN, WATCH
 
 
@@ -60,7 +61,7 @@ def drifted_token(run: Run, limits: Limits) -> Reading | None:
         return Reading(CRIT, value, limit, message, now=True)
     before = history.before(20)
     if value > limits["warn"] and (
-        value - min(before[-5:]) > limits["leap"] or value > 10 * sorted(before)[len(before) // 2]
+        value - min(before[-5:]) > limits["leap"] or value > 10 * median(before)
     ):
         return Reading(WARN, value, limit, message, now=True)
     if value > limits["crit"] and run.stuck:

@@ -7,7 +7,7 @@ from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import REWARDS, Run
 from ppo_top.rules.say import num
 from ppo_top.rules.stats import swings
-from ppo_top.rules.terms import EVERY, GRPO, INFO, RLHF, WARN, WATCH
+from ppo_top.rules.terms import EVERY, INFO, NOT_ON_TEXT, WARN, WATCH
 
 
 def plateau(run: Run, limits: Limits) -> Reading | None:
@@ -100,6 +100,6 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        grades={RLHF: "D", GRPO: "D"},
+        grades=NOT_ON_TEXT,
     ),
 )

@@ -8,7 +8,7 @@ from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
-from ppo_top.rules.terms import CRIT, INFO, WARN
+from ppo_top.rules.terms import CRIT, INFO, NOT_ON_TEXT, WARN
 
 
 def premature(run: Run, limits: Limits) -> Reading | None:
@@ -116,6 +116,7 @@ RULES = (
         tries=(*FIT[:4],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
+        grades=NOT_ON_TEXT,
         members=(
             "critic-not-learning",
             "value-loss-rising",
@@ -136,6 +137,7 @@ RULES = (
         tries=("{normalised_rewards}", "lower {learning_rate}"),
         source="SB3#2240",
         grade="C",
+        grades=NOT_ON_TEXT,
         members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
     ),
     Rule(

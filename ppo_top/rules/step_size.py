@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.stats import median
 from ppo_top.rules.terms import CRIT, CTRL, GRPO, RLHF, WARN, WATCH
 
 FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
@@ -114,7 +115,7 @@ def _far_above_own(run: Run, limits: Limits) -> bool:
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < 30:
         return False
-    own = sorted(history.before(30))[15]
+    own = median(history.before(30))
     return history.last > max(10 * own, limits["own_floor"]) and own > 0
 
 
@@ -125,8 +126,7 @@ def kl_spike(run: Run, limits: Limits) -> Reading | None:
         return None
     if value <= _kl_limits(run, limits)[1] or run.open.get("kl-high"):
         return None
-    own = sorted(history.before(20))
-    middle = own[len(own) // 2]
+    middle = median(history.before(20))
     if value <= limits["times"] * middle:
         return None
     message = (
@@ -161,6 +161,7 @@ RULES = (
         tries=SMALLER_STEPS,
         source=FOUNDING_TABLE + "; TRL: 0.01-0.05; Spinning Up stops at 1.5 x target_kl",
         grade="A",
+        grades={GRPO: "B"},
     ),
     Rule(
         id="kl-spike",
@@ -204,5 +205,6 @@ RULES = (
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",
+        grades={GRPO: "D"},
     ),
 )

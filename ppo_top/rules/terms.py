@@ -9,6 +9,9 @@ KNOWN = frozenset({CTRL, RLHF, GRPO})
 EVERY = KNOWN | {UNKNOWN}
 LLM = frozenset({RLHF, GRPO})
 
+NOT_ON_TEXT = {RLHF: "D", GRPO: "D"}
+"""Grades of a rule whose thresholds were checked on control tasks, but not on language models."""
+
 NAMES = {
     CTRL: "control tasks",
     RLHF: "RLHF with a critic",

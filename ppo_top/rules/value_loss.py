@@ -8,7 +8,7 @@ from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import ENOUGH_SAMPLES, Run
 from ppo_top.rules.say import num, pct, times
 from ppo_top.rules.stats import median
-from ppo_top.rules.terms import CRIT, WARN, WATCH
+from ppo_top.rules.terms import CRIT, NOT_ON_TEXT, WARN, WATCH
 
 
 def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
@@ -157,6 +157,7 @@ RULES = (
         tries=FIT,
         source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="value-clip-high",
