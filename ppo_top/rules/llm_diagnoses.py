@@ -42,14 +42,15 @@ def hacking(run: Run, limits: Limits) -> Reading | None:
 
 def no_signal(run: Run, limits: Limits) -> Reading | None:
     """C5: all groups tie and the gradient is gone."""
-    if run.level("groups-tie") < WARN and run.level("reward-spread-gone") < WARN:
+    share = run.value("frac_zero_std", 3)
+    tied = run.level("groups-tie") >= WARN
+    if not tied and (share is not None or run.level("reward-spread-gone") < WARN):
         return None
     gradient = run.histories.get("grad_norm")
     gone = run.level("grad-zero") >= WARN
     if gradient is not None and gradient.high > 0.0:
         gone = gone or gradient.last < 0.01 * gradient.level(30) or gradient.last < 1e-6
-    share = run.value("frac_zero_std", 3)
-    if not (gone or (share is not None and share >= 1.0)):
+    if (share is not None and share < 1.0) or not (gone or share is not None):
         return between(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")

@@ -87,8 +87,10 @@ def _unmoved_level(run: Run, reward: Learning, limits: Limits) -> int:
     The same reward above 0 in every episode may be the most there is. Of noisy scores of
     completions no labelled run confirms it.
     """
+    if run.resumed:
+        return INFO
     constant = _constant(reward)
-    able = run.resumed or (run.family == CTRL and constant and reward.base > 0.0)
+    able = run.family == CTRL and constant and reward.base > 0.0
     if able or (run.family in LLM and not constant):
         return WATCH
     budget = run.budget

@@ -21,7 +21,8 @@ def groups_tie(run: Run, limits: Limits) -> Reading | None:
         return Reading(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
     if value <= limits["warn"]:
         return between(value, limits["clear"])
-    level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, limits))
+    rows = run.histories["frac_zero_std"].recent[-MANY:]
+    level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run):
         level -= 1  # a hard task may begin so
     return Reading(max(level, WATCH), value, limits["clear"], message)
@@ -31,12 +32,12 @@ MANY = 16
 """Rows that are looked at together where a row holds one or two groups."""
 
 
-def _most_by_chance(run: Run, limits: Limits) -> int:
+def _most_by_chance(run: Run, rows: list[float], limits: Limits) -> int:
     """The most that may be said: of rows of one or two groups some on end tie by chance.
 
     TRL's usual batch is one group for each GPU. Rewards that never differ are no chance.
     """
-    rows, reward = run.histories["frac_zero_std"].recent[-MANY:], run.reward
+    reward = run.reward
     many = any(2.0 * share != int(2.0 * share) for share in rows)
     if many or reward is None or reward.history.high <= reward.history.low:
         return CRIT
@@ -67,7 +68,13 @@ def _no_spread(run: Run, limits: Limits) -> Reading | None:
     message = "all rewards are equal: no gradient"
     if run.at_max:
         return Reading(INFO, 0.0, None, message + " (reward is at its ceiling)")
-    return Reading(CRIT, 0.0, None, message)
+    level = int(CRIT)
+    if not flat:
+        name = "group_reward_std" if "group_reward_std" in run.histories else "reward_std"
+        spreads = run.histories[name].recent[-MANY:]
+        rows = [float(each < limits["spread"]) for each in spreads]
+        level = _most_by_chance(run, rows, limits)
+    return Reading(level, 0.0, None, message)
 
 
 def spread_gone(run: Run, limits: Limits) -> Reading | None:
@@ -76,8 +83,10 @@ def spread_gone(run: Run, limits: Limits) -> Reading | None:
     base = history.base(10)
     if base <= 0.0 or history.last >= limits["clear"] * base:
         return None
-    if history.last >= limits["share"] * base:
-        return between(history.last)
+    rows = history.recent[-MANY:]
+    gone = sum(spread < limits["share"] * base for spread in rows)
+    if history.last >= limits["share"] * base or gone < limits["most"] * len(rows):
+        return between(history.last)  # of one group a row the rewards are equal now and then
     message = f"spread of rewards fell from {num(base)} to {num(history.last)}"
     if run.at_max:
         return Reading(INFO, history.last, limits["share"] * base, message + ": solved")
@@ -164,7 +173,7 @@ RULES = (
         read=spread_gone,
         on=("reward_std",),
         families=LLM,
-        limits={"share": 0.05, "clear": 0.1, "warmup": 10},
+        limits={"share": 0.05, "clear": 0.1, "most": 0.7, "warmup": 10},
         causes=("every completion gets the same reward",),
         tries=("read some samples", "harder or easier prompts", "a higher {temperature}"),
         source="TRL's guide: watch values that 'collapse to 0'",

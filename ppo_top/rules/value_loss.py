@@ -99,7 +99,7 @@ def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
             level = WATCH if run.few_samples else WARN
             return Reading(level, history.last, early, message)
     never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
-    if never and run.flat and not run.few_samples:
+    if never and run.flat and not run.few_samples and not run.resumed:
         message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
         return Reading(WATCH, history.last, history.base(5), message)
     return None

@@ -272,3 +272,29 @@ def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
 def late(i: int) -> float | None:
     """A loss that is logged once there is enough in the buffer."""
     return None if i < 30 else 1.0
+
+
+def test_a_row_of_one_group_is_neither_the_end_of_all_signal_nor_the_ceiling() -> None:
+    """Its spread, its gradient and its reward go to 0 and 1 by turns, and it learns."""
+    tied = ties(0.5)
+    rewards = random.Random(3)
+    columns = {
+        **GRPO,
+        "frac_zero_std": tied,
+        "reward_std": lambda i: 0.45 * (1.0 - tied(i)),
+        "grad_norm": lambda i: 0.5 * (1.0 - tied(i)),
+        "reward_mean": lambda i: float(rewards.random() < 0.6) if tied(i) else rewards.random(),
+    }
+    found = findings(profile("grpo"), rows(columns, 200))
+    assert told(found, WARN) == set()
+    assert not told(found, Severity.INFO) & {"at-ceiling", "reward-spread-gone"}
+
+
+def test_where_no_share_of_ties_is_logged_the_spread_is_looked_at_as_patiently() -> None:
+    """Older versions of TRL log only the spread."""
+    tied = ties(0.5)
+    without = {"frac_zero_std": None, "reward_std": lambda i: 0.45 * (1.0 - tied(i))}
+    columns = {**GRPO, **without, "reward_mean": lambda i: 0.3 + gauss(i, 0.2)}
+    assert told(findings(profile("grpo"), rows(columns, 200)), WARN) == set()
+    gone = {**columns, "reward_std": 0.0}
+    assert "groups-tie" in told(findings(profile("grpo"), rows(gone, 40)), CRIT)
