@@ -10,7 +10,7 @@ from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
 from ppo_top.rules.stats import median
-from ppo_top.rules.terms import CRIT, CTRL, INFO, WARN, WATCH
+from ppo_top.rules.terms import CRIT, CTRL, INFO, LLM, WARN, WATCH
 
 
 def start(history: History) -> float:
@@ -69,13 +69,26 @@ _COLLAPSE_WORDS = {
 
 def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
     """A fall that reward pays for is normal; one that it does not pay for is not."""
-    if run.at_max or (run.learned and not run.falling):
+    if run.at_max or (run.learned and not run.falling) or _pays(run):
         return INFO
     crashed = run.open.get("reward-crash", 0) >= WARN
     early = count <= limits["early"]
     if crashed or early or (run.stuck and not run.gained):
         return CRIT if deep else WARN
     return WATCH if run.flat else INFO
+
+
+def _pays(run: Run) -> bool:
+    """Whether a language model has gained much before there can be a trend, the last just now.
+
+    Most of its entropy is spent in the first updates of a good run (2505.22617).
+    """
+    reward = run.reward
+    if run.family not in LLM or reward is None or not reward.gained:
+        return False
+    if reward.history.trend(15).full:
+        return False
+    return reward.count - reward.best_count <= 1
 
 
 def policy_dead(run: Run, limits: Limits) -> Reading | None:

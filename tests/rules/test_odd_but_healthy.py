@@ -298,3 +298,15 @@ def test_where_no_share_of_ties_is_logged_the_spread_is_looked_at_as_patiently()
     assert told(findings(profile("grpo"), rows(columns, 200)), WARN) == set()
     gone = {**columns, "reward_std": 0.0}
     assert "groups-tie" in told(findings(profile("grpo"), rows(gone, 40)), CRIT)
+
+
+def test_entropy_that_a_language_model_spends_at_once_is_paid_for() -> None:
+    """Most of it goes in the first updates of a good run, sooner than a trend can be told."""
+    columns = {
+        **GRPO,
+        "reward_mean": lambda i: 0.1 + 0.75 * (1 - 0.75**i) + gauss(i, 0.01),
+        "entropy": lambda i: 0.02 + 0.3 * 0.6**i,
+    }
+    assert told(findings(profile("grpo"), rows(columns, 40)), WARN) == set()
+    stuck = {**columns, "reward_mean": lambda i: 0.1 + gauss(i, 0.01)}
+    assert "entropy-collapsed" in told(findings(profile("grpo"), rows(stuck, 40)), WARN)
