@@ -9,7 +9,7 @@ from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, times
 from ppo_top.rules.stats import log_surprise, median
-from ppo_top.rules.terms import CRIT, EVERY, LLM, WARN, WATCH
+from ppo_top.rules.terms import CRIT, EVERY, LLM, PART, WARN, WATCH
 
 FINITE_AGAIN = 3
 """So many finite points in a row make a series good again."""
@@ -86,8 +86,17 @@ def _level_of_loss(run: Run, concept: str) -> int:
     """How bad it is when a series stops; 0 for one that may come and go."""
     if concept in LOSSES:
         return CRIT if run.producer == "rllib" else WATCH
-    rewards = concept == "reward_mean" or concept.startswith("reward_component_mean{")
-    return WARN if run.family in LLM and rewards else 0
+    if run.family not in LLM:
+        return 0
+    if concept.startswith(PART):
+        return WATCH if _took_over(run, run.mark.row - run.histories[concept].row) else WARN
+    return WARN if concept == "reward_mean" else 0
+
+
+def _took_over(run: Run, gone: int) -> bool:
+    """Whether another reward began when this one ended: the tasks that it is for are over."""
+    parts = (run.histories.get(name) for name in run.values if name.startswith(PART))
+    return any(part is not None and part.count <= gone + 2 for part in parts)
 
 
 def _siblings(run: Run, missing: str) -> bool:

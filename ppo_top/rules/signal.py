@@ -6,7 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
-from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, WARN, WATCH
+from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, PART, WARN, WATCH
 
 
 def groups_tie(run: Run, limits: Limits) -> Reading | None:
@@ -25,6 +25,8 @@ def groups_tie(run: Run, limits: Limits) -> Reading | None:
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run):
         level -= 1  # a hard task may begin so
+    if _nearly_solved(run):
+        return Reading(WATCH, value, limits["clear"], message + " (most are solved)")
     return Reading(max(level, WATCH), value, limits["clear"], message)
 
 
@@ -54,6 +56,14 @@ def _scaled_by_batch(run: Run) -> bool:
 def _at_floor(run: Run) -> bool:
     reward = run.reward
     return reward is not None and reward.history.low >= 0.0 and reward.smooth < 0.1
+
+
+def _nearly_solved(run: Run) -> bool:
+    """Whether groups tie because their prompts have become easy, which is what training is for."""
+    reward = run.reward
+    if reward is None or not reward.gained or reward.history.low < 0.0:
+        return False
+    return reward.history.high <= 1.0 and reward.history.level(10) >= 0.9
 
 
 def _no_spread(run: Run, limits: Limits) -> Reading | None:
@@ -106,9 +116,6 @@ def one_sided(run: Run, limits: Limits) -> Reading | None:
     return Reading(INFO, high, None, message)
 
 
-COMPONENT = "reward_component_mean{"
-
-
 def parts_diverge(run: Run, limits: Limits) -> Reading | None:
     """G7: one part of the reward rises while another falls."""
     if run.updates % int(limits["every"]):
@@ -116,10 +123,10 @@ def parts_diverge(run: Run, limits: Limits) -> Reading | None:
     up: list[tuple[str, float]] = []
     down: list[tuple[str, float]] = []
     for concept, history in run.histories.items():
-        if concept.startswith(COMPONENT) and history.count >= 25:
+        if concept.startswith(PART) and history.count >= 25:
             moved = _moved(history)
             if moved:
-                (up if moved > 0 else down).append((concept[len(COMPONENT) : -1], moved))
+                (up if moved > 0 else down).append((concept[len(PART) : -1], moved))
     if not up or not down:
         return None
     best, worst = max(up, key=lambda part: part[1]), min(down, key=lambda part: part[1])

@@ -20,4 +20,7 @@ NAMES = {
 }
 """What families are called in a sentence."""
 
+PART = "reward_component_mean{"
+"""How the concepts of one reward function among several begin."""
+
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.critic import FIT, climbs, critic_loss
 from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
@@ -23,7 +25,8 @@ def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
         return None
     usual = max(median(history.before(10)), 1e-12)
     highest = max((*history.first, *history.recent[:-1]))
-    run.memos["value-loss-spike"] = (usual, float(history.count), highest)
+    gain = run.reward.gain if run.reward is not None else math.inf
+    run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
     limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
     if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
         message = f"{jump}, the third such spike in {num(limits['again'])} updates"
@@ -64,10 +67,15 @@ def _after_spike(
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
         return between(value) if value > 5.0 * usual else None
     message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
-    explained = run.learned and history.high <= 5.0 * memo[2]
+    explained = (run.learned and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
     if run.few_samples or explained or not _stays(run, history, age, limits["times"] * usual):
         return Reading(WATCH, value, limits["times"] * usual, message)
     return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def _first_success(run: Run, gain: float) -> bool:
+    """Whether the loss jumped with the first reward there was: until then it had nothing to fit."""
+    return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
 
 
 def _stays(run: Run, history: History, age: float, limit: float) -> bool:

@@ -310,3 +310,41 @@ def test_entropy_that_a_language_model_spends_at_once_is_paid_for() -> None:
     assert told(findings(profile("grpo"), rows(columns, 40)), WARN) == set()
     stuck = {**columns, "reward_mean": lambda i: 0.1 + gauss(i, 0.01)}
     assert "entropy-collapsed" in told(findings(profile("grpo"), rows(stuck, 40)), WARN)
+
+
+def test_a_reward_of_tasks_that_are_over_is_only_remarked_on() -> None:
+    """The whole reward goes on: one task after the other, each with a reward of its own."""
+    columns = {
+        **GRPO,
+        "total_loss": 0.1,
+        "reward_component_mean{sums}": lambda i: 0.4 if i < 30 else None,
+        "reward_component_mean{proofs}": lambda i: None if i < 30 else 0.2,
+    }
+    found = findings(profile("grpo"), rows(columns, 60))
+    assert [f.severity for f in found if f.rule == "hidden-nan"] == [WATCH]
+
+
+def test_the_first_success_of_a_sparse_task_is_no_fault_of_the_critic() -> None:
+    """Until then there was nothing to fit, so that any loss is a thousand times the usual one."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 0.0 if i < 25 else min(0.9, 0.02 * (i - 24)),
+        "ep_len": 100.0,
+        "value_loss": lambda i: 1e-5 if i < 25 else 0.01,
+        "explained_variance": lambda i: 0.3 + 0.004 * i,
+    }
+    about = profile(total_timesteps=1_000_000)
+    assert told(findings(about, rows(columns, 90)), WARN) == set()
+
+
+def test_groups_that_tie_because_they_are_solved_are_only_remarked_on() -> None:
+    """The reward is close to 1, and what is left of the signal is little."""
+    columns = {
+        **GRPO,
+        "reward_mean": lambda i: min(0.985, 0.2 + 0.02 * i) + jitter(i, 0.01),
+        "frac_zero_std": lambda i: min(0.97, 0.2 + 0.013 * i),
+        "reward_std": lambda i: max(0.03, 0.4 - 0.01 * i),
+    }
+    found = findings(profile("grpo"), rows(columns, 120))
+    assert told(found, WARN) == set()
+    assert "groups-tie" in told(found, WATCH)
