@@ -23,6 +23,9 @@ FEW_SAMPLES = 200
 ENOUGH_SAMPLES = 1000
 """Steps an update of which losses are a fair measure, and in which some episodes end."""
 
+COUNTERS = ("iteration", "n_updates")
+"""What counts rollouts, in order of preference."""
+
 RESUMED = 20
 """A log whose first row is so many rows' steps from 0 goes on from an earlier state."""
 
@@ -64,6 +67,7 @@ class Run:
         self.updates = 0
         self.resumed = False
         self.samples = 0.0
+        self.counted: dict[str, tuple[float, float]] = {}
         self.bad: dict[str, int] = {}
         self.new_bad: tuple[str, ...] = ()
 
@@ -104,15 +108,28 @@ class Run:
         self._follow_reward(number)
 
     def _count_samples(self, row: Row) -> None:
-        """Environment steps an update, where the log counts its rollouts or its epochs."""
-        rollouts = _passed(self.values, row.values, "iteration")
-        if not rollouts and self.producer == "sb3":  # its event files count only the epochs
-            epochs = _passed(self.values, row.values, "n_updates")
-            rollouts = epochs / (self.number("n_epochs") or 10.0) if epochs > 40 else epochs > 0
-        if rollouts:
-            self.samples = (row.mark.step - self.mark.step) / rollouts
-            if self.reward is not None and self.few_steps:
-                self.reward.settling = min(KEPT, int(SETTLING * ENOUGH_SAMPLES / self.samples))
+        """Environment steps an update, where the log counts its rollouts or its epochs.
+
+        Rows of an evaluation lie between those of rollouts and may hold the epochs, too.
+        """
+        counter = next((c for c in COUNTERS if c in row.values or c in self.counted), "")
+        now = row.values.get(counter)
+        if not counter and self.producer == "cleanrl" and "value_loss" in row.values:
+            counter, now = "losses", float(self.updates)  # a row with losses is an update
+        if now is None or (counter == "n_updates" and self.producer != "sb3"):
+            return
+        step = float(row.mark.step)
+        before, last = self.counted.get(counter, (step, now))
+        self.counted = {**self.counted, counter: (step, now)}
+        steps, passed = step - before, now - last
+        if counter == "n_updates":  # SB3's event files count only the epochs
+            passed = passed / (self.number("n_epochs") or 10.0) if passed > 40 else passed > 0
+        if not (0.0 < passed < math.inf and steps > passed):
+            return  # where a step is a rollout nobody knows what that holds
+        self.samples = steps / passed
+        if self.reward is not None:
+            patience = ENOUGH_SAMPLES / self.samples if self.few_steps else 1.0
+            self.reward.settling = min(KEPT, int(SETTLING * patience))
 
     def _follow_reward(self, number: int) -> None:
         """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
@@ -216,9 +233,3 @@ class Run:
     def learned(self) -> bool:
         """Whether the reward rises now."""
         return self.reward is not None and self.reward.rising
-
-
-def _passed(before: Mapping[str, float], now: Mapping[str, float], counter: str) -> float:
-    """By how much a counter has gone up from row to row, 0 where it has not or is not logged."""
-    difference = now.get(counter, 0.0) - before.get(counter, math.inf)
-    return difference if 0.0 < difference < math.inf else 0.0

@@ -348,3 +348,48 @@ def test_groups_that_tie_because_they_are_solved_are_only_remarked_on() -> None:
     found = findings(profile("grpo"), rows(columns, 120))
     assert told(found, WARN) == set()
     assert "groups-tie" in told(found, WATCH)
+
+
+def test_a_console_that_counts_iterations_does_not_make_rollouts_of_one_step() -> None:
+    """Where a step is an iteration, what a rollout holds is not known: 8 equal rewards settle."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
+        "iteration": lambda i: i + 1.0,
+    }
+    made = [
+        row._replace(mark=row.mark._replace(step=row.mark.row + 1)) for row in rows(columns, 30)
+    ]
+    assert "at-ceiling" in told(findings(profile("ctrl", "custom"), made), Severity.INFO)
+
+
+def test_an_evaluation_between_two_rollouts_does_not_make_them_small() -> None:
+    """SB3 writes a row for it, which holds the epochs of the last update."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
+        "n_updates": lambda i: 10.0 * i,
+        "iteration": lambda i: None if i % 5 == 4 else i + 1.0,
+    }
+    made = []
+    for row in rows(columns, 40):
+        at = row.mark.row
+        step = 2048 * (at + 1) - (2000 if at % 5 == 4 else 0)
+        made.append(row._replace(mark=row.mark._replace(step=step)))
+    judge = judged(profile(), made)
+    assert not judge._run.few_steps
+    assert "at-ceiling" in told(judge.findings, Severity.INFO)
+
+
+def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> None:
+    """It counts no rollouts; with 512 steps each whether an episode ends decides the loss."""
+    made = [
+        row._replace(mark=row.mark._replace(step=512 * (row.mark.row + 1))) for row in rows(CTRL)
+    ]
+    without = ("n_updates", "iteration")
+    bare = [
+        row._replace(values={name: row.values[name] for name in row.values if name not in without})
+        for row in made
+    ]
+    judge = judged(profile("ctrl", "cleanrl"), bare)
+    assert (judge._run.samples, judge._run.few_steps) == (512.0, True)
