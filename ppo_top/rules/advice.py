@@ -26,7 +26,12 @@ from ppo_top.rules.named import FOLLOWED, Named
 from ppo_top.rules.phrases import PHRASES, RATE_FOLLOWS
 from ppo_top.rules.run import Run
 
-LOGGED = {"learning_rate": "lr", "clip_range": "clip_range", "kl_coef": "kl_coef"}
+LOGGED = {
+    "learning_rate": "lr",
+    "clip_range": "clip_range",
+    "clip_range_vf": "clip_range_vf",
+    "kl_coef": "kl_coef",
+}
 """Options whose value some trainers log as a metric."""
 
 EITHER = {

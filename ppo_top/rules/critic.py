@@ -122,6 +122,7 @@ def value_drift(run: Run, limits: Limits) -> Reading | None:
 
 
 FIT = (
+    "a wider value clip, or none: {clip_range_vf:known below 0.1}",
     "check that the critic is trained: {vf_coef:below 0.05} above 0",
     "{normalised_rewards}",
     "train the critic faster: {critic_learning_rate}",
@@ -177,7 +178,7 @@ RULES = (
             "the environment, its rewards or its observations changed",
             "the policy moved to states that the critic does not know",
         ),
-        tries=("check for a change of environment, data or reward", *FIT[1:4]),
+        tries=("check for a change of environment, data or reward", *FIT[2:5]),
         source="labelled runs: critic reset and shifted observations",
         grade="C",
         grades=NOT_ON_TEXT,

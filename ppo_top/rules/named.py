@@ -19,8 +19,9 @@ class Named:
 
     Formats in a sentence: none prints the name with what is known of its value, `name` the bare
     name. `above 0.2`, `below 0.28` and `off` print as none does, and raise KeyError where the run's
-    own value is not so: the sentence has nothing to say then. An unknown value is no reason. What
-    begins with a comma is what to do with a learning rate, not with a target that it follows.
+    own value is not so: the sentence has nothing to say then. An unknown value is no reason, but
+    for `known below 0.1`: what is advised of such a value only. What begins with a comma is what to
+    do with a learning rate, not with a target that it follows.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class Named:
             return self.name
         if spec.startswith(","):
             return f"{self}{'' if self.note == FOLLOWED else spec}"
-        if spec and not self._is(*spec.split()):
+        known = spec.startswith("known ")
+        if spec and not self._is(not known, *spec.removeprefix("known ").split()):
             raise KeyError(self.name)
         now, usual = _text(self.value), _text(self.usual)
         words = [f"{now} now"] if now else []
@@ -55,13 +57,13 @@ class Named:
             words.append(self.note)
         return f"{self.name} ({'; '.join(words)})" if words else self.name
 
-    def _is(self, word: str, limit: str = "0") -> bool:
-        """Whether the run's own value is `above` or `below` a limit, or `off`, or not known."""
+    def _is(self, unknown: bool, word: str, limit: str = "0") -> bool:
+        """Whether the run's own value is `above` or `below` a limit, or `off`; or `unknown`."""
         if word == "off":
             return self.value in OFF
         own = _number(self.value)
         if own is None:
-            return True
+            return unknown
         return own > float(limit) if word == "above" else own < float(limit)
 
 

@@ -155,6 +155,8 @@ RULES = (
             "advantages that are all zero",
         ),
         tries=(
+            "raise {clip_range:known below 0.05}",
+            "raise {max_grad_norm:known below 0.01}",
             "raise {learning_rate}",
             "check that neither {clip_range} nor {max_grad_norm} is far too small",
             "check which parameters are trained, and that the optimiser has them",

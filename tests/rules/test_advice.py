@@ -80,6 +80,17 @@ def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:
     )
 
 
+def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
+    """A clip of 0.001 holds the policy or the critic: no learning rate helps before that."""
+    held = tries("policy-still", "sb3", {"clip_range": 0.001}).splitlines()
+    assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
+    assert tries("policy-still", "sb3").splitlines()[0].startswith("raise learning_rate")
+    run = Run(Profile("sb3", "ctrl"))
+    run.take(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
+    first = fill(BY_ID["critic-not-learning"].tries, run)[0]
+    assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
+
+
 def test_larger_batches_are_fewer_minibatches_where_these_are_counted() -> None:
     """More of them would be smaller; CleanRL's minibatch_size is worked out, not set."""
     assert "larger batches: fewer num_mini_batches" in tries("kl-high", "rsl_rl")
