@@ -61,7 +61,9 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
 def _rate_gone(run: Run) -> bool:
     """The KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
-    return rate is not None and rate.last <= 0.2 * rate.high and not is_cut(run, rate)
+    if rate is None or rate.high <= 0.0:  # 0 from the start is no schedule
+        return False
+    return rate.last <= 0.2 * rate.high and not is_cut(run, rate)
 
 
 def _never_moved_by_design(run: Run) -> bool:

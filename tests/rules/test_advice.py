@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import pytest
 
 from ppo_top.catalogue import options, producers
-from ppo_top.model import ConfigValue, Mark, Profile, Row
+from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import Options, fill
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.run import Run
+from tests.rules.runs import CTRL, findings, profile, rows
 
 FAMILY = {each.id: each.family for each in producers()}
 
@@ -89,6 +90,15 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     run.take(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
     first = fill(BY_ID["critic-not-learning"].tries, run)[0]
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
+
+
+def test_a_rate_of_0_from_the_start_is_told_of() -> None:
+    """It is no schedule that has come to its end: nothing was ever learned."""
+    still = {"lr": 0.0, "approx_kl": 0.0, "clip_fraction": 0.0, "entropy": 0.69}
+    found = findings(profile(), rows({**CTRL, **still, "reward_mean": 20.0}, 20))
+    mine = next(finding for finding in found if finding.rule == "policy-still")
+    assert mine.severity == Severity.WARN
+    assert mine.tries[0] == "raise learning_rate (0 now; SB3's default is 0.0003)"
 
 
 def test_larger_batches_are_fewer_minibatches_where_these_are_counted() -> None:
