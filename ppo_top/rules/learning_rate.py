@@ -18,6 +18,11 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
         return None
     budget = run.budget
     early = budget is not None and budget < 0.9
+    idle = history.recent[-int(limits["idle"]) :]
+    over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
+    if over and budget is None and not run.at_max:
+        message = f"learning rate has been {num(history.last)} for {len(idle)} updates and more"
+        return Reading(WATCH, history.last, None, f"{message}: nothing changes any more")
     if not (early or run.learned):
         return None
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
@@ -107,7 +112,7 @@ RULES = (
         concepts=("lr",),
         read=rate_over,
         on=("lr",),
-        limits={"share": 1e-3, "warmup": 5},
+        limits={"share": 1e-3, "idle": 20, "warmup": 5},
         families=KNOWN,
         persist=persist(3, 3),
         causes=("the schedule is shorter than the run",),
