@@ -246,7 +246,8 @@ def _rule(page: Page, rule: Rule, reader: Profile, producer: Producer) -> None:
         page.heading("What to try")
         page.points(tries, numbered=True)
     page.heading("Where the limits come from")
-    page.points(each for each in (rule.source, GRADES[rule.grade]) if each)
+    grade = rule.grades.get(reader.family, rule.grade)
+    page.points(each for each in (rule.source, GRADES[grade]) if each)
 
 
 def _limits(rule: Rule, reader: Profile, producer: Producer) -> Iterator[tuple[str, str]]:

@@ -131,3 +131,9 @@ def test_a_page_is_never_narrower_than_it_can_be():
     page.table([("name", "some words that are longer than the page")])
     assert page.width == NARROWEST
     assert len(page.lines) > 1
+
+
+def test_limits_are_as_well_founded_as_they_are_for_the_trainer_at_hand():
+    """What was checked on control tasks is an estimate for language models."""
+    assert GRADES["C"] in text("critic-not-learning", producer=SB3)
+    assert GRADES["D"] in text("critic-not-learning", producer=TRL)

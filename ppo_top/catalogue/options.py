@@ -100,8 +100,11 @@ def hyperparameter(key: str, trainer: str = "") -> str | None:
 
 def option(producer: Producer, canonical: str) -> Option | None:
     """The line of a trainer (and its algorithm) about a setting."""
+    table = trainers().get(producer.id)
+    if table is not None and canonical in table.without:
+        return None
     if producer.algo in MAIN_ALGORITHMS:
-        wanted = [producer.id, trainers()[producer.id].like] if producer.id in trainers() else []
+        wanted = [table.id, table.like] if table is not None else []
     else:
         wanted = [f"{producer.id}/{producer.algo}"]
     return next(

@@ -63,6 +63,7 @@ class Table:
     fold: bool = False
     like: str = ""
     totals: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     evidence: list[tuple[str, ...]] = field(default_factory=list)
     algorithms: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -145,6 +146,8 @@ def _set(table: Table, key: str, cells: list[str]) -> None:
         table.fold = cells[0] == "case"
     elif key == "total":
         table.totals = tuple(cells[0].split())
+    elif key == "without":
+        table.without = tuple(cells[0].split())
     elif key == "evidence":
         table.evidence.append(tuple(cells[0].split(" & ")))
     elif key == "algorithm":

@@ -2,8 +2,9 @@
 
 A rule writes `lower {learning_rate}`; for a run of Stable-Baselines3 that becomes
 `lower learning_rate (0.03 now; SB3's default is 0.0003)`, for one of verl
-`lower actor_rollout_ref.actor.optim.lr (...)`. `{clip_range:name}` is the bare name. A sentence
-that needs an option which the trainer does not have is left out.
+`lower actor_rollout_ref.actor.optim.lr (...)`. What may follow the name is told by `Named`, phrases
+such as `{kl_limit}` by `ppo_top.rules.phrases`. A sentence that needs an option which the trainer
+does not have, or that asks for what is so already, is left out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from ppo_top.catalogue import (
+    Option,
     Producer,
     canonical_names,
     default,
@@ -20,51 +22,52 @@ from ppo_top.catalogue import (
     trainers,
 )
 from ppo_top.model import ConfigValue
+from ppo_top.rules.named import FOLLOWED, Named
+from ppo_top.rules.phrases import PHRASES, RATE_FOLLOWS
 from ppo_top.rules.run import Run
-from ppo_top.words import clean, number
 
-LOGGED = {"learning_rate": "lr", "clip_range": "clip_range", "kl_coef": "kl_coef"}
+LOGGED = {
+    "learning_rate": "lr",
+    "clip_range": "clip_range",
+    "clip_range_vf": "clip_range_vf",
+    "kl_coef": "kl_coef",
+}
 """Options whose value some trainers log as a metric."""
 
 EITHER = {
     "kl_penalty": ("beta", "kl_coef"),
-    "batches": ("batch_size", "num_minibatches", "n_steps"),
-    "rollouts": ("n_steps", "n_envs", "num_generations", "batch_size"),
+    "rollouts": (
+        "n_steps",
+        "n_envs",
+        "num_generations",
+        "gradient_accumulation_steps",
+        "rollout_size",
+        "batch_size",
+    ),
     "normalise": ("normalize_advantage", "whiten_rewards"),
     "training_length": ("total_timesteps", "max_steps", "total_iterations", "num_train_epochs"),
 }
 """Options that serve the same end: the first that the trainer has is named."""
 
-NAMES = canonical_names() | EITHER.keys()
-"""Every option that advice may speak of."""
+NAMES = canonical_names() | EITHER.keys() | PHRASES.keys()
+"""Everything that advice may speak of."""
+
+COMPUTED = "computed"
+"""The note on what looks like an option and is worked out from others."""
 
 
-class Named:
-    """An option of the trainer at hand, ready to be put into a sentence."""
-
-    def __init__(self, name: str, now: str = "", default: str = "", whose: str = "") -> None:
-        self.name, self.now, self.default, self.whose = name, now, default, whose
-
-    def __format__(self, spec: str) -> str:
-        """The name with what is known of its value; the format `name` gives the bare name."""
-        words = [f"{self.now} now"] if self.now else []
-        if self.default and self.default != self.now:
-            words.append(f"{self.whose}'s default is {self.default}")
-        return self.name if spec == "name" or not words else f"{self.name} ({'; '.join(words)})"
-
-
-class Options(Mapping[str, Named]):
-    """Looks options up for one run, as a sentence asks for them."""
+class Options(Mapping[str, Named | str]):
+    """Looks options and phrases up for one run, as a sentence asks for them."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.producer = producer_of(run)
 
-    def __getitem__(self, name: str) -> Named:
-        found = [named for each in EITHER.get(name, (name,)) if (named := self._find(each))]
-        if not found:
-            raise KeyError(name)
-        return found[0]
+    def __getitem__(self, name: str) -> Named | str:
+        phrase = PHRASES.get(name)
+        if phrase is not None:
+            return phrase(self.find, self.producer.id, self.run.family)
+        return self.find(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -72,26 +75,58 @@ class Options(Mapping[str, Named]):
     def __len__(self) -> int:
         return len(NAMES)
 
-    def _find(self, canonical: str) -> Named | None:
-        now = current(self.run, canonical)
-        known = _known(self.producer, canonical)
-        if known is not None:
-            name, usual = known
-            return Named(name, now, usual, self.producer.label.split()[0])
-        return None if _has_own(self.producer.id) and not now else Named(canonical, now)
+    def find(self, name: str) -> Named:
+        """The option of this name, or the first of those that serve its end; or KeyError."""
+        for each in self._ways(name):
+            named = self._named(each)
+            if named is not None:
+                return named
+        raise KeyError(name)
+
+    def _ways(self, name: str) -> tuple[str, ...]:
+        ways = EITHER.get(name, (name,))
+        in_reward = "reward" in self.run.profile.tags.get("ref_kl_token", "")
+        return ways[::-1] if name == "kl_penalty" and in_reward else ways
+
+    def _named(self, canonical: str) -> Named | None:
+        own, known = current(self.run, canonical), _known(self.producer, canonical)
+        if known is None:
+            missing = _has_own(self.producer.id) and own is None
+            return None if missing else Named(canonical, own)
+        line, usual = known
+        if line.note == COMPUTED:
+            return None
+        if canonical == "learning_rate" and self._rate_follows():
+            target = self.find("target_kl")
+            return Named(target.name, target.value, target.usual, target.whose, FOLLOWED)
+        return Named(line.name, own, usual, _whose(self.producer), line.note)
+
+    def _rate_follows(self) -> bool:
+        """Whether the KL target sets the learning rate, whatever that was to begin with."""
+        if self.producer.id not in RATE_FOLLOWS:
+            return False
+        schedule = self.run.config.get("lr_schedule") or default(self.producer, "lr_schedule")
+        return schedule == "adaptive"
 
 
 @lru_cache(maxsize=1024)
-def _known(producer: Producer, canonical: str) -> tuple[str, str] | None:
-    """What the trainer calls an option, and its default as text."""
+def _known(producer: Producer, canonical: str) -> tuple[Option, ConfigValue | None] | None:
+    """The catalogue's line on an option of a trainer, and its default."""
     line = option(producer, canonical)
-    return (line.name, _text(default(producer, canonical))) if line is not None else None
+    return (line, default(producer, canonical)) if line is not None else None
 
 
 @lru_cache(maxsize=64)
 def _has_own(trainer: str) -> bool:
     """Whether the catalogue knows what this trainer calls its options."""
-    return any(each.trainer == trainer for each in options())
+    own = {trainer, trainers()[trainer].like} if trainer in trainers() else {trainer}
+    return any(each.trainer in own for each in options())
+
+
+def _whose(producer: Producer) -> str:
+    """Whose default it is: TRL's, whichever of its trainers, and Spinning Up's."""
+    label = producer.label
+    return "TRL" if label.startswith("TRL ") else label.removesuffix(" PPO")
 
 
 def producer_of(run: Run) -> Producer:
@@ -101,8 +136,8 @@ def producer_of(run: Run) -> Producer:
     return Producer(run.profile.producer, label, run.family, run.profile.algo)
 
 
-def current(run: Run, canonical: str) -> str:
-    """An option's value in this run as text: from its configuration, or as the log has it.
+def current(run: Run, canonical: str) -> ConfigValue | None:
+    """An option's value in this run: from its configuration, or as the log has it.
 
     Schedules begin at the option's value; a value above it was set while the run went on.
     """
@@ -112,13 +147,7 @@ def current(run: Run, canonical: str) -> str:
         began = history.first[0]
         if value is None or history.last > 2.0 * began:
             value = max(began, history.last)
-    return _text(value)
-
-
-def _text(value: ConfigValue | None) -> str:
-    if value is None or isinstance(value, (bool, str)):
-        return "" if value is None else clean(str(value)[:40])
-    return number(float(value), 3)
+    return value
 
 
 def fill(sentences: Iterable[str], run: Run) -> tuple[str, ...]:

@@ -123,10 +123,10 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("trl-grpo", "clip_fraction"): "needs TRL 0.16 or later",
     ("verl", "ref_kl_token"): "set actor.use_kl_loss=True or algorithm.use_kl_in_reward=True",
     ("verl", "entropy"): "set actor.calculate_entropy=True",
-    ("openrlhf", "entropy"): "set entropy_loss_coef (0 logs without using it)",
+    ("openrlhf", "entropy"): "set actor.entropy_coef (0 logs without using it)",
     ("openrlhf", "clip_low"): "OpenRLHF logs one ppo_clip_ratio",
     ("openrlhf", "clip_high"): "OpenRLHF logs one ppo_clip_ratio",
-    ("openrlhf", "frac_zero_std"): "set dynamic_filtering",
+    ("openrlhf", "frac_zero_std"): "set algo.dynamic_filtering_enable",
     ("spinning-up", "explained_variance"): "Spinning Up does not log it",
     ("spinning-up", "lr"): "Spinning Up does not log it: it is constant",
 }

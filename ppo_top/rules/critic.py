@@ -6,7 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
-from ppo_top.rules.terms import CRIT, INFO, WARN, WATCH
+from ppo_top.rules.terms import CRIT, INFO, NOT_ON_TEXT, WARN, WATCH
 
 
 def critic_loss(run: Run) -> History | None:
@@ -122,11 +122,13 @@ def value_drift(run: Run, limits: Limits) -> Reading | None:
 
 
 FIT = (
-    "check that the critic is trained: {vf_coef} above 0",
-    "normalise rewards or returns (SB3: VecNormalize)",
-    "a larger critic learning rate, a network of its own, or more epochs: {n_epochs}",
+    "a wider value clip, or none: {clip_range_vf:known below 0.1}",
+    "check that the critic is trained: {vf_coef:below 0.05} above 0",
+    "{normalised_rewards}",
+    "train the critic faster: {critic_learning_rate}",
+    "{in_control}a network of its own for the critic, or more epochs: {n_epochs}",
     "lower {gamma:name} or {gae_lambda:name}",
-    "look for something missing in the observation, such as the time left",
+    "{in_control}look for something missing in the observation, such as the time left",
 )
 
 
@@ -159,6 +161,7 @@ RULES = (
         tries=FIT,
         source="explained variance 'consistently <= 0' warns (SB3 practice); > 0.8 is good (TRL)",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="critic-lost",
@@ -175,9 +178,10 @@ RULES = (
             "the environment, its rewards or its observations changed",
             "the policy moved to states that the critic does not know",
         ),
-        tries=("check for a change of environment, reward or observation", *FIT[1:3]),
+        tries=("check for a change of environment, data or reward", *FIT[2:5]),
         source="labelled runs: critic reset and shifted observations",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="reward-scale",
@@ -191,11 +195,12 @@ RULES = (
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards are not scaled: value targets should lie within about -10 to 10",),
         tries=(
-            "normalise rewards (SB3: VecNormalize(norm_reward=True)) or divide them",
+            "{normalised_rewards}",
             "a larger value coefficient does not help: {vf_coef}",
         ),
         source="Andy Jones, Debugging RL: value targets within -10 to 10; SB3#2240",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="value-drift",
@@ -213,7 +218,7 @@ RULES = (
         limits={"low": 0.01, "high": 10.0, "warmup": 30},
         persist=persist(8, 10),
         causes=("the critic lags behind the rewards",),
-        tries=("{whiten_rewards:name} on", "a larger value coefficient: {vf_coef}"),
+        tries=("see that {whiten_rewards:off} is on", "a larger value coefficient: {vf_coef}"),
         source="TRL practice: value and return statistics stay consistent in scale",
         grade="D",
     ),

@@ -41,24 +41,30 @@ def _reward(run: Run) -> str:
 
 
 def gather(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str]) -> None:
-    """Bring the open findings that a diagnosis is made of into it, in the order they began."""
+    """Bring the open findings that a diagnosis is made of into it, in the order they began.
+
+    It began with the first of them that is a fault: a remark may have stood there all the time.
+    """
     wanted = frozenset(members)
     found = [f for f in findings if f.rule in wanted and _together(f, diagnosis)]
     found.sort(key=lambda finding: _broke(finding).row)
     names = tuple(dict.fromkeys(finding.rule for finding in found))
     if not found:
         return
-    first = min(_broke(found[0]), diagnosis.since, key=lambda mark: mark.row)
+    faults = [finding for finding in found if finding.severity >= WARN] or found
+    first = min(_broke(faults[0]), diagnosis.since, key=lambda mark: mark.row)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_PLACES))
     placed = [_placed(finding, first.row) for finding in found]
-    if _broke(found[0]).row == first.row:
-        placed[0] = placed[0].replace("with it", "first", 1)
+    rows = [_broke(finding).row for finding in found]
+    if first.row in rows:
+        at = rows.index(first.row)
+        placed[at] = placed[at].replace("with it", "first", 1)
     diagnosis.evidence = (*placed, *kept)
     diagnosis.members = names
     diagnosis.since = first
 
 
-_PLACES = ("first: ", "with it: ", "then ")
+_PLACES = ("before: ", "first: ", "with it: ", "then ")
 
 
 def _broke(finding: Finding) -> Mark:
@@ -79,4 +85,6 @@ def _placed(finding: Finding, first: int) -> str:
     broke = _broke(finding)
     later = broke.row - first
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
+    if later < 0:
+        after = "before"
     return f"{after}: {finding.message}, since step {broke.step:,}"

@@ -15,7 +15,7 @@ def truncated(run: Run, limits: Limits) -> Reading | None:
     if value <= limits["clear"]:
         return None
     limit = run.config.get("max_completion_length")
-    where = f"max_completion_length {limit}" if isinstance(limit, int) else "the length limit"
+    where = f"the limit of {limit} tokens" if isinstance(limit, int) else "the length limit"
     message = f"{pct(value)} of completions are cut off at {where} (healthy <= 10 %)"
     risen = value - base >= limits["risen"]
     if (value > limits["crit"] and risen) or history.recent[-5:] == [1.0] * 5:
@@ -111,7 +111,7 @@ RULES = (
         causes=("the limit is too short for the task", "the policy does not learn to stop"),
         tries=(
             "raise {max_completion_length}",
-            "{mask_truncated_completions:name} on: leave cut completions out of the loss",
+            "leave them out of the loss: see that {mask_truncated_completions:off} is on",
             "punish overlong answers softly (DAPO), check the end-of-text token and chat template",
         ),
         source="TRL's GRPO guide: a high clipped_ratio means completions are cut off",
@@ -170,7 +170,7 @@ RULES = (
         tries=(
             "raise {max_completion_length}",
             "check eos_token and pad_token, and the chat template",
-            "reward ending: {missing_eos_penalty:name}",
+            "punish what does not end: {missing_eos_penalty}",
         ),
         source="TRL's guide: num_eos_tokens indicates complete responses",
         grade="C",

@@ -146,7 +146,7 @@ class Learning:
         if self.ceiling is not None:
             return median(recent) >= self._nearly(self.ceiling)
         if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
-            return median(recent) >= 0.97
+            return median(recent) >= 0.97 and sum(recent) >= 0.95 * SETTLING
         recent = self.history.recent[-self.settling :]
         if len(recent) < self.settling:
             return False

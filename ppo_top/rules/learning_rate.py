@@ -18,6 +18,11 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
         return None
     budget = run.budget
     early = budget is not None and budget < 0.9
+    idle = history.recent[-int(limits["idle"]) :]
+    over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
+    if over and budget is None and not run.at_max:
+        message = f"learning rate has been {num(history.last)} for {len(idle)} updates and more"
+        return Reading(WATCH, history.last, None, f"{message}: nothing changes any more")
     if not (early or run.learned):
         return None
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
@@ -28,15 +33,19 @@ def rate_over(run: Run, limits: Limits) -> Reading | None:
 def rate_cut(run: Run, limits: Limits) -> Reading | None:
     """O4: the learning rate is switched off from one update to the next, in no schedule's way."""
     history = run.histories["lr"]
-    if run.at_max or not is_cut(history):
+    if run.at_max or not is_cut(run, history):
         return None
     message = f"learning rate fell from {num(history.high)} to {num(history.last)} at once"
     return Reading(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-def is_cut(rate: History) -> bool:
+ADAPTIVE = ("rsl-rl", "skrl", "rl-games")
+"""Trainers whose rate may follow the KL: by a factor of 1.5, many times in one update."""
+
+
+def is_cut(run: Run, rate: History) -> bool:
     """Whether a rate that is next to nothing became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high:
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.producer in ADAPTIVE:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
@@ -48,19 +57,21 @@ def rate_jumps(run: Run, limits: Limits) -> Reading | None:
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
+    if run.producer in ADAPTIVE:
+        return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
     return Reading(INFO, history.last, before, message)
 
 
 def rate_pinned(run: Run, limits: Limits) -> Reading | None:
     """P7: a learning rate that follows the KL has hit its lower or upper end."""
-    if run.producer not in ("rsl-rl", "skrl"):
+    if run.producer not in ADAPTIVE:
         return None
     history = run.histories["lr"]
     if history.high <= history.low:
         return None  # not adaptive
     recent = history.recent
-    floor = limits["skrl_floor"] if run.producer == "skrl" else limits["floor"]
+    floor = limits["floor"]
     if (
         len(recent) >= limits["floor_points"]
         and max(recent[-int(limits["floor_points"]) :]) <= floor
@@ -101,7 +112,7 @@ RULES = (
         concepts=("lr",),
         read=rate_over,
         on=("lr",),
-        limits={"share": 1e-3, "warmup": 5},
+        limits={"share": 1e-3, "idle": 20, "warmup": 5},
         families=KNOWN,
         persist=persist(3, 3),
         causes=("the schedule is shorter than the run",),
@@ -155,20 +166,20 @@ RULES = (
         on=("lr",),
         families=frozenset({CTRL}),
         limits={
-            "floor": 1.001e-5,
-            "skrl_floor": 1.001e-6,
+            "floor": 1.001e-6,
             "floor_points": 20,
             "ceiling": 0.0099,
             "ceiling_points": 50,
             "warmup": 20,
         },
+        by={"rsl-rl": {"floor": 1.001e-5}},
         persist=AT_ONCE,
         causes=("the reward's scale or the batch makes every update too large",),
         tries=(
             "scale rewards down",
-            "fewer passes over the same data: {n_epochs}",
-            "more minibatches: {batches}",
-            "{ent_coef}",
+            "fewer passes over the same data: {n_epochs:above 1}",
+            "{larger_batches}",
+            "lower the entropy bonus: {ent_coef:above 0}",
         ),
         source="rsl_rl's adaptive schedule divides the rate by 1.5 when the KL is twice its target",
         grade="A",
@@ -186,7 +197,7 @@ RULES = (
         limits={"warmup": 5},
         persist=persist(8, 10),
         causes=("the learning rate is too high for the target; the stop hides the rise of the KL",),
-        tries=("lower {learning_rate}", "fewer passes over the same data: {n_epochs}"),
+        tries=("lower {learning_rate}", "fewer passes over the same data: {n_epochs:above 1}"),
         source="text printed by SB3 and Spinning Up",
         grade="A",
     ),

@@ -42,17 +42,20 @@ def hacking(run: Run, limits: Limits) -> Reading | None:
 
 def no_signal(run: Run, limits: Limits) -> Reading | None:
     """C5: all groups tie and the gradient is gone."""
-    if run.level("groups-tie") < WARN and run.level("reward-spread-gone") < WARN:
+    share = run.value("frac_zero_std", 3)
+    tied = run.level("groups-tie") >= WARN
+    if not tied and (share is not None or run.level("reward-spread-gone") < WARN):
         return None
     gradient = run.histories.get("grad_norm")
     gone = run.level("grad-zero") >= WARN
     if gradient is not None and gradient.high > 0.0:
         gone = gone or gradient.last < 0.01 * gradient.level(30) or gradient.last < 1e-6
-    share = run.value("frac_zero_std", 3)
-    if not (gone or (share is not None and share >= 1.0)):
+    if (share is not None and share < 1.0) or not (gone or share is not None):
         return between(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
-    return Reading(CRIT, share or 0.0, None, f"no learning signal: {seen}, the gradient is zero")
+    message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
+    certain = gone or max(run.level("groups-tie"), run.level("reward-spread-gone")) >= CRIT
+    return Reading(CRIT if certain else WARN, share or 0.0, None, message)
 
 
 def mismatch_collapse(run: Run, limits: Limits) -> Reading | None:
@@ -148,7 +151,7 @@ RULES = (
         tries=(
             "the same dtype in sampler and trainer",
             "refresh the sampler's weights after every update",
-            "correct for it: {importance_sampling_correction:name}",
+            "correct for it: see that {importance_sampling_correction:off} is on",
         ),
         source="verl's documentation; When Speed Kills Stability",
         grade="B",
@@ -167,8 +170,8 @@ RULES = (
         tries=(
             BACK,
             "lower {learning_rate}",
-            "{mask_truncated_completions:name} on",
-            "{kl_penalty}",
+            "see that {mask_truncated_completions:off} is on",
+            "raise the KL penalty: {kl_penalty}",
         ),
         source="verl#1051, verl#1066",
         grade="B",

@@ -120,7 +120,7 @@ RULES = (
         tries=(
             "the same dtype in both; a full-precision output layer",
             "refresh the sampler's weights after every update",
-            "correct for it: {importance_sampling_correction:name}",
+            "correct for it: see that {importance_sampling_correction:off} is on",
             "the same {temperature:name}, top_p and top_k in both",
         ),
         source="verl's documentation on rollout correction; When Speed Kills Stability; trl#4159",

@@ -9,7 +9,7 @@ from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import label, num, times
 from ppo_top.rules.stats import log_surprise, median
-from ppo_top.rules.terms import CRIT, EVERY, LLM, WARN, WATCH
+from ppo_top.rules.terms import CRIT, EVERY, LLM, PART, WARN, WATCH
 
 FINITE_AGAIN = 3
 """So many finite points in a row make a series good again."""
@@ -86,8 +86,17 @@ def _level_of_loss(run: Run, concept: str) -> int:
     """How bad it is when a series stops; 0 for one that may come and go."""
     if concept in LOSSES:
         return CRIT if run.producer == "rllib" else WATCH
-    rewards = concept == "reward_mean" or concept.startswith("reward_component_mean{")
-    return WARN if run.family in LLM and rewards else 0
+    if run.family not in LLM:
+        return 0
+    if concept.startswith(PART):
+        return WATCH if _took_over(run, run.mark.row - run.histories[concept].row) else WARN
+    return WARN if concept == "reward_mean" else 0
+
+
+def _took_over(run: Run, gone: int) -> bool:
+    """Whether another reward began when this one ended: the tasks that it is for are over."""
+    parts = (run.histories.get(name) for name in run.values if name.startswith(PART))
+    return any(part is not None and part.count <= gone + 2 for part in parts)
 
 
 def _siblings(run: Run, missing: str) -> bool:
@@ -101,10 +110,12 @@ def only_notes(run: Run, limits: Limits) -> Reading | None:
 
 
 _NAN_TRIES = (
-    "stop: the weights are gone; restart from the last checkpoint with {learning_rate} / 3 to / 10",
-    "clip gradients: {max_grad_norm} 0.5",
-    "normalise or clip rewards and observations; look for an infinite reward",
-    "use bf16 instead of fp16, or full precision for the loss",
+    "if it lasts, the weights are gone: restart from the last good checkpoint",
+    "lower {learning_rate:, by 3 to 10 times}",
+    "clip gradients: {max_grad_norm:above 0.1}",
+    "{in_control}normalise or clip rewards and observations; look for an infinite reward",
+    "{in_text}look for a reward that is infinite or none",
+    "{in_text}bf16 instead of fp16, or full precision for the loss",
 )
 
 RULES = (
@@ -141,8 +152,9 @@ RULES = (
             "a reward function that returns NaN or None is left out",
         ),
         tries=(
-            "look at the console output for NaN; Hugging Face: logging_nan_inf_filter=False",
-            *_NAN_TRIES[:2],
+            "look for NaN in the console output",
+            "have it logged: {nan_filter:name}=False",
+            *_NAN_TRIES[:3],
         ),
         source="transformers Trainer and Ray's TensorBoard logger drop NaN values",
         grade="B",
@@ -157,9 +169,11 @@ RULES = (
         families=EVERY,
         causes=("batch, sequence length or model too large for the device",),
         tries=(
-            "smaller batches: {batches}",
-            "shorter completions: {max_completion_length}",
-            "gradient checkpointing, or a smaller share of memory for the sampler",
+            "smaller batches: {batch_size}",
+            "{in_text}shorter completions: {max_completion_length}",
+            "{in_text}gradient checkpointing, or a smaller share of memory for the sampler",
+            "{in_control}fewer environments or shorter rollouts: {n_steps}",
+            "a smaller network, or fewer processes on the device",
         ),
         source="text printed by PyTorch",
         grade="A",
@@ -188,7 +202,7 @@ RULES = (
         causes=("a division by zero or an overflow in the environment or the reward",),
         tries=(
             "make it an error to find it: np.seterr(all='raise')",
-            "clip observations and rewards",
+            "{in_control}clip observations and rewards",
         ),
         source="text printed by numpy",
         grade="B",

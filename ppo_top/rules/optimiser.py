@@ -35,10 +35,16 @@ def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
     return between(value)
 
 
+PPO_ONLY = ("approx_kl", "approx_kl_k1", "clip_fraction")
+"""What tells that a policy loss is that of a clipped or trusted update."""
+
+
 def _usually_small(run: Run) -> bool:
     """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
     if run.profile.algo not in ("", "PPO"):
         return False
+    if not (run.profile.algo or any(concept in run.histories for concept in PPO_ONLY)):
+        return False  # it may be the loss of A2C, or minus the value of an action (SAC, TD3)
     if run.producer == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
@@ -62,7 +68,9 @@ def loss_spike(run: Run, limits: Limits) -> Reading | None:
     value = abs(history.last)
     before = [abs(x) for x in history.before(30) if x]
     largest = max(abs(history.high), abs(history.low))
-    if value < 0.1 * largest or value <= 3.0 * max(before[-20:]) or not _jumped(value, before):
+    if value < 0.1 * largest or not before or value <= 3.0 * max(before[-20:]):
+        return None
+    if not _jumped(value, before):
         return None
     message = f"total loss jumped to {num(history.last)} ({times(value, median(before))})"
     return Reading(WATCH, history.last, None, message)
@@ -100,7 +108,7 @@ def grad_zero(run: Run, limits: Limits) -> Reading | None:
     return Reading(WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it")
 
 
-LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm}")
+LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
 
 
 RULES = (
@@ -118,8 +126,8 @@ RULES = (
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
         tries=(
             LOWER[0],
-            "fewer passes over the same data: {n_epochs}",
-            "{normalise:name} on",
+            "fewer passes over the same data: {n_epochs:above 1}",
+            "see that {normalise:off} is on",
         ),
         source="policy loss is between -0.01 and -0.02 in healthy runs; extremes warn (SB3)",
         grade="C",

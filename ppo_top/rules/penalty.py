@@ -144,7 +144,11 @@ RULES = (
         limits={"warmup": 25},
         persist=persist(3, 3),
         causes=("the score is bought with more KL than it is worth",),
-        tries=("lower {learning_rate}", "lower or raise the KL penalty: {kl_penalty}"),
+        tries=(
+            "lower {learning_rate}",
+            "raise the KL penalty: {kl_penalty}",
+            "stop at the best evaluated checkpoint",
+        ),
         source="TRL's guide: rlhf_reward 'should keep going up'",
         grade="D",
     ),

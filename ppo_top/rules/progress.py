@@ -38,23 +38,28 @@ def updates_stuck(run: Run, limits: Limits) -> Reading | None:
     return Reading(WARN, history.last, None, words)
 
 
+LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
+"""What a trainer logs once it learns."""
+
+
 def slow(run: Run, limits: Limits) -> Reading | None:
     """S3: steps a second have fallen far below those at the start."""
     step, time = float(run.mark.step), run.mark.time
+    learns = float(any(loss in run.histories for loss in LOSSES))
     memo = run.memos.get("slow", ())
-    if time != time or not memo:
-        run.memos["slow"] = (step, time)
+    if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
+        run.memos["slow"] = (step, time, learns)
         return None
-    last_step, last_time, *speeds = memo
+    last_step, last_time, _, *speeds = memo
     seconds = time - last_time
     if not seconds > 0.0 or step <= last_step:
         return None
     speed = (step - last_step) / seconds
     if len(speeds) < limits["points"]:
         speeds.append(speed)
-        run.memos["slow"] = (step, time, *speeds)
+        run.memos["slow"] = (step, time, learns, *speeds)
         return None
-    run.memos["slow"] = (step, time, *speeds)
+    run.memos["slow"] = (step, time, learns, *speeds)
     share = speed / median(speeds[1:])
     if share > limits["clear"]:
         return None
@@ -144,7 +149,11 @@ RULES = (
         limits={"warmup": 3},
         persist=persist(3, 3),
         causes=("the learner does not run: replay warm-up, a hanging worker, a paused update",),
-        tries=("look at the learner's process", "check learning_starts and buffer settings"),
+        tries=(
+            "look at the learner's process",
+            "look for a callback or a condition that skips the update",
+            "check {learning_starts}: until then nothing is learned",
+        ),
         source="n_updates: 'if it suddenly stops increasing, training has stalled' (SB3 practice)",
         grade="A",
     ),

@@ -6,6 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
+from ppo_top.rules.stats import median
 from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, RLHF, WARN, WATCH
 
 
@@ -15,13 +16,21 @@ def drift(run: Run) -> History | None:
 
 
 def drifted(run: Run, limits: Limits) -> Reading | None:
-    """K1: the KL to the reference is high for a whole sequence."""
+    """K1: the KL to the reference is high for a whole sequence.
+
+    The sum grows with the text: what is little a token is no fault, however long the answers are.
+    """
     history = run.histories["ref_kl"]
     value, target = history.last, run.number("ref_kl_target") or limits["target"]
     if value <= limits["watch"] and value <= 2 * target:
         return None
     message = f"policy has drifted {num(value)} nats from the reference (healthy <= 10)"
     length = run.value("resp_len_mean", 1)
+    if length is None:
+        length = run.number("max_completion_length")
+    if length is not None and value <= limits["token"] * length:
+        words = f"{message}, {num(value / length)} a token"
+        return Reading(WATCH, value, limits["watch"], words) if value > limits["watch"] else None
     far = value > limits["crit"] or (length is not None and length > 0 and value > 0.5 * length)
     if far and value > limits["watch"] and run.stuck:
         return Reading(CRIT, value, limits["watch"], message)
@@ -52,7 +61,7 @@ def drifted_token(run: Run, limits: Limits) -> Reading | None:
         return Reading(CRIT, value, limit, message, now=True)
     before = history.before(20)
     if value > limits["warn"] and (
-        value - min(before[-5:]) > limits["leap"] or value > 10 * sorted(before)[len(before) // 2]
+        value - min(before[-5:]) > limits["leap"] or value > 10 * median(before)
     ):
         return Reading(WARN, value, limit, message, now=True)
     if value > limits["crit"] and run.stuck:
@@ -68,16 +77,34 @@ def negative(run: Run, limits: Limits) -> Reading | None:
     if history is None or history.row != run.mark.row or history.last >= 0.0:
         return None
     value = history.last
+    if "ref_kl" not in run.histories:
+        return _negative_token(run, limits, history)
     message = (
         f"KL to the reference is negative ({num(value)}): "
         "the sampler's settings are being optimised, not the policy"
     )
-    if "ref_kl" not in run.histories:
-        exact = value < -1e-3 and run.producer != "verl"
-        return Reading(CRIT, value, 0.0, message) if exact else between(value)
     if value < limits["crit"]:
         return Reading(CRIT, value, 0.0, message, now=True)
     if history.level(3) < 0.0 and value < limits["noise"]:
+        return Reading(WARN, value, 0.0, message)
+    return between(value)
+
+
+PLAIN = ("verl", "openrlhf")
+"""Trainers that log log p - log q (k1) unless told otherwise, which chance makes negative."""
+
+
+def _negative_token(run: Run, limits: Limits, history: History) -> Reading | None:
+    """A mean per token; TRL's estimator (k3) is never below 0 but for rounding."""
+    value = history.last
+    if run.producer not in PLAIN and value < -1e-3:
+        message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
+        return Reading(CRIT, value, 0.0, message)
+    if run.producer in PLAIN and history.level(3) < limits["token_noise"]:
+        message = (
+            f"KL to the reference is negative ({num(value)} a token): "
+            "text is not sampled from the policy that is trained"
+        )
         return Reading(WARN, value, 0.0, message)
     return between(value)
 
@@ -87,6 +114,8 @@ def stays_zero(run: Run, limits: Limits) -> Reading | None:
     history = drift(run)
     if history is None or history.row != run.mark.row or not run.flat:
         return None
+    if run.producer == "openrlhf" and history.high == history.low == 0.0:
+        return None  # it logs 0 where there is no reference model
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
     if history.count < limits["points"] or abs(history.level(5)) >= small:
         return None
@@ -136,7 +165,14 @@ RULES = (
         read=drifted,
         on=("ref_kl",),
         families=LLM,
-        limits={"watch": 10.0, "warn": 20.0, "crit": 50.0, "target": 6.0, "warmup": 3},
+        limits={
+            "watch": 10.0,
+            "warn": 20.0,
+            "crit": 50.0,
+            "target": 6.0,
+            "token": 0.1,
+            "warmup": 3,
+        },
         causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
         tries=HOLD,
         source=TRL_RANGE,
@@ -167,7 +203,7 @@ RULES = (
         read=negative,
         on=("ref_kl", "ref_kl_token"),
         families=LLM,
-        limits={"crit": -1.0, "noise": -0.05, "warmup": 2},
+        limits={"crit": -1.0, "noise": -0.05, "token_noise": -0.01, "warmup": 2},
         persist={WARN: (5, 5), CRIT: (3, 5)},
         causes=(
             "text is not sampled from the policy's own distribution (top-k, top-p, min length)",

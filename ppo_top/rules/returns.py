@@ -8,7 +8,7 @@ from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
 from ppo_top.rules.stats import median
-from ppo_top.rules.terms import WARN
+from ppo_top.rules.terms import NOT_ON_TEXT, WARN
 
 
 def returns_constant(run: Run, limits: Limits) -> Reading | None:
@@ -79,6 +79,7 @@ RULES = (
         ),
         source="1 - Var(returns - values) / Var(returns) is 0/0; labelled run with a discount of 0",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="returns-changed",
@@ -101,6 +102,7 @@ RULES = (
         ),
         source="labelled runs: the reward's sign turned in mid-run",
         grade="C",
+        grades=NOT_ON_TEXT,
         members=("reward-crash", "critic-lost", "value-loss-spike"),
     ),
 )

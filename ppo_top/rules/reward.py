@@ -21,7 +21,7 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.base):
         return None
     lost, noise = reward.lost, reward.noise
-    if lost < limits["clear"] or _few_episodes(run, limits["episodes"]):
+    if lost < limits["clear"] or run.few_episodes(limits["episodes"]):
         return None
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
@@ -33,14 +33,6 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     return between(reward.history.last)
 
 
-def _few_episodes(run: Run, enough: float) -> bool:
-    """The mean of a handful of episodes goes up and down by chance."""
-    length = run.histories.get("ep_len")
-    if run.family != CTRL or length is None or length.last <= 0.0:
-        return False
-    return run.mark.step < enough * length.last
-
-
 def never_moves(run: Run, limits: Limits) -> Reading | None:
     """R2: reward is still where it was at the start."""
     reward = reward_now(run)
@@ -48,32 +40,74 @@ def never_moves(run: Run, limits: Limits) -> Reading | None:
         return None
     if not (_long_enough(run, limits, reward.count) or _one_score(run, reward, limits)):
         return None
-    budget = run.budget
     if reward.gain >= max(4 * reward.noise, 0.05 * abs(reward.base)):
         return None
     trend = reward.history.trend(25)
     if (trend.tau > 0.3 and trend.z > 1.96) or _moved(run, reward):
         return between(reward.history.last)
-    constant = reward.history.high <= reward.history.low
-    seen = f"reward has not moved from {num(reward.base)}"
-    if constant:
-        seen = "no success seen yet"
-        if run.family in LLM and reward.base != 0.0:
-            seen = f"every completion gets the same reward, {num(reward.base)},"
-    if reward.base - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.base)):
-        seen = f"reward has not risen above {num(reward.base)}, where it began,"
-    late = budget is not None and budget >= limits["crit_budget"]
-    level = CRIT if late else WARN
-    if run.family in LLM and not constant:
-        level = WATCH  # no labelled run confirms it where scores are noisy
-    message = f"{seen} in {reward.count} updates"
+    if _too_early(run, reward, limits):
+        return None
+    message = f"{_unmoved(run, reward)} in {reward.count} updates"
+    if run.resumed:
+        message += ", since it was resumed"
+    level = _unmoved_level(run, reward, limits)
     return Reading(level, reward.history.last, reward.base, message)
 
 
+def _too_early(run: Run, reward: Learning, limits: Limits) -> bool:
+    """Of a run whose length nobody knows thirty updates may be the very beginning.
+
+    Trainers log the mean of the last hundred episodes: before there were twice as many of them
+    hardly two of its values have nothing in common.
+    """
+    few = run.budget is None and run.few_episodes(limits["early_episodes"])
+    return few and not _sunk(reward)
+
+
+def _sunk(reward: Learning) -> bool:
+    """Whether the reward is below its beginning by more than chance."""
+    return reward.base - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.base))
+
+
+def _unmoved(run: Run, reward: Learning) -> str:
+    """What is seen of a reward that stays where it was, or goes below."""
+    began = num(reward.base)
+    if _sunk(reward):
+        return f"reward has not risen above {began}, where it began,"
+    if not _constant(reward):
+        return f"reward has not moved from {began}"
+    if run.family in LLM and reward.base != 0.0:
+        return f"every completion gets the same reward, {began},"
+    return f"reward is exactly {began}" if reward.base > 0.0 else "no success seen yet"
+
+
+def _unmoved_level(run: Run, reward: Learning, limits: Limits) -> int:
+    """How bad that is: who goes on with a policy that can do its task has nothing to gain.
+
+    The same reward above 0 in every episode may be the most there is. Of noisy scores of
+    completions no labelled run confirms it.
+    """
+    if run.resumed:
+        return INFO
+    constant = _constant(reward)
+    able = run.family == CTRL and constant and reward.base > 0.0
+    if able or (run.family in LLM and not constant):
+        return WATCH
+    budget = run.budget
+    return CRIT if budget is not None and budget >= limits["crit_budget"] else WARN
+
+
+def _constant(reward: Learning) -> bool:
+    return reward.history.high <= reward.history.low
+
+
 def _moved(run: Run, reward: Learning) -> bool:
-    """Scores of completions are noisy and climb slowly: there the middle of ten points counts."""
-    history = reward.history
-    return run.family in LLM and history.level(10) - history.base(10) > reward.noise
+    """Where the noise is strong the middle of ten points counts.
+
+    Scores of completions are noisy and climb slowly, and so do rewards of many tasks in turn.
+    """
+    enough = 1.0 if run.family in LLM else 1.5
+    return reward.history.level(10) - reward.history.base(10) > enough * reward.noise
 
 
 def _one_score(run: Run, reward: Learning, limits: Limits) -> bool:
@@ -81,9 +115,8 @@ def _one_score(run: Run, reward: Learning, limits: Limits) -> bool:
 
     Not so at 0: of a hard task nothing may be solved for many batches.
     """
-    history = reward.history
-    same = history.high <= history.low and history.last != 0.0
-    return run.family in LLM and same and history.count >= limits["constant"]
+    same = _constant(reward) and reward.history.last != 0.0
+    return run.family in LLM and same and reward.count >= limits["constant"]
 
 
 def _long_enough(run: Run, limits: Limits, count: int) -> bool:
@@ -128,15 +161,15 @@ def no_reward(run: Run, limits: Limits) -> Reading | None:
     """R12: a trainer that logs losses, but no reward."""
     if run.updates <= limits["rows"] or run.reward is not None:
         return None
-    message = "no episode reward in the log: no Monitor wrapper, or no episode has ended yet"
+    message = "no episode reward in the log: nothing notes it, or no episode has ended yet"
     return Reading(INFO, float(run.updates), None, message)
 
 
 ROLL_BACK = (
     "go back to the best checkpoint",
-    "lower {learning_rate}, or let it decay",
-    "set {target_kl:name} to 0.02",
-    "fewer passes over the same data: {n_epochs}",
+    "lower {learning_rate:, or let it decay}",
+    "{kl_limit}",
+    "fewer passes over the same data: {n_epochs:above 1}",
     "check whether the environment or the reward changed",
 )
 
@@ -174,7 +207,13 @@ RULES = (
         beside=("entropy",),
         read=never_moves,
         on=REWARDS,
-        limits={"points": 30, "budget": 0.2, "crit_budget": 0.5, "constant": 10},
+        limits={
+            "points": 30,
+            "budget": 0.2,
+            "crit_budget": 0.5,
+            "constant": 10,
+            "early_episodes": 200,
+        },
         by={RLHF: {"points": 60}, GRPO: {"points": 60}},
         persist=persist(5, 5),
         causes=(
@@ -183,10 +222,11 @@ RULES = (
         ),
         tries=(
             "check that rewards differ at all between good and bad episodes or completions",
-            "check how observations and rewards are wired",
-            "see whether a random policy ever scores; if not: shaping, or longer episodes",
-            "longer rollouts: {rollouts}",
-            "raise {learning_rate} by 3",
+            "{in_control}check how observations and rewards are wired",
+            "{in_control}see whether a random policy ever scores; if not: shaping, longer episodes",
+            "{in_text}see whether any completion scores; if none: easier prompts, partial credit",
+            "more samples an update: {rollouts}",
+            "raise {learning_rate:, by 3 times}",
         ),
         source="'never moves': critical (SB3 practice)",
         grade="C",
@@ -232,12 +272,9 @@ RULES = (
         families=frozenset({"ctrl"}),
         limits={"rows": 5},
         persist=persist(3, 3),
-        causes=("the environment has no Monitor wrapper", "no episode has ended yet"),
-        tries=(
-            "wrap the environment: Monitor(env), or make_vec_env of SB3",
-            "wait for an episode's end",
-        ),
-        source="SB3's logger documentation",
+        causes=("no wrapper notes the returns of episodes", "no episode has ended yet"),
+        tries=("{monitor}", "wait for an episode's end"),
+        source="SB3's logger documentation: ep_rew_mean needs a Monitor wrapper",
         grade="A",
     ),
 )

@@ -9,6 +9,7 @@ from ppo_top.catalogue import Producer, total
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.history import KEPT, History
 from ppo_top.rules.learning import SETTLING, Learning
+from ppo_top.rules.terms import CTRL
 
 REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
 """What counts as the reward, in order of preference."""
@@ -22,6 +23,12 @@ FEW_SAMPLES = 200
 ENOUGH_SAMPLES = 1000
 """Steps an update of which losses are a fair measure, and in which some episodes end."""
 
+COUNTERS = ("iteration", "n_updates")
+"""What counts rollouts, in order of preference."""
+
+RESUMED = 20
+"""A log whose first row is so many rows' steps from 0 goes on from an earlier state."""
+
 HUGE = 1e60
 """Larger numbers are judged as this one, so that their squares and products are numbers, too."""
 
@@ -31,7 +38,9 @@ Memo = tuple[float, ...]
 class Run:
     """Histories of all concepts of the present segment, and which rules are open.
 
-    `memos` is where a rule keeps the few numbers that it must remember, under its own id.
+    `memos` is where a rule keeps the few numbers that it must remember, under its own id. `resumed`
+    says that the log (or its present segment) begins long after the training did, so that its first
+    values are not those of an untrained policy.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -56,7 +65,9 @@ class Run:
         self.reward_concept = ""
         self.memos: dict[str, Memo] = {}
         self.updates = 0
+        self.resumed = False
         self.samples = 0.0
+        self.counted: dict[str, tuple[float, float]] = {}
         self.bad: dict[str, int] = {}
         self.new_bad: tuple[str, ...] = ()
 
@@ -74,6 +85,8 @@ class Run:
 
     def take(self, row: Row) -> None:
         """Add a row's values to the histories; numbers that are none are only noted."""
+        if self.updates == 1:
+            self.resumed = self.mark.step > RESUMED * (row.mark.step - self.mark.step) > 0
         self._count_samples(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
@@ -95,15 +108,28 @@ class Run:
         self._follow_reward(number)
 
     def _count_samples(self, row: Row) -> None:
-        """Environment steps an update, where the log counts its rollouts or its epochs."""
-        rollouts = _passed(self.values, row.values, "iteration")
-        if not rollouts and self.producer == "sb3":  # its event files count only the epochs
-            epochs = _passed(self.values, row.values, "n_updates")
-            rollouts = epochs / (self.number("n_epochs") or 10.0) if epochs > 40 else epochs > 0
-        if rollouts:
-            self.samples = (row.mark.step - self.mark.step) / rollouts
-            if self.reward is not None and self.few_steps:
-                self.reward.settling = min(KEPT, int(SETTLING * ENOUGH_SAMPLES / self.samples))
+        """Environment steps an update, where the log counts its rollouts or its epochs.
+
+        Rows of an evaluation lie between those of rollouts and may hold the epochs, too.
+        """
+        counter = next((c for c in COUNTERS if c in row.values or c in self.counted), "")
+        now = row.values.get(counter)
+        if not counter and self.producer == "cleanrl" and "value_loss" in row.values:
+            counter, now = "losses", float(self.updates)  # a row with losses is an update
+        if now is None or (counter == "n_updates" and self.producer != "sb3"):
+            return
+        step = float(row.mark.step)
+        before, last = self.counted.get(counter, (step, now))
+        self.counted = {**self.counted, counter: (step, now)}
+        steps, passed = step - before, now - last
+        if counter == "n_updates":  # SB3's event files count only the epochs
+            passed = passed / (self.number("n_epochs") or 10.0) if passed > 40 else passed > 0
+        if not (0.0 < passed < math.inf and steps > passed):
+            return  # where a step is a rollout nobody knows what that holds
+        self.samples = steps / passed
+        if self.reward is not None:
+            patience = ENOUGH_SAMPLES / self.samples if self.few_steps else 1.0
+            self.reward.settling = min(KEPT, int(SETTLING * patience))
 
     def _follow_reward(self, number: int) -> None:
         """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
@@ -166,6 +192,13 @@ class Run:
         """Whether an update sees so few steps that its losses and shares are mostly chance."""
         return 0.0 < self.samples < FEW_SAMPLES
 
+    def few_episodes(self, enough: float) -> bool:
+        """Whether a control task has seen fewer episodes, as far as the log tells their length."""
+        length = self.histories.get("ep_len")
+        if self.family != CTRL or length is None or length.last <= 0.0:
+            return False
+        return self.mark.step < enough * length.last
+
     @property
     def few_steps(self) -> bool:
         """Whether so few steps lie between two rows that hardly an episode ends between them."""
@@ -200,9 +233,3 @@ class Run:
     def learned(self) -> bool:
         """Whether the reward rises now."""
         return self.reward is not None and self.reward.rising
-
-
-def _passed(before: Mapping[str, float], now: Mapping[str, float], counter: str) -> float:
-    """By how much a counter has gone up from row to row, 0 where it has not or is not logged."""
-    difference = now.get(counter, 0.0) - before.get(counter, math.inf)
-    return difference if 0.0 < difference < math.inf else 0.0

@@ -6,7 +6,7 @@ from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
-from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, WARN, WATCH
+from ppo_top.rules.terms import CRIT, GRPO, INFO, LLM, PART, WARN, WATCH
 
 
 def groups_tie(run: Run, limits: Limits) -> Reading | None:
@@ -19,12 +19,33 @@ def groups_tie(run: Run, limits: Limits) -> Reading | None:
     message = f"{pct(value)} of the groups have identical rewards: no gradient from them"
     if run.at_max:
         return Reading(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
-    if value >= 1.0:
-        return Reading(CRIT, value, limits["clear"], message)
-    if value > limits["warn"]:
-        early = run.updates <= limits["early"] and _at_floor(run)
-        return Reading(WATCH if early else WARN, value, limits["clear"], message)
-    return between(value, limits["clear"])
+    if value <= limits["warn"]:
+        return between(value, limits["clear"])
+    rows = run.histories["frac_zero_std"].recent[-MANY:]
+    level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
+    if run.updates <= limits["early"] and _at_floor(run):
+        level -= 1  # a hard task may begin so
+    if _nearly_solved(run):
+        return Reading(WATCH, value, limits["clear"], message + " (most are solved)")
+    return Reading(max(level, WATCH), value, limits["clear"], message)
+
+
+MANY = 16
+"""Rows that are looked at together where a row holds one or two groups."""
+
+
+def _most_by_chance(run: Run, rows: list[float], limits: Limits) -> int:
+    """The most that may be said: of rows of one or two groups some on end tie by chance.
+
+    TRL's usual batch is one group for each GPU. Rewards that never differ are no chance.
+    """
+    reward = run.reward
+    many = any(2.0 * share != int(2.0 * share) for share in rows)
+    if many or reward is None or reward.history.high <= reward.history.low:
+        return CRIT
+    if len(rows) < MANY or sum(rows) <= limits["warn"] * MANY:
+        return WATCH
+    return CRIT if min(rows) >= 1.0 else WARN
 
 
 def _scaled_by_batch(run: Run) -> bool:
@@ -35,6 +56,14 @@ def _scaled_by_batch(run: Run) -> bool:
 def _at_floor(run: Run) -> bool:
     reward = run.reward
     return reward is not None and reward.history.low >= 0.0 and reward.smooth < 0.1
+
+
+def _nearly_solved(run: Run) -> bool:
+    """Whether groups tie because their prompts have become easy, which is what training is for."""
+    reward = run.reward
+    if reward is None or not reward.gained or reward.history.low < 0.0:
+        return False
+    return reward.history.high <= 1.0 and reward.history.level(10) >= 0.9
 
 
 def _no_spread(run: Run, limits: Limits) -> Reading | None:
@@ -49,7 +78,13 @@ def _no_spread(run: Run, limits: Limits) -> Reading | None:
     message = "all rewards are equal: no gradient"
     if run.at_max:
         return Reading(INFO, 0.0, None, message + " (reward is at its ceiling)")
-    return Reading(CRIT, 0.0, None, message)
+    level = int(CRIT)
+    if not flat:
+        name = "group_reward_std" if "group_reward_std" in run.histories else "reward_std"
+        spreads = run.histories[name].recent[-MANY:]
+        rows = [float(each < limits["spread"]) for each in spreads]
+        level = _most_by_chance(run, rows, limits)
+    return Reading(level, 0.0, None, message)
 
 
 def spread_gone(run: Run, limits: Limits) -> Reading | None:
@@ -58,8 +93,10 @@ def spread_gone(run: Run, limits: Limits) -> Reading | None:
     base = history.base(10)
     if base <= 0.0 or history.last >= limits["clear"] * base:
         return None
-    if history.last >= limits["share"] * base:
-        return between(history.last)
+    rows = history.recent[-MANY:]
+    gone = sum(spread < limits["share"] * base for spread in rows)
+    if history.last >= limits["share"] * base or gone < limits["most"] * len(rows):
+        return between(history.last)  # of one group a row the rewards are equal now and then
     message = f"spread of rewards fell from {num(base)} to {num(history.last)}"
     if run.at_max:
         return Reading(INFO, history.last, limits["share"] * base, message + ": solved")
@@ -79,9 +116,6 @@ def one_sided(run: Run, limits: Limits) -> Reading | None:
     return Reading(INFO, high, None, message)
 
 
-COMPONENT = "reward_component_mean{"
-
-
 def parts_diverge(run: Run, limits: Limits) -> Reading | None:
     """G7: one part of the reward rises while another falls."""
     if run.updates % int(limits["every"]):
@@ -89,10 +123,10 @@ def parts_diverge(run: Run, limits: Limits) -> Reading | None:
     up: list[tuple[str, float]] = []
     down: list[tuple[str, float]] = []
     for concept, history in run.histories.items():
-        if concept.startswith(COMPONENT) and history.count >= 25:
+        if concept.startswith(PART) and history.count >= 25:
             moved = _moved(history)
             if moved:
-                (up if moved > 0 else down).append((concept[len(COMPONENT) : -1], moved))
+                (up if moved > 0 else down).append((concept[len(PART) : -1], moved))
     if not up or not down:
         return None
     best, worst = max(up, key=lambda part: part[1]), min(down, key=lambda part: part[1])
@@ -146,7 +180,7 @@ RULES = (
         read=spread_gone,
         on=("reward_std",),
         families=LLM,
-        limits={"share": 0.05, "clear": 0.1, "warmup": 10},
+        limits={"share": 0.05, "clear": 0.1, "most": 0.7, "warmup": 10},
         causes=("every completion gets the same reward",),
         tries=("read some samples", "harder or easier prompts", "a higher {temperature}"),
         source="TRL's guide: watch values that 'collapse to 0'",
@@ -164,7 +198,7 @@ RULES = (
         families=frozenset({GRPO}),
         limits={"times": 10.0, "floor": 1e-3, "warmup": 20},
         causes=("the upper clip keeps unlikely tokens from becoming likely",),
-        tries=("clip higher: {clip_range_high:name} 0.28",),
+        tries=("clip higher: {clip_range_high:below 0.28} to 0.28",),
         source="DAPO: clip-higher",
         grade="D",
     ),

@@ -7,7 +7,7 @@ from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import REWARDS, Run
 from ppo_top.rules.say import num
 from ppo_top.rules.stats import swings
-from ppo_top.rules.terms import EVERY, GRPO, INFO, RLHF, WARN, WATCH
+from ppo_top.rules.terms import EVERY, INFO, NOT_ON_TEXT, WARN, WATCH
 
 
 def plateau(run: Run, limits: Limits) -> Reading | None:
@@ -71,10 +71,11 @@ RULES = (
         persist=persist(3, 3),
         causes=("converged, or stuck in a local optimum: insufficient exploration",),
         tries=(
-            "raise the entropy bonus: {ent_coef}",
-            "larger batches: {batches}",
-            "let {learning_rate} decay",
-            "more varied starts; or stop: it may be finished",
+            "raise the entropy bonus: {ent_coef:below 0.05}",
+            "{larger_batches}",
+            "lower {learning_rate:, or let it decay}",
+            "{in_control}more varied starts",
+            "or stop: it may be finished",
         ),
         source="TRL practice: 'plateau -> stagnation'; stable at the maximum is success",
         grade="C",
@@ -93,12 +94,12 @@ RULES = (
         causes=("training is unstable: learning rate too high, batches too small", "sparse reward"),
         tries=(
             "lower {learning_rate}",
-            "more environments or larger batches: {rollouts}",
-            "{gae_lambda}",
-            "set {target_kl:name} to 0.02",
+            "more samples an update: {rollouts}",
+            "{kl_limit}",
+            "lower {gae_lambda:above 0.9}",
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        grades={RLHF: "D", GRPO: "D"},
+        grades=NOT_ON_TEXT,
     ),
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.critic import FIT
 from ppo_top.rules.diagnoses import DIAGNOSIS, shown
 from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num
-from ppo_top.rules.terms import CRIT, INFO, WARN
+from ppo_top.rules.terms import CRIT, INFO, NOT_ON_TEXT, WARN
 
 
 def premature(run: Run, limits: Limits) -> Reading | None:
@@ -69,7 +70,7 @@ def decayed(run: Run, limits: Limits) -> Reading | None:
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
         return None
-    if is_cut(rate):
+    if is_cut(run, rate):
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
@@ -89,10 +90,10 @@ RULES = (
         persist=DIAGNOSIS,
         causes=("too little exploration", "a learning rate that made the policy certain too early"),
         tries=(
-            "raise the entropy bonus: {ent_coef}, to 0.01",
+            "raise the entropy bonus: {ent_coef:below 0.01}, to 0.01",
             "restart from a checkpoint before the fall",
             "lower {learning_rate}",
-            "clip higher: {clip_range_high:name} 0.28",
+            "{in_groups}clip higher: {clip_range_high:below 0.28} to 0.28",
         ),
         source="entropy that drops to 0 too fast is premature convergence (SB3 practice, TRL)",
         grade="C",
@@ -112,13 +113,10 @@ RULES = (
         read=critic_failing,
         persist=DIAGNOSIS,
         causes=("the critic is not trained, too small, or its targets are too large",),
-        tries=(
-            "check that the critic is trained: {vf_coef} above 0",
-            "normalise rewards (SB3: VecNormalize)",
-            "a larger critic learning rate, or more epochs: {n_epochs}",
-        ),
+        tries=(*FIT[:5],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
+        grades=NOT_ON_TEXT,
         members=(
             "critic-not-learning",
             "value-loss-rising",
@@ -136,9 +134,10 @@ RULES = (
         read=scale_too_large,
         persist=DIAGNOSIS,
         causes=("rewards are far larger than the learner can fit",),
-        tries=("normalise rewards (SB3: VecNormalize) or divide them", "lower {learning_rate}"),
+        tries=("{normalised_rewards}", "lower {learning_rate}"),
         source="SB3#2240",
         grade="C",
+        grades=NOT_ON_TEXT,
         members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
     ),
     Rule(
@@ -151,7 +150,7 @@ RULES = (
         persist=DIAGNOSIS,
         causes=("learning rate too small", "frozen weights", "advantages are zero"),
         tries=(
-            "raise {learning_rate} by 10",
+            "raise {learning_rate:, by 10 times}",
             "check which parameters are trained",
             "check the spread of advantages and rewards",
         ),

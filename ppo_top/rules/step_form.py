@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.exploration import has_settled, is_discrete, start
 from ppo_top.rules.learning_rate import is_cut
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
@@ -47,6 +48,8 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
         return None
     if run.family in LLM and run.gained and not run.falling:
         return between(value, limits["kl"])  # small steps of a large model may be all it needs
+    if has_settled(run) or _moves_all_the_same(run, limits):
+        return between(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
     if clip:
         held = run.setting("clip_range", "clip_range")
@@ -58,7 +61,9 @@ def policy_still(run: Run, limits: Limits) -> Reading | None:
 def _rate_gone(run: Run) -> bool:
     """The KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
-    return rate is not None and rate.last <= 0.2 * rate.high and not is_cut(rate)
+    if rate is None or rate.high <= 0.0:  # 0 from the start is no schedule
+        return False
+    return rate.last <= 0.2 * rate.high and not is_cut(run, rate)
 
 
 def _never_moved_by_design(run: Run) -> bool:
@@ -67,6 +72,17 @@ def _never_moved_by_design(run: Run) -> bool:
         return False
     kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
     return all(history is None or history.high <= 0.0 for history in (kl, clip))
+
+
+def _moves_all_the_same(run: Run, limits: Limits) -> bool:
+    """One step a rollout is measured before it is made: KL and clipping are 0, and it learns."""
+    seen = [run.histories.get(name) for name in ("approx_kl", "approx_kl_k1", "clip_fraction")]
+    if any(history is not None and history.high > limits["kl"] for history in seen):
+        return False
+    entropy = run.histories.get("entropy")
+    if entropy is not None and is_discrete(run) and entropy.level() < 0.97 * start(entropy):
+        return True
+    return run.gained and not run.falling
 
 
 def clip_not_binding(run: Run, limits: Limits) -> Reading | None:
@@ -116,7 +132,7 @@ RULES = (
         ),
         tries=(
             "lower {learning_rate}",
-            "fewer passes over the same data: {n_epochs}",
+            "fewer passes over the same data: {n_epochs:above 1}",
             "check that old log-probs come from the same dtype, temperature and eval mode",
         ),
         source="TRL's guide: the ratio 'should float around 1.0'; 2.0, 0.1 or 200 is too drastic",
@@ -141,6 +157,8 @@ RULES = (
             "advantages that are all zero",
         ),
         tries=(
+            "raise {clip_range:known below 0.05}",
+            "raise {max_grad_norm:known below 0.01}",
             "raise {learning_rate}",
             "check that neither {clip_range} nor {max_grad_norm} is far too small",
             "check which parameters are trained, and that the optimiser has them",
@@ -168,7 +186,7 @@ RULES = (
             "warmup": 3,
         },
         causes=("the clip range is too wide to bind",),
-        tries=("set {clip_range} to 0.1-0.2", "set {target_kl:name} to 0.02"),
+        tries=("lower {clip_range:above 0.2} to 0.1-0.2", "{kl_limit}", "lower {learning_rate}"),
         source="clip range 0.5: clip fraction falls while the KL rises (a known experiment)",
         grade="C",
     ),

@@ -5,25 +5,30 @@ from __future__ import annotations
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import Run
 from ppo_top.rules.say import num, pct
+from ppo_top.rules.stats import median
 from ppo_top.rules.terms import CRIT, CTRL, GRPO, RLHF, WARN, WATCH
 
 FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
 
 
 SMALLER_STEPS = (
-    "lower {learning_rate}, by 3 to 10 times",
-    "set {target_kl:name} to 0.02: stops an update's epochs at 1.5 times that",
-    "fewer passes over the same data: {n_epochs}",
-    "larger batches: {batches}",
-    "clip more tightly: {clip_range}",
+    "lower {learning_rate:, by 3 to 10 times}",
+    "{kl_limit}",
+    "fewer passes over the same data: {n_epochs:above 1}",
+    "{larger_batches}",
+    "clip more tightly: {clip_range:above 0.1}",
 )
 
 
 def update_kl(run: Run) -> float | None:
-    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size."""
+    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size.
+
+    Which estimator a script of one's own prints nobody knows.
+    """
     value = run.value("approx_kl", 0)
     if value is not None:
-        return abs(value) if run.family == GRPO else value
+        plain = run.family == GRPO or run.producer == "custom"
+        return abs(value) if plain else value
     history = run.histories.get("approx_kl_k1")
     if history is None or history.row != run.mark.row:
         return None
@@ -110,7 +115,7 @@ def _far_above_own(run: Run, limits: Limits) -> bool:
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < 30:
         return False
-    own = sorted(history.before(30))[15]
+    own = median(history.before(30))
     return history.last > max(10 * own, limits["own_floor"]) and own > 0
 
 
@@ -121,8 +126,7 @@ def kl_spike(run: Run, limits: Limits) -> Reading | None:
         return None
     if value <= _kl_limits(run, limits)[1] or run.open.get("kl-high"):
         return None
-    own = sorted(history.before(20))
-    middle = own[len(own) // 2]
+    middle = median(history.before(20))
     if value <= limits["times"] * middle:
         return None
     message = (
@@ -157,6 +161,7 @@ RULES = (
         tries=SMALLER_STEPS,
         source=FOUNDING_TABLE + "; TRL: 0.01-0.05; Spinning Up stops at 1.5 x target_kl",
         grade="A",
+        grades={GRPO: "B"},
     ),
     Rule(
         id="kl-spike",
@@ -170,7 +175,7 @@ RULES = (
         by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persist=persist(1, 1),
         causes=("a batch with unusual rewards", "learning rate near its limit"),
-        tries=("set {target_kl:name} to 0.02", "larger batches: {batches}"),
+        tries=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
         source="Schulman, Nuts and Bolts: a KL spike often comes before a loss of performance",
         grade="C",
     ),
@@ -195,10 +200,11 @@ RULES = (
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
         tries=(
             *SMALLER_STEPS[:4],
-            "wider upper clip, if the lower side is quiet: {clip_range_high:name} 0.28",
-            "check the size of the advantages: {scale_rewards}",
+            "{in_groups}clip higher, if all of it is above: {clip_range_high:below 0.28} to 0.28",
+            "{in_groups}check the size of the advantages: {scale_rewards}",
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",
+        grades={GRPO: "D"},
     ),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.critic import FIT, climbs, critic_loss
 from ppo_top.rules.history import History
 from ppo_top.rules.rule import Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import ENOUGH_SAMPLES, Run
 from ppo_top.rules.say import num, pct, times
 from ppo_top.rules.stats import median
-from ppo_top.rules.terms import CRIT, WARN, WATCH
+from ppo_top.rules.terms import CRIT, NOT_ON_TEXT, WARN, WATCH
 
 
 def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
@@ -23,7 +25,8 @@ def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
         return None
     usual = max(median(history.before(10)), 1e-12)
     highest = max((*history.first, *history.recent[:-1]))
-    run.memos["value-loss-spike"] = (usual, float(history.count), highest)
+    gain = run.reward.gain if run.reward is not None else math.inf
+    run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
     limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
     if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
         message = f"{jump}, the third such spike in {num(limits['again'])} updates"
@@ -64,10 +67,15 @@ def _after_spike(
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
         return between(value) if value > 5.0 * usual else None
     message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
-    explained = run.learned and history.high <= 5.0 * memo[2]
+    explained = (run.learned and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
     if run.few_samples or explained or not _stays(run, history, age, limits["times"] * usual):
         return Reading(WATCH, value, limits["times"] * usual, message)
     return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def _first_success(run: Run, gain: float) -> bool:
+    """Whether the loss jumped with the first reward there was: until then it had nothing to fit."""
+    return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
 
 
 def _stays(run: Run, history: History, age: float, limit: float) -> bool:
@@ -99,7 +107,7 @@ def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
             level = WATCH if run.few_samples else WARN
             return Reading(level, history.last, early, message)
     never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
-    if never and run.flat and not run.few_samples:
+    if never and run.flat and not run.few_samples and not run.resumed:
         message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
         return Reading(WATCH, history.last, history.base(5), message)
     return None
@@ -117,8 +125,8 @@ def value_clip_high(run: Run, limits: Limits) -> Reading | None:
 CALM = (
     "look for outliers in the reward, or a change in the environment",
     "clip or normalise rewards",
-    "clip gradients: {max_grad_norm}",
-    "clip value updates: {clip_range_vf}",
+    "clip gradients: {max_grad_norm:above 0.1}",
+    "clip value updates: {clip_range_vf:off}",
 )
 
 
@@ -157,6 +165,7 @@ RULES = (
         tries=FIT,
         source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
         grade="C",
+        grades=NOT_ON_TEXT,
     ),
     Rule(
         id="value-clip-high",
@@ -171,7 +180,7 @@ RULES = (
         causes=("value targets move faster than the value clip",),
         tries=(
             "a wider value clip: {clip_range_vf}",
-            "{whiten_rewards:name} on",
+            "see that {whiten_rewards:off} is on",
             "lower {learning_rate}",
         ),
         source="TRL practice: value clip fraction is low in healthy runs",

@@ -79,7 +79,7 @@ RULES = (
         causes=("learning rate too high", "entropy bonus too high", "sampler and trainer disagree"),
         tries=(
             "lower {learning_rate}",
-            "remove or decay the entropy bonus: {ent_coef}",
+            "remove the entropy bonus, or let it decay: {ent_coef:above 0}",
             "raise the KL penalty: {kl_penalty}",
             "compare the sampler's log-probabilities with the trainer's",
         ),
@@ -104,7 +104,7 @@ RULES = (
         tries=(
             "lower the entropy bonus where it grows, raise it where it falls: {ent_coef}",
             "bound the log-std on both sides, normalise actions",
-            "normalise rewards",
+            "{normalised_rewards}",
         ),
         source="IsaacLab#1999, IsaacLab#4570: a growing std ends in NaN",
         grade="C",
@@ -121,7 +121,7 @@ RULES = (
         limits={"leg": 0.3, "turns": 4, "warmup": 15},
         persist=persist(2, 3),
         causes=("learning rate too high",),
-        tries=("lower {learning_rate}", "larger batches: {batches}"),
+        tries=("lower {learning_rate}", "{larger_batches}"),
         source="Andy Jones, Debugging RL: oscillation points at the learning rate",
         grade="C",
     ),

@@ -1,14 +1,21 @@
-"""The catalogue's defaults against those of the installed trainers."""
+"""The catalogue's defaults, and the options that advice names, against the installed trainers."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import inspect
+import string
 
 import pytest
 
 from ppo_top.catalogue import Option, options
+from ppo_top.model import Profile
+from ppo_top.rules.advice import Options
+from ppo_top.rules.book import RULES
+from ppo_top.rules.named import Named
+from ppo_top.rules.phrases import PHRASES, RECORDERS, SCALERS
+from ppo_top.rules.run import Run
 
 pytestmark = pytest.mark.real
 
@@ -58,3 +65,71 @@ def test_defaults_of_trl(trainer, module, name, tmp_path):
     for line in listed:
         assert line.name in fields, line
         assert same(line.default, getattr(config, line.name)), line
+
+
+def advised(producer: str, family: str, algo: str = "") -> set[str]:
+    """Every option that advice can name to a trainer's user, in the trainer's own words."""
+    known = Options(Run(Profile(producer, family, algo=algo)))
+    found: set[str] = set()
+
+    def find(name: str) -> Named:
+        """An option, noted on the way."""
+        named = known.find(name)
+        found.add(named.name)
+        return named
+
+    sentences = [line for rule in RULES if family in rule.families for line in rule.tries]
+    fields = {name for line in sentences for _, name, _, _ in string.Formatter().parse(line)}
+    for name in filter(None, fields):
+        try:
+            PHRASES[name](find, producer, family) if name in PHRASES else find(name)
+        except KeyError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("algorithm", ["PPO", "A2C", "DQN", "SAC", "TD3"])
+def test_sb3_has_what_advice_names(algorithm):
+    """Its constructor takes every option, or `learn` does."""
+    sb3 = pytest.importorskip("stable_baselines3")
+    kind = getattr(sb3, algorithm)
+    taken = {
+        *inspect.signature(kind.__init__).parameters,
+        *inspect.signature(kind.learn).parameters,
+    }
+    named = advised("sb3", "ctrl", algorithm)
+    assert "learning_rate" in named
+    assert named <= taken
+
+
+def test_sb3_has_the_wrappers_that_advice_names():
+    """VecNormalize with its switch for rewards, and Monitor."""
+    pytest.importorskip("stable_baselines3")
+    vectors = importlib.import_module("stable_baselines3.common.vec_env")
+    assert SCALERS["sb3"] == "VecNormalize(norm_reward=True)"
+    assert "norm_reward" in inspect.signature(vectors.VecNormalize.__init__).parameters
+    assert RECORDERS["sb3"].startswith("Monitor(env)")
+    assert hasattr(importlib.import_module("stable_baselines3.common.monitor"), "Monitor")
+
+
+@pytest.mark.filterwarnings(
+    "ignore:You are importing from 'trl.experimental'", "ignore::FutureWarning"
+)
+@pytest.mark.parametrize(
+    ("producer", "family", "module", "name"),
+    [
+        ("trl-grpo", "grpo", "trl", "GRPOConfig"),
+        ("trl-async-grpo", "grpo", "trl.experimental.async_grpo", "AsyncGRPOConfig"),
+        ("trl-ppo", "rlhf", "trl.experimental.ppo", "PPOConfig"),
+    ],
+)
+def test_trl_has_what_advice_names(producer, family, module, name):
+    """Every option is a field of the configuration, where that is installed."""
+    pytest.importorskip("trl")
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        pytest.skip(f"this version of TRL has no {name}")
+    named = advised(producer, family)
+    assert "learning_rate" in named
+    assert named <= {field.name for field in dataclasses.fields(kind)}

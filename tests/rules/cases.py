@@ -88,7 +88,7 @@ STEPS = (
     ),
     Case(
         "policy-still",
-        {"approx_kl": 1e-8, "clip_fraction": 0.0, "reward_mean": flat},
+        {"approx_kl": 1e-8, "clip_fraction": 0.0, "entropy": 0.69, "reward_mean": flat},
         {"approx_kl": 3e-4, "clip_fraction": 0.0, "reward_mean": flat},
     ),
     Case(
@@ -176,7 +176,7 @@ EXPLORATION = (
     ),
     Case(
         "entropy-stays",
-        {"entropy": lambda i: 0.692, "reward_mean": flat},
+        {"entropy": lambda i: 0.692, "reward_mean": flat, "ep_len": flat},
         {"entropy": lambda i: 0.692, "reward_mean": lambda i: 20 + 5.0 * i},
     ),
     Case(
@@ -262,7 +262,7 @@ REWARD = (
     Case("reward-crash", {"reward_mean": fallen}, {"reward_mean": lambda i: rise(i) - 25}, CRIT),
     Case(
         "reward-never-moves",
-        {"reward_mean": flat},
+        {"reward_mean": flat, "ep_len": flat},
         {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
     ),
     Case(
@@ -396,12 +396,19 @@ DIAGNOSES = (
             "explained_variance": 0.01,
             "entropy": 0.692,
             "reward_mean": flat,
+            "ep_len": flat,
         },
         {"value_loss": 3e5, "explained_variance": 0.01},
     ),
     Case(
         "nothing-learns",
-        {"approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.692, "reward_mean": flat},
+        {
+            "approx_kl": 1e-9,
+            "clip_fraction": 0.0,
+            "entropy": 0.692,
+            "reward_mean": flat,
+            "ep_len": flat,
+        },
         {"approx_kl": 1e-9, "clip_fraction": 0.0},
     ),
 )

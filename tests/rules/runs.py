@@ -17,6 +17,11 @@ def jitter(number: int, size: float = 1.0) -> float:
     return random.Random(number).uniform(-size, size)
 
 
+def gauss(number: int, size: float) -> float:
+    """The same normal noise for the same row."""
+    return random.Random(7919 * number).gauss(0.0, size)
+
+
 CTRL: Columns = {
     "reward_mean": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),
     "ep_len": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),

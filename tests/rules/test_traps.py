@@ -171,6 +171,19 @@ def test_settled_runs_have_no_colour_for_explained_variance() -> None:
     assert colour("explained_variance", -4.6, profile(), settled=True) is Status.OK
 
 
+def test_a_run_that_goes_on_without_a_learning_rate_is_told_of() -> None:
+    """The end of a schedule is the end of a run; twenty updates later it is a mistake."""
+    ended = {
+        **CTRL,
+        "lr": lambda i: 3e-4 * max(0.0, 1 - i / 20),
+        "approx_kl": lambda i: 0.01 * max(0.0, 1 - i / 20),
+        "clip_fraction": lambda i: 0.1 * max(0.0, 1 - i / 20),
+        "reward_mean": lambda i: 20 + 5 * min(i, 20) + jitter(i, 2),
+    }
+    assert "learning-rate-over" not in told(findings(profile(), rows(ended, 24)))
+    assert "learning-rate-over" in told(findings(profile(), rows(ended, 60)))
+
+
 def test_a_reward_that_disappears_is_warned_of() -> None:
     """TRL leaves a NaN reward out of its log: what stops while the rest goes on is a sign."""
     columns = {**GRPO, "reward_mean": lambda i: None if i >= 30 else 0.2, "total_loss": 0.1}

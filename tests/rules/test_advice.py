@@ -1,0 +1,184 @@
+"""What to try: in the trainer's own words, in the right direction, and not what is so already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ppo_top.catalogue import options, producers
+from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
+from ppo_top.rules.advice import Options, fill
+from ppo_top.rules.book import BY_ID, RULES
+from ppo_top.rules.run import Run
+from tests.rules.runs import CTRL, findings, profile, rows
+
+FAMILY = {each.id: each.family for each in producers()}
+
+
+def tries(
+    rule: str, producer: str, config: Mapping[str, ConfigValue] | None = None, algo: str = ""
+) -> str:
+    """What a rule advises a trainer's user, as one text."""
+    about = Profile(producer, FAMILY.get(producer, "ctrl"), config or {}, algo=algo)
+    return "\n".join(fill(BY_ID[rule].tries, Run(about)))
+
+
+@pytest.mark.parametrize(
+    ("producer", "said"),
+    [
+        ("sb3", "set target_kl to 0.02: it ends an update's epochs at 1.5 times that"),
+        ("cleanrl", "set target_kl to 0.02: it ends an update's epochs there"),
+        ("trl-legacy", "set target_kl to 0.1, with early_stopping=True"),
+        ("rllib", "lower kl_target (RLlib's default is 0.01): the KL coefficient follows it"),
+        ("rsl_rl", "lower desired_kl (rsl_rl's default is 0.01; the learning rate follows it)"),
+    ],
+)
+def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(producer: str, said: str) -> None:
+    """One ends the epochs, another steers a coefficient or the learning rate."""
+    assert said in tries("kl-high", producer)
+
+
+@pytest.mark.parametrize("producer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
+def test_no_limit_is_loosened(producer: str) -> None:
+    """Their defaults are tighter than 0.02 already: who sets that lets the policy go further."""
+    for rule in RULES:
+        assert "0.02" not in tries(rule.id, producer), rule.id
+
+
+@pytest.mark.parametrize(
+    ("rule", "config", "silent"),
+    [
+        ("kl-high", {"target_kl": 0.01}, "target_kl"),
+        ("kl-high", {"n_epochs": 1}, "n_epochs"),
+        ("kl-high", {"clip_range": 0.1}, "clip_range"),
+        ("entropy-collapsed", {"ent_coef": 0.1}, "ent_coef"),
+        ("entropy-stays", {"ent_coef": 0.0}, "ent_coef"),
+        ("updates-too-large", {"normalize_advantage": True}, "normalize_advantage"),
+        ("critic-not-learning", {"vf_coef": 0.5}, "vf_coef"),
+        ("value-loss-spike", {"clip_range_vf": 0.2}, "clip_range_vf"),
+        ("diverged", {"max_grad_norm": 0.01}, "max_grad_norm"),
+    ],
+)
+def test_what_is_so_already_is_not_advised(
+    rule: str, config: Mapping[str, ConfigValue], silent: str
+) -> None:
+    """A remedy that the run has taken is left out; without knowing that, it is named."""
+    assert silent in tries(rule, "sb3")
+    assert silent not in tries(rule, "sb3", config)
+
+
+def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:
+    """The same remedies are named where the value calls for them."""
+    assert "ent_coef (-2 now; SB3's default is 0)" in tries(
+        "action-spread", "sb3", {"ent_coef": -2}
+    )
+    assert "clip_range (0.5 now; SB3's default is 0.2) to 0.2" in tries(
+        "clip-too-wide", "sb3", {"clip_range": 0.5}
+    )
+    assert "vf_coef (0 now; SB3's default is 0.5)" in tries(
+        "critic-not-learning", "sb3", {"vf_coef": 0.0}
+    )
+
+
+def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
+    """A clip of 0.001 holds the policy or the critic: no learning rate helps before that."""
+    held = tries("policy-still", "sb3", {"clip_range": 0.001}).splitlines()
+    assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
+    assert tries("policy-still", "sb3").splitlines()[0].startswith("raise learning_rate")
+    run = Run(Profile("sb3", "ctrl"))
+    run.take(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
+    first = fill(BY_ID["critic-not-learning"].tries, run)[0]
+    assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
+
+
+def test_a_rate_of_0_from_the_start_is_told_of() -> None:
+    """It is no schedule that has come to its end: nothing was ever learned."""
+    still = {"lr": 0.0, "approx_kl": 0.0, "clip_fraction": 0.0, "entropy": 0.69}
+    found = findings(profile(), rows({**CTRL, **still, "reward_mean": 20.0}, 20))
+    mine = next(finding for finding in found if finding.rule == "policy-still")
+    assert mine.severity == Severity.WARN
+    assert mine.tries[0] == "raise learning_rate (0 now; SB3's default is 0.0003)"
+
+
+def test_larger_batches_are_fewer_minibatches_where_these_are_counted() -> None:
+    """More of them would be smaller; CleanRL's minibatch_size is worked out, not set."""
+    assert "larger batches: fewer num_mini_batches" in tries("kl-high", "rsl_rl")
+    assert "larger batches: fewer num_minibatches" in tries("kl-high", "cleanrl")
+    one = tries("kl-high", "rsl_rl", {"num_minibatches": 1})
+    assert "larger batches: longer rollouts, num_steps_per_env" in one
+    assert not any("minibatch_size" in tries(rule.id, "cleanrl") for rule in RULES)
+    assert not any("more minibatches" in tries(rule.id, "rsl_rl") for rule in RULES)
+
+
+def test_a_rate_that_follows_the_kl_is_not_what_to_change() -> None:
+    """With rsl_rl's usual schedule the rate is set by the KL; with a fixed one it is the user's."""
+    assert "learning_rate" not in tries("reward-crash", "rsl_rl")
+    fixed = tries("reward-crash", "rsl_rl", {"lr_schedule": "fixed"})
+    assert "lower learning_rate (rsl_rl's default is 0.001), or let it decay" in fixed
+    assert "desired_kl" not in fixed
+
+
+@pytest.mark.parametrize("producer", sorted(FAMILY))
+def test_nobody_is_told_of_another_trainer_s_tools(producer: str) -> None:
+    """VecNormalize and Monitor are SB3's, observations are not a language model's."""
+    advice = "\n".join(tries(rule.id, producer) for rule in RULES if _speaks(rule.id, producer))
+    if producer != "sb3":
+        assert "VecNormalize(" not in advice
+        assert "Monitor(" not in advice
+    if FAMILY[producer] in ("rlhf", "grpo"):
+        assert "observation" not in advice
+        assert "random policy" not in advice
+    if FAMILY[producer] == "ctrl":
+        assert "completion" not in advice.replace("episodes or completions", "")
+        assert "bf16" not in advice
+
+
+def _speaks(rule: str, producer: str) -> bool:
+    return FAMILY[producer] in BY_ID[rule].families
+
+
+def test_what_a_trainer_has_not_taken_over_is_not_named() -> None:
+    """TRL's asynchronous GRPO has GRPO's tags and few of its options: no beta, no reference."""
+    for rule in RULES:
+        said = tries(rule.id, "trl-async-grpo")
+        assert not any(name in said for name in ("beta", "num_iterations", "mask_truncated")), said
+
+
+def test_verl_s_penalty_is_named_where_it_is() -> None:
+    """The KL is in the loss or in the reward; each has its own coefficient."""
+    in_loss = Profile("verl", "grpo", tags={"ref_kl_token": "actor/kl_loss"})
+    in_reward = Profile("verl", "grpo", tags={"ref_kl_token": "actor/reward_kl_penalty"})
+    named = [f"{Options(Run(about))['kl_penalty']:name}" for about in (in_loss, in_reward)]
+    assert named == ["actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_ctrl.kl_coef"]
+
+
+def test_defaults_are_said_to_be_the_trainer_s() -> None:
+    """Names of two words stay whole."""
+    assert "Spinning Up's default is" in tries("kl-high", "spinning-up")
+    assert "Sample Factory's default is" in tries("kl-high", "sample_factory")
+    assert "TRL's default is" in tries("kl-high", "trl-legacy")
+
+
+def test_a_value_that_the_log_has_is_the_run_s_own() -> None:
+    """The rate of the log counts where no configuration is known."""
+    run = Run(Profile("sb3", "ctrl"))
+    run.take(Row(Mark(0, 1, 1.0), {"lr": 0.03}))
+    assert fill(("lower {learning_rate}",), run) == (
+        "lower learning_rate (0.03 now; SB3's default is 0.0003)",
+    )
+
+
+@pytest.mark.parametrize("producer", sorted(FAMILY))
+def test_every_sentence_ends_well(producer: str) -> None:
+    """No gap, no brace, no doubled word is left of what was filled in."""
+    for rule in RULES:
+        for line in tries(rule.id, producer).splitlines():
+            assert line == line.strip() and "{" not in line and "  " not in line, line
+            assert not line.endswith((":", ",", " to")), line
+
+
+def test_options_that_are_worked_out_are_marked() -> None:
+    """The note in the catalogue is what keeps them out of advice."""
+    computed = {(each.trainer, each.name) for each in options() if each.note == "computed"}
+    assert ("cleanrl", "minibatch_size") in computed

@@ -1,0 +1,241 @@
+"""Runs of control tasks that go well in an odd way: resumed, settled, of an adaptive rate."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.model import Finding, Severity
+from ppo_top.rules.judge import Judge
+from tests.rules.runs import (
+    CTRL,
+    Columns,
+    findings,
+    gauss,
+    jitter,
+    judged,
+    profile,
+    rows,
+    told,
+)
+
+WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
+
+
+def learnt(until: int):  # type: ignore[no-untyped-def]
+    """A reward that climbs until a row and then stays there."""
+    return lambda i: 20 + 6.0 * min(i, until) + jitter(i, 5)
+
+
+SETTLED: Columns = {
+    **CTRL,
+    "reward_mean": lambda i: min(0.76, 0.02 * i) + gauss(i, 0.02),
+    "ep_len": 30.0,
+    "entropy": lambda i: max(0.004, 1.38 * 0.93**i),
+    "approx_kl": lambda i: 0.01 if i < 60 else 3e-7,
+    "clip_fraction": lambda i: 0.08 if i < 60 else 0.0,
+    "policy_loss": lambda i: -0.01 if i < 60 else -1e-6,
+}
+"""A slippery lake: the policy becomes certain of its best actions, chance decides the rest."""
+
+
+def test_a_policy_that_has_settled_on_what_it_learned_is_not_dead() -> None:
+    """Its KL is 0 and its entropy gone, and its reward, noisy as it is, is the best there is."""
+    assert told(findings(profile(), rows(SETTLED, 200)), WARN) == set()
+
+
+def test_a_policy_that_became_certain_and_lost_what_it_had_is_dead() -> None:
+    """The same with the reward gone is what the rule is for."""
+    lost = {**SETTLED, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
+    assert "policy-dead" in told(findings(profile(), rows(lost, 100)), CRIT)
+
+
+def resumed(at: int, columns: Columns, count: int) -> list[Finding]:
+    """What is found in a run that is resumed at a row."""
+    judge = Judge(profile())
+    for row in rows(columns, count):
+        if row.mark.row == at:
+            judge.restart()
+        judge.feed(row)
+    return judge.findings
+
+
+PLATEAU: Columns = {
+    **CTRL,
+    "reward_mean": learnt(60),
+    "ep_len": 40.0,
+    "entropy": lambda i: 0.69 - 0.004 * min(i, 60) + jitter(i, 0.002),
+    "explained_variance": 0.9,
+}
+
+
+def test_a_resumed_run_is_not_measured_as_if_it_had_just_begun() -> None:
+    """Entropy and reward stay where they are after a resume: the policy had learned before."""
+    assert told(resumed(80, PLATEAU, 140), WARN) == set()
+
+
+def test_a_log_that_begins_in_the_middle_is_not_that_of_a_new_policy() -> None:
+    """Nor when the earlier part is in another place: its first step is far from 0."""
+    made = rows(PLATEAU, 140)[80:]
+    renumbered = [row._replace(mark=row.mark._replace(row=at)) for at, row in enumerate(made)]
+    assert told(judged(profile(), renumbered).findings, WARN) == set()
+
+
+def test_a_run_that_starts_over_is_measured_as_a_new_one() -> None:
+    """A restart from step 0 has nothing to go on from: a reward that stays there is a fault."""
+    columns = {**CTRL, "reward_mean": 0.0, "ep_len": 20.0, "entropy": 0.692}
+    made = rows(columns, 100)
+    judge = Judge(profile())
+    for at, row in enumerate(made):
+        if at == 40:
+            judge.restart()
+        mark = row.mark._replace(step=1000 * (at % 40 + 1 if at < 40 else at - 39))
+        judge.feed(row._replace(mark=mark))
+    again = [finding for finding in judge.findings if finding.since.row >= 40]
+    assert {"reward-never-moves", "entropy-stays"} <= told(again, WARN)
+
+
+def test_the_same_reward_above_0_may_be_the_most_there_is() -> None:
+    """A policy that was loaded balances the pole in every episode: a remark, no warning."""
+    solved = {**CTRL, "reward_mean": 500.0, "ep_len": 500.0, "entropy": 0.3}
+    found = findings(profile(total_timesteps=200_000), rows(solved, 120))
+    mine = [finding for finding in found if finding.rule == "reward-never-moves"]
+    assert [finding.severity for finding in mine] == [WATCH]
+    assert mine[0].message.startswith("reward is exactly 500")
+    assert told(found, WARN) == set()
+
+
+def test_entropy_that_is_held_while_the_reward_climbs_is_left_alone() -> None:
+    """Nine tenths of the entropy may be needed to the end; what counts is whether it learns."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 20 + 4.0 * i + jitter(i, 3),
+        "entropy": lambda i: max(0.63, 0.69 - 0.01 * i) + jitter(i, 0.001),
+    }
+    assert told(findings(profile(), rows(columns, 90)), WARN) == set()
+
+
+def test_a_long_run_that_learns_slowly_is_not_stuck() -> None:
+    """Of thousands of updates no twenty bring much, in entropy or in reward."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 2.0 + 0.02 * i + gauss(i, 0.2),
+        "ep_len": 10.0,
+        "entropy": lambda i: 2.89 - 0.0002 * i,
+    }
+    found = findings(profile("ctrl", "cleanrl", total_timesteps=10_000_000), rows(columns, 1200))
+    assert "entropy-stays" not in told(found, WATCH)
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 6, 17])
+def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: int) -> None:
+    """CleanRL logs no action std: entropy begins at 1.42 a dimension, and may stay or fall."""
+    held: Columns = {**CTRL, "entropy": lambda i: 1.41894 * dimensions - 1e-4 * i}
+    gone: Columns = {**CTRL, "entropy": lambda i: dimensions * (1.41894 - 0.002 * i - 4e-4 * i * i)}
+    for columns in (held, gone):
+        made = rows({**columns, "reward_mean": learnt(20)}, 120)
+        assert not told(findings(profile("ctrl", "cleanrl"), made)) & {
+            "entropy-stays", "entropy-collapsed", "policy-dead"
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("producer", ["rsl_rl", "skrl", "rl_games"])
+def test_a_rate_that_follows_the_kl_may_leap(producer: str) -> None:
+    """Twenty minibatches may each change it by half: neither a cut nor a jump of the schedule."""
+    rates = [1e-3, 2e-3, 1e-2, 5e-5, 1e-4, 4e-3]
+    columns = {**CTRL, "approx_kl": None, "clip_fraction": None, "lr": lambda i: rates[i % 6]}
+    found = findings(profile("ctrl", producer), rows(columns, 60))
+    spoke = told(found, Severity.INFO)
+    assert not {rule for rule in spoke if rule.startswith("learning-rate")}
+
+
+def test_a_script_of_ones_own_may_print_a_kl_far_below_0() -> None:
+    """Nobody knows its estimator: of the plain one the size counts, not the sign."""
+    columns = {**CTRL, "approx_kl": lambda i: 0.01 if i < 20 else -0.6}
+    assert "kl-high" in told(findings(profile("ctrl", "custom"), rows(columns, 40)), CRIT)
+
+
+def test_one_step_a_rollout_is_measured_before_it_is_made() -> None:
+    """KL and clipping are 0 by construction, and the policy learns all the same."""
+    columns = {**CTRL, "approx_kl": 1e-9, "clip_fraction": 0.0}
+    assert told(findings(profile(n_epochs=1), rows(columns)), WARN) == set()
+
+
+def test_the_loss_of_an_actor_that_maximises_values_has_no_usual_size() -> None:
+    """RLlib's SAC calls minus the value of its actions `policy_loss`, as PPO does its own."""
+    without = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "value_loss")
+    columns = {**CTRL, **dict.fromkeys(without), "policy_loss": lambda i: -3.0 * i}
+    assert told(findings(profile("ctrl", "rllib"), rows(columns)), WARN) == set()
+
+
+def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
+    """Until the first update there is nothing to compute but the environment."""
+    names = ("reward_mean", "ep_len")
+    made = rows({**{name: CTRL[name] for name in names}, "critic_loss": late}, 80)
+    spent, slower = 0.0, []
+    for row in made:
+        spent += 1.0 if row.mark.row < 30 else 20.0
+        slower.append(row._replace(mark=row.mark._replace(time=1e9 + spent)))
+    assert "slow" not in told(judged(profile("ctrl", "sb3"), slower).findings, Severity.INFO)
+
+
+def late(i: int) -> float | None:
+    """A loss that is logged once there is enough in the buffer."""
+    return None if i < 30 else 1.0
+
+
+def test_the_first_success_of_a_sparse_task_is_no_fault_of_the_critic() -> None:
+    """Until then there was nothing to fit, so that any loss is a thousand times the usual one."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: 0.0 if i < 25 else min(0.9, 0.02 * (i - 24)),
+        "ep_len": 100.0,
+        "value_loss": lambda i: 1e-5 if i < 25 else 0.01,
+        "explained_variance": lambda i: 0.3 + 0.004 * i,
+    }
+    about = profile(total_timesteps=1_000_000)
+    assert told(findings(about, rows(columns, 90)), WARN) == set()
+
+
+def test_a_console_that_counts_iterations_does_not_make_rollouts_of_one_step() -> None:
+    """Where a step is an iteration, what a rollout holds is not known: 8 equal rewards settle."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
+        "iteration": lambda i: i + 1.0,
+    }
+    made = [
+        row._replace(mark=row.mark._replace(step=row.mark.row + 1)) for row in rows(columns, 30)
+    ]
+    assert "at-ceiling" in told(findings(profile("ctrl", "custom"), made), Severity.INFO)
+
+
+def test_an_evaluation_between_two_rollouts_does_not_make_them_small() -> None:
+    """SB3 writes a row for it, which holds the epochs of the last update."""
+    columns = {
+        **CTRL,
+        "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
+        "n_updates": lambda i: 10.0 * i,
+        "iteration": lambda i: None if i % 5 == 4 else i + 1.0,
+    }
+    made = []
+    for row in rows(columns, 40):
+        at = row.mark.row
+        step = 2048 * (at + 1) - (2000 if at % 5 == 4 else 0)
+        made.append(row._replace(mark=row.mark._replace(step=step)))
+    judge = judged(profile(), made)
+    assert not judge._run.few_steps
+    assert "at-ceiling" in told(judge.findings, Severity.INFO)
+
+
+def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> None:
+    """It counts no rollouts; with 512 steps each whether an episode ends decides the loss."""
+    made = [
+        row._replace(mark=row.mark._replace(step=512 * (row.mark.row + 1))) for row in rows(CTRL)
+    ]
+    without = ("n_updates", "iteration")
+    bare = [
+        row._replace(values={name: row.values[name] for name in row.values if name not in without})
+        for row in made
+    ]
+    judge = judged(profile("ctrl", "cleanrl"), bare)
+    assert (judge._run.samples, judge._run.few_steps) == (512.0, True)
