@@ -126,14 +126,24 @@ class Actions:
         self._toggle("panels")
 
     def do_filter(self) -> None:
-        """Type a filter; it holds while it is typed, Esc brings the old one back."""
-        runs = self.desk.roster
+        """Type a filter; it holds while it is typed, Esc brings the old one back.
+
+        Where it hides the chosen run, Enter goes to the first that it shows.
+        """
+        desk = self.desk
+        runs = desk.roster
 
         def hold(text: str) -> None:
             runs.filter = text
 
+        def keep(text: str) -> None:
+            hold(text)
+            shown = [known.id for known in runs.shown(desk.known())]
+            if shown and desk.chosen not in shown:
+                desk.step_run(0)
+
         before = runs.filter
-        self.desk.typing = Typing("/", hold, hold, before, lambda: hold(before))
+        desk.typing = Typing("/", keep, hold, before, lambda: hold(before))
 
     # --- time travel -----------------------------------------------------------------------------
 

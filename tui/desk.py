@@ -17,7 +17,7 @@ from ppo_top.session import Session
 from ppo_top.tui import Replay
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
-from ppo_top.tui.glance import Glance, verdict_of
+from ppo_top.tui.glance import Glance, trouble_of, verdict_of
 from ppo_top.tui.glyphs import UNICODE, Glyphs
 from ppo_top.tui.moment import best_story, row_at, time_at
 from ppo_top.tui.player import Player
@@ -77,6 +77,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.roster.verdict_of = self.verdict_of
+        self.roster.trouble_of = lambda run, row: trouble_of(self.memory, run, row)
         self.roster.row_of = self.row_of
         self._glance = Glance(self.memory)
 
@@ -251,8 +252,11 @@ class Desk:
         ids = [entry.id for entry in self.roster.entries(self.known(), self.chosen)]
         if not ids:
             return
-        at = ids.index(self.chosen) if self.chosen in ids else 0
         self.picked = True
+        if self.chosen not in ids:  # the filter hides it
+            self.choose(ids[0])
+            return
+        at = ids.index(self.chosen)
         self.choose(ids[min(len(ids) - 1, max(0, at + by))])
 
     def step_concept(self, by: int) -> None:
