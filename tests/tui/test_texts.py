@@ -51,6 +51,17 @@ def test_an_explanation_names_value_range_and_whose_it_is(sick: Desk) -> None:
         assert words in shown
 
 
+def test_an_explanation_speaks_of_the_run_at_hand(make_desk: MakeDesk) -> None:
+    """Its trainer's range and names alone, with its own values in the advice."""
+    desk = make_desk(DEMOS / "torch_cartpole_lr")
+    desk.concept = "approx_kl"
+    shown = layer(desk, "explain")
+    assert "lower learning_rate (0.03 now), by 3 to 10 times" in shown
+    assert "custom PPO 0.001-0.02" in shown
+    assert "TRL" not in shown and "RLlib" not in shown
+    assert shown.count("approx KL") == 1
+
+
 def test_the_configuration_lists_settings_and_files(make_desk: MakeDesk) -> None:
     """What the logs say of the run, and which logs they are."""
     shown = layer(make_desk(DEMOS / "trl_grpo"), "config", rows=300)
