@@ -133,9 +133,11 @@ class Follower:
         return gains
 
     def _refuse(self, feed: FileFeed) -> None:
-        """No log: it is never looked at again, and told if the user gave this very file."""
+        """No log: it is never looked at again; told if it is closed, or the user's very file."""
         self._forget(feed)
-        if feed.named:
+        if feed.tail.trouble:
+            self._refused[feed.tail.path] = feed.tail.trouble
+        elif feed.named:
             self._refused[feed.tail.path] = "is not a log that is known here"
 
     def _progress(self) -> tuple[int, int]:

@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.follow import Follower
+from ppo_top.places import unreachable
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.words import clean
+
+ADVICE = (
+    "give the directory that the trainer writes to (event files, progress.csv, trainer_state.json, "
+    "*.wandb, ...), or keep its console output: python train.py 2>&1 | tee run.log"
+)
+"""What to do where there is nothing to judge."""
 
 LIMIT, BUDGET_S = 200_000, 1.0
 """Points and seconds of one slice."""
@@ -28,8 +35,8 @@ def load(
     has been read and judged, while all its points are here. Findings and newest rows stay.
     """
     for path in paths:
-        if not path.exists():
-            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+        if why := unreachable(path):
+            print(f"ppo-top: {clean(str(path))}: {why}", file=err)
             return None
     follower = Follower(paths, patterns=settings.patterns, once=True)
     session = Session(settings)
@@ -40,7 +47,9 @@ def load(
         follower.close()
     if not any(run.points or run.findings for run in session.runs.values()):
         names = ", ".join(clean(str(path)) for path in paths)
-        print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
+        print(
+            f"ppo-top: {names}: nothing here that I can read as a training log; {ADVICE}", file=err
+        )
         return None
     return session
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ppo_top import __version__
+from ppo_top.places import is_file
 from ppo_top.settings import state_directory
 
 FILE = "errors.log"
@@ -62,6 +63,6 @@ def _heading() -> str:
 
 def _append(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.exists() and path.stat().st_size > MOST_BYTES
+    fresh = is_file(path) and path.stat().st_size > MOST_BYTES
     with open(path, "w" if fresh else "a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)

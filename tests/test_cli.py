@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -90,6 +91,44 @@ def test_a_directory_called_like_a_command_can_be_named(
     monkeypatch.chdir(tmp_path)
     assert main(["watch", "--no-wait", "check"]) == 2
     assert "check: no such file" in capsys.readouterr().err
+
+
+def test_a_misspelt_command_is_not_waited_for_as_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command that was meant is named; a directory of that name is watched, if there is one."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["chekc", str(DEMO)]) == 2
+    assert "did you mean `ppo-top check`?" in capsys.readouterr().err
+    (tmp_path / "chekc").mkdir()
+    assert main(["chekc"]) == 2
+    assert "the screen needs a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "status", "replay"])
+def test_only_the_screen_reads_standard_input(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-` is no file that is missing: it is said what can be done."""
+    assert main([command, "-"]) == 2
+    assert "ppo-top -" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+@pytest.mark.parametrize("command", ["watch", "check", "status", "replay"])
+def test_a_closed_directory_is_one_clear_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else's logs: no traceback, and no waiting for what will not come."""
+    inside = tmp_path / "closed" / "runs"
+    inside.mkdir(parents=True)
+    inside.parent.chmod(0)
+    try:
+        for path in (inside.parent, inside):
+            assert main([command, str(path)]) == 2
+            assert capsys.readouterr().err == f"ppo-top: {path}: permission denied\n"
+    finally:
+        inside.parent.chmod(0o700)
 
 
 def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
