@@ -142,8 +142,11 @@ class Reporter:
         if state is before:
             return
         self._states[run.id] = state
-        event = "run-started" if before is None else f"run-{state.value}"
-        self._say({"event": event, "run": run.name, "state": state.value, "text": text})
+        said = {"run": run.name, "state": state.value, "text": text}
+        if before is None:
+            self._say({"event": "run-started", **said, "text": ""})
+        if before is not None or state not in (State.STARTING, State.LIVE):
+            self._say({"event": f"run-{state.value}", **said})
 
     def _say_finding(self, run: Run, finding: Finding) -> None:
         key = (run.id, finding.rule, finding.since.row)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class UsageError(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _spell_out()
     try:
         return _run(arguments)
     except UsageError as error:
@@ -42,6 +44,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _spell_out() -> None:
+    """Where standard output is not UTF-8 (an old locale, a pipe), signs are written in ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            from codecs import register_error
+
+            from ppo_top.words import spell_out
+
+            register_error("ppo-top", spell_out)
+            stream.reconfigure(errors="ppo-top")
 
 
 def _run(arguments: list[str]) -> int:

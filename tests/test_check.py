@@ -260,6 +260,7 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())
+        assert first["text"] == ""
         assert first["event"] == "run-started"
         with open(log, "ab") as file:
             file.write(b"".join(lines[3:]))
@@ -270,6 +271,19 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
                 rules.append((event["rule"], event["severity"]))
             if ("updates-too-large", "crit") in rules:
                 break
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 1
+
+
+def test_follow_tells_how_a_run_ended_that_is_over_already(tmp_path: Path) -> None:
+    """It started, and it died: two lines, each true."""
+    shutil.copytree(DEMO / "torch_cartpole_nan", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "run: run-started\n"
+        assert process.stdout.readline().startswith("run: run-died (ValueError: Expected parameter")
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(10) == 1

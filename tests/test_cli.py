@@ -93,6 +93,23 @@ def test_a_directory_called_like_a_command_can_be_named(
     assert "check: no such file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("command", ["check", "status", "explain"])
+def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str) -> None:
+    """A locale without UTF-8 costs the signs, never the verdict."""
+    target = "kl-high" if command == "explain" else str(DEMO / "torch_cartpole_lr")
+    said = subprocess.run(
+        [sys.executable, "-m", "ppo_top", command, target],
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=False,
+    )
+    assert said.returncode == (1 if command == "check" else 0), said.stderr
+    assert not said.stderr
+    if command != "explain":
+        assert said.stdout.startswith(b"X torch_cartpole_lr")
+
+
 def test_a_misspelt_command_is_not_waited_for_as_a_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
