@@ -15,7 +15,7 @@ from ppo_top.rules.run import REWARDS
 from ppo_top.run import Run
 from ppo_top.trend import best
 from ppo_top.view import CheckRow, OpenFinding, RunView
-from ppo_top.words import clean, count, duration, number, plural
+from ppo_top.words import clean, count, duration, healthy, number, plural
 
 WIDTH = 96
 GLYPHS = {
@@ -151,8 +151,7 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
         if row.status is Status.MISSING:
             yield from _wrap(row.note, f"    {GLYPHS[row.status]} {label}  ", " " * (width + 8))
             continue
-        healthy = f"healthy {row.healthy}" if row.healthy else ""
-        parts = [part for part in (healthy, row.note) if part]
+        parts = [part for part in (healthy(row.healthy), row.note) if part]
         yield f"    {GLYPHS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
 
 

@@ -142,7 +142,7 @@ class Reporter:
         if state is before:
             return
         self._states[run.id] = state
-        said = {"run": run.name, "state": state.value, "text": text}
+        said = {"run": run.name, "path": run.path, "state": state.value, "text": text}
         if before is None:
             self._say({"event": "run-started", **said, "text": ""})
         if before is not None or state not in (State.STARTING, State.LIVE):
@@ -156,7 +156,8 @@ class Reporter:
             return
         self._known[key] = now
         event = "cleared" if now[1] else "opened" if before is None else "changed"
-        self._say({"event": event, "run": run.name, **finding_object(finding, run)})
+        said = {"run": run.name, "path": run.path, **finding_object(finding, run)}
+        self._say({"event": event, **said})
 
 
 class Troubles:

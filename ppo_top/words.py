@@ -174,6 +174,11 @@ def value(amount: float | None, fmt: str) -> str:
     return number(amount)
 
 
+def healthy(words: str) -> str:
+    """A healthy range in a sentence: `healthy 0.001-0.02`, but `should rise`."""
+    return words if not words or words[0].isalpha() else f"healthy {words}"
+
+
 def plural(amount: int, one: str, many: str = "") -> str:
     """An amount with its noun: `1 run`, `2 runs`, `3 retries`."""
     return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

@@ -11,7 +11,7 @@ from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
 from ppo_top.tui.spans import Line, line, shorten, wrap
 from ppo_top.view import CheckRow, OpenFinding, RunView
-from ppo_top.words import clean, count, duration, number, plural
+from ppo_top.words import clean, count, duration, healthy, number, plural
 
 
 def findings_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
@@ -125,7 +125,7 @@ def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> l
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
     if row is not None and row.text:
         origin = f" ({clean(row.band.origin)})" if row.band is not None and row.band.origin else ""
-        text = f"now {row.text}, healthy {frame.told(row.healthy) or 'not fixed'}{origin}"
+        text = f"now {row.text}, {healthy(frame.told(row.healthy)) or 'no fixed range'}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if row.since_step is not None:
             since = f"since step {count(row.since_step)}"

@@ -17,7 +17,7 @@ from ppo_top.tui.plots import Chart, Curve, draw, reach, thin
 from ppo_top.tui.spans import Line, line, pack
 from ppo_top.tui.spark import outside
 from ppo_top.view import PanelTrack
-from ppo_top.words import clean, compact, count, duration, number, value
+from ppo_top.words import clean, compact, count, duration, healthy, number, value
 
 LOWEST = 9
 """Lines of a chart in a stack, with its title."""
@@ -70,7 +70,8 @@ def _facts(frame: Frame, track: PanelTrack, cells: int) -> Line:
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
     if track.band is not None and track.band.words:
         origin = f" ({clean(track.band.origin)})" if track.band.origin else ""
-        parts.append(line(("healthy ", "dim"), clean(track.band.words), (origin, "dim")))
+        lead = healthy(words := clean(track.band.words)).removesuffix(words)
+        parts.append(line((lead, "dim"), words, (origin, "dim")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
     return pack(parts, cells)
