@@ -35,7 +35,7 @@ def picture(desk: Desk, cells: int, rows: int) -> Block:
 
 
 def _title(desk: Desk, amount: int, rows: int) -> str:
-    more = f"  {desk.scroll + 1}-{min(amount, desk.scroll + rows)} of {amount}"
+    more = f" {desk.scroll + 1}-{min(amount, desk.scroll + rows)} of {amount} (PgUp PgDn)"
     return desk.layer + (more if amount > rows else "")
 
 
@@ -80,6 +80,8 @@ def _signs(frame: Frame, cells: int) -> list[Line]:
         (glyphs.above + glyphs.below, "warn", "a value beyond the drawn scale"),
         (glyphs.restart, "restart", "the run was resumed here"),
         (glyphs.best, "dim", "the best value so far"),
+        *((sign, "dim", f"{word} of late") for word, sign in glyphs.trend.items()),
+        (glyphs.folded, "", "seeds of one experiment: Enter or t unfolds them"),
     )
     rows = [line(("Signs", "title"))]
     for sign, style, text in meanings:

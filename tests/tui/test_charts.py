@@ -156,6 +156,16 @@ def test_runs_are_compared_by_step_update_or_time(
     assert last in shown
 
 
+def test_only_runs_of_one_kind_are_compared(make_desk: MakeDesk) -> None:
+    """A language model's reward of 1 is not laid over a CartPole's of 500."""
+    desk = make_desk(DEMOS)
+    desk.choose(next(run.id for run in desk.session.runs.values() if run.name == "trl_grpo"))
+    desk.layer, desk.concept = "compare", "reward_mean"
+    shown = "\n".join(text(desk, 110, 40))
+    assert "reward of 3 runs by step" in shown
+    assert "trl_grpo_constant" in shown and "cartpole" not in shown
+
+
 def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk) -> None:
     """The chosen run and the worst are drawn; how many are not is said, with the way to them."""
     names = [f"run-{letter}x" for letter in "abcdefghijkl"]
@@ -166,7 +176,7 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk)
     desk.choose(chosen.id)
     desk.layer, desk.concept = "compare", "reward_mean"
     lines = text(desk, 110, 40)
-    assert "4 runs more: filter with /" in "\n".join(lines)
+    assert "8 of 12 runs by step · / filters" in "\n".join(lines)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]
     assert len(legend) == 8

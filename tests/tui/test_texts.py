@@ -107,4 +107,4 @@ def test_long_texts_scroll_and_stop_at_their_end(sick: Desk) -> None:
         actions.do_page_down()
         last = text(sick, 80, 20)
     assert first != last
-    assert "the best value so far" in last[-2]
+    assert "seeds of one experiment" in last[-2]
