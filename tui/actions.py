@@ -169,8 +169,10 @@ class Actions:
         desk = self.desk
         found = desk.next_finding(direction)
         if found is None or desk.run is None:
-            where = "after" if direction > 0 else "before"
+            where, key = ("after", "N") if direction > 0 else ("before", "n")
             desk.toast = f"no finding {where} this moment"
+            if desk.run is not None and desk.run.findings:
+                desk.toast += f"; {key} goes the other way"
             return
         share = round(100 * (found.opened.row + 1) / max(len(desk.run.timeline), 1))
         desk.toast = (

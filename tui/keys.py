@@ -50,7 +50,7 @@ KEYS: tuple[Key, ...] = (
     Key(("comma",), ",", "run_before", MOVE, "The run before"),
     Key(("full_stop",), ".", "run_after", MOVE, "The run after"),
     Key(("t",), "t", "fold", MOVE, "Fold or unfold groups of seeds"),
-    Key(("1",), "1", "toggle_runs", LOOK, "The runs beside the chosen one, or as a table (Tab)"),
+    Key(("1",), "1", "toggle_runs", LOOK, "The runs: beside the run, or a table (Tab)"),
     Key(("2",), "2", "toggle_finding", LOOK, "Show or hide the finding"),
     Key(("3",), "3", "toggle_values", LOOK, "Show or hide the crucial values"),
     Key(("4",), "4", "toggle_panels", LOOK, "Show or hide the panels"),

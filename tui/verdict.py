@@ -137,14 +137,15 @@ def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
     """The other open findings, a line each; the last line says how many there are besides."""
     rows: list[Line] = []
     hidden = len(view.open) - 1 - most
+    dot = frame.glyphs.dot
     for opened in view.open[1 : most + 1]:
         word = opened.severity.word
-        more = (
-            f" {frame.glyphs.dot} {hidden} more (f)" if hidden > 0 and len(rows) == most - 1 else ""
-        )
+        after = f" {dot} acknowledged" if opened.finding.rule in frame.acknowledged else ""
+        if hidden > 0 and len(rows) == most - 1:
+            after += f" {dot} {hidden} more (f)"
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
-        text = shorten(text, cells - 3 - len(more))
-        rows.append(line((f" {frame.glyphs.verdict[word]} ", word), text, (more, "dim")))
+        text = shorten(text, cells - 3 - len(after))
+        rows.append(line((f" {frame.glyphs.verdict[word]} ", word), text, (after, "dim")))
     return rows
 
 

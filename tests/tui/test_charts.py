@@ -36,6 +36,8 @@ def track(values: list[float]) -> Track:
         (0, 0.03, 3, [0, 0.01, 0.02, 0.03]),
         (5, 5, 4, [5]),
         (-1, 1, 4, [-1, -0.5, 0, 0.5, 1]),
+        (-13, 456, 2, [0, 200, 400]),
+        (101, 199, 2, [120, 140, 160, 180]),
     ],
 )
 def test_ticks_are_round(low: float, high: float, most: int, wanted: list[float]) -> None:

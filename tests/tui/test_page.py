@@ -266,3 +266,16 @@ def test_the_ends_of_a_scale_are_never_cut_off(
     """What does not fit loses digits by rounding: `0.00033` is not `0.0003`."""
     assert edge_labels(Scale(ends[1], ends[0]), fmt) == labels
     assert all(len(label) <= AXIS for label in labels)
+
+
+def test_an_acknowledged_finding_is_marked_behind_the_others(make_desk: MakeDesk) -> None:
+    """Once seen, the worst finding makes way, and its line says that it was seen."""
+    desk = make_desk(DEMOS / "trl_grpo_lr1e-1")
+    run, view = desk.run, desk.view()
+    assert run is not None and view is not None
+    first = view.open[0].finding
+    desk.memory.acknowledge(run.path, first.rule, first.since.step, "seen")
+    desk.look_anew()
+    rows = text(desk, 140, 40)
+    assert first.title not in rows[2]
+    assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ppo_top.tui.actions import Actions
 from ppo_top.tui.desk import Desk
+from ppo_top.tui.keys import KEYS
 from ppo_top.tui.layers import picture
 from ppo_top.tui.spans import plain
 from tests.tui.conftest import MakeDesk
@@ -108,3 +111,14 @@ def test_long_texts_scroll_and_stop_at_their_end(sick: Desk) -> None:
         last = text(sick, 80, 20)
     assert first != last
     assert "seeds of one experiment" in last[-2]
+
+
+@pytest.mark.parametrize("cells", [40, 60, 80, 120])
+def test_the_help_is_whole_at_every_width(sick: Desk, cells: int) -> None:
+    """What is too long for a line goes on below, and the way back stands apart from the name."""
+    sick.layer = "help"
+    shown = "\n".join(text(sick, cells, 400))
+    words = " ".join(shown.split())
+    assert all(key.text in words for key in KEYS)
+    assert re.match(r" ppo-top help  \S+ +Esc back ", shown)
+    assert "  Esc back" in shown.splitlines()[0]
