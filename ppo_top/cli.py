@@ -296,7 +296,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None
     )
-    parser.add_argument("--speed", type=_speed, default=2.0, help="of the replay (2)")
+    parser.add_argument("--speed", type=_speed, default=1.0, help="times the log's own clock (1)")
     _screen_options(parser)
     _settings_options(parser)
 
