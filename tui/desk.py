@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ppo_top.memory import Memory
-from ppo_top.model import Finding
+from ppo_top.model import Finding, State
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.tui import Replay
@@ -140,12 +140,19 @@ class Desk:
         self.roster.look_anew()
 
     def settle_choice(self) -> None:
-        """Choose a run where none is chosen, or the chosen one is gone."""
+        """Choose a run where none is chosen, or the chosen one is gone.
+
+        A live one stays once all is read: runs that write in turn would take the screen in turn.
+        """
         if self.chosen not in self.session.runs:
             self.picked = False
         if self.picked and self.chosen:
             return
-        first = newest_live(self.known())
+        every = self.known()
+        live = any(each.id == self.chosen and each.state is State.LIVE for each in every)
+        if live and not self.session.reading:
+            return
+        first = newest_live(every)
         if first is not None:
             story = best_story(self.session, self.replay) if self.replay is not None else None
             self.choose(story or first.id)

@@ -106,6 +106,27 @@ def test_the_newest_live_run_is_looked_at_first() -> None:
     assert newest_live([]) is None
 
 
+def test_live_runs_that_write_in_turn_do_not_take_the_screen_in_turn(
+    tmp_path: Path, make_desk: MakeDesk
+) -> None:
+    """While logs are still read the newest live run is chosen; after that the choice stays."""
+    for name, age in (("first", 20), ("second", 10)):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_sick(log, broken_from=99)
+        os.utime(log, (1_800_000_000 - age, 1_800_000_000 - age))
+    desk = make_desk(tmp_path / "runs")
+    by_name = {run.name: run for run in desk.session.runs.values()}
+    assert desk.run is by_name["second"]
+    for source in by_name["first"].sources.values():
+        source.mtime = 1_800_000_000
+    by_name["first"].version += 1
+    desk.settle_choice()
+    assert desk.run is by_name["second"]
+    desk.session.reading = True
+    desk.settle_choice()
+    assert desk.run is by_name["first"]
+
+
 def test_hundreds_of_runs_are_listed_quickly(seeds: Desk) -> None:
     """A list scrolls so that the chosen run is on it."""
     every = [known(f"run-{chr(97 + n % 26)}{n}x", newest=n) for n in range(500)]
