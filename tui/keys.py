@@ -26,7 +26,7 @@ MOVE, LOOK, TIME, FINDINGS, PROGRAM = "Move", "Look closer", "Time travel", "Fin
 KEYS: tuple[Key, ...] = (
     Key(("q", "ctrl+c"), "q", "quit", PROGRAM, "Quit", "quit"),
     Key(("question_mark", "h", "f1"), "?", "help", PROGRAM, "Help: all keys and signs", "help"),
-    Key(("slash",), "/", "filter", MOVE, "Filter the runs by name, verdict or state", "filter"),
+    Key(("slash",), "/", "filter", MOVE, "Filter the runs: name, verdict, finding ...", "filter"),
     Key(("enter",), "⏎", "zoom", LOOK, "Zoom: the chosen value as a chart", "zoom"),
     Key(("c",), "c", "compare", LOOK, "Compare the runs on the chosen value", "compare"),
     Key(("e",), "e", "explain", LOOK, "Explain the chosen value", "explain"),

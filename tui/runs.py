@@ -42,8 +42,8 @@ class Known:
     step: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Whether every word is in the name, path, verdict or state; `!word` must not be."""
-        text = f"{self.name} {self.path} {self.verdict} {self.state.value}".lower()
+        """Whether every word is in name, path, verdict, state or finding; `!word` must not be."""
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.trouble}".lower()
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
             for word in words

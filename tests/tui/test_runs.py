@@ -52,6 +52,7 @@ def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_desk: MakeDesk
         ("pole", {"pole_seed1", "pole_seed2", "pole_seed3"}),
         ("POLE seed2", {"pole_seed2"}),
         ("crit", {"pole_seed2"}),
+        ("too large", {"pole_seed2"}),
         ("!pole", {"other"}),
         ("nothing like it", set()),
     ],
