@@ -13,6 +13,7 @@ from ppo_top.backtest import Judged, backtest_lines, backtest_object, reward_fel
 from ppo_top.card import Summary, report_lines, summary, summary_lines
 from ppo_top.follow import Follower
 from ppo_top.load import drain, load
+from ppo_top.mishap import write_no_more
 from ppo_top.model import Finding, Severity, State
 from ppo_top.places import unreachable
 from ppo_top.report import as_json, finding_object, object_text
@@ -73,7 +74,11 @@ def check(
     if session is None:
         return COULD_NOT_LOOK
     every = [told[run.id] for run in session.ordered()]
-    print(as_json(text for text, _ in every) if as_object else _report(every), file=out)
+    report = as_json(text for text, _ in every) if as_object else _report(every)
+    try:
+        print(report, file=out, flush=True)
+    except BrokenPipeError:  # who reads the first lines only gets the same exit code
+        write_no_more()
     return exit_code(session.runs.values(), fail_on)
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ppo_top import __version__
@@ -59,6 +61,12 @@ def _noted(text: str, path: Path) -> str:
 def _heading() -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S%z")
     return f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
+
+
+def write_no_more() -> None:
+    """The reader of our output is gone (`| head`): that is its right, and no error of ours."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _append(path: Path, text: str) -> None:

@@ -221,6 +221,17 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert process.returncode == 0
 
 
+def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
+    """`check --json ... | head -c 10` in a job with `pipefail` still fails on a sick run."""
+    check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO)]
+    with subprocess.Popen(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
 def test_demo_live_says_how_to_get_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

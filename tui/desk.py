@@ -33,6 +33,8 @@ WAITING = (
     "Looking for logs in {place}\n"
     "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
     "themselves, also in a directory that does not exist yet.\n"
+    "Nothing comes? Give the directory that the trainer writes to, or its output: "
+    "python train.py 2>&1 | ppo-top -\n"
     "q quits, ? shows all keys."
 )
 
