@@ -166,6 +166,22 @@ def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: Desk) -> N
     assert all(len(line) == 100 for line in lines)
 
 
+def test_home_and_end_are_the_ends_of_the_list(seeds: Desk) -> None:
+    """With the keys in the list they move in it; elsewhere they travel in time."""
+    actions = Actions(seeds)
+    seeds.roster.fold = False
+    ids = [known.id for known in seeds.known()]
+    actions.do_next_pane()
+    actions.do_live()
+    assert seeds.chosen == ids[-1]
+    actions.do_start()
+    assert seeds.chosen == ids[0]
+    assert seeds.player.row is None
+    actions.do_next_pane()
+    actions.do_start()
+    assert (seeds.chosen, seeds.player.row) == (ids[0], 0)
+
+
 def test_a_narrow_list_keeps_the_names(seeds: Desk) -> None:
     """Reward, step and state go before the finding, and everything before the names."""
     entries = seeds.roster.entries(seeds.known(), seeds.chosen)
