@@ -200,8 +200,8 @@ def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
     room = cells - width(latest) - 1
-    lead = f"{cell.group} " if first and len(cell.group) + 1 + len(label) <= room else ""
-    if lead.strip().lower() == label.lower():
+    lead = f"{cell.group}: " if first and len(cell.group) + 2 + len(label) <= room else ""
+    if cell.group.lower() == label.lower():
         lead = ""
     left = line((lead, "brand"), (shorten(label, room), _label_style(frame, cell)), *latest)
     best = _best(frame, track)

@@ -57,7 +57,8 @@ def _one(
     head = [_facts(frame, track, cells)]
     if rows >= 8:
         head.append(_readout(desk, run.timeline, track, seen, cells))
-    foot = [_foot(desk.chart, note, cells)] if rows >= 12 else []
+    marked = any(style != "cursor" for _, style in chart.upright)
+    foot = [_foot(frame, desk.chart, note, marked, cells)] if rows >= 12 else []
     return [*head, *draw(chart, cells, rows - len(head) - len(foot), frame.glyphs.braille), *foot]
 
 
@@ -106,7 +107,7 @@ def _under_cursor(chart: ChartView, track: Track, seen: int) -> int | None:
     return min(max(track.until(chart.cursor) - 1, 0), seen - 1)
 
 
-def _foot(chart: ChartView, note: str, cells: int) -> Line:
+def _foot(frame: Frame, chart: ChartView, note: str, marked: bool, cells: int) -> Line:
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
         line((" x ", "key"), (f"by {chart.axis}", "dim")),
@@ -117,6 +118,8 @@ def _foot(chart: ChartView, note: str, cells: int) -> Line:
     ]
     if note:
         parts.append(line((note, "warn")))
+    if marked:
+        parts.append(line((f"{frame.glyphs.wall} ", "crit"), ("a finding fired", "dim")))
     return pack(parts, cells)
 
 

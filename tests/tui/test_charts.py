@@ -182,3 +182,11 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]
     assert len(legend) == 8
+
+
+def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: Desk) -> None:
+    """A line where a finding fired is explained below; without findings there is nothing to say."""
+    sick.layer, sick.concept = "zoom", "approx_kl"
+    assert "│ a finding fired" in text(sick, 120, 34)[-2]
+    sick.player.row = 10
+    assert "a finding fired" not in text(sick, 120, 34)[-2]
