@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.rules.book import RULES
+from ppo_top.rules.run import REWARDS
 from ppo_top.run import Run
 from ppo_top.trend import best
 from ppo_top.view import CheckRow, OpenFinding, RunView
-from ppo_top.words import clean, count, duration, number, plural
+from ppo_top.words import clean, count, duration, healthy, number, plural
 
 WIDTH = 96
 GLYPHS = {
@@ -24,7 +28,60 @@ GLYPHS = {
     Status.MISSING: "–",
 }
 _SEVERITY = {Severity.INFO: "i", Severity.WATCH: "▲", Severity.WARN: "▲", Severity.CRIT: "✗"}
+WORST_FIRST = ("crit", "warn", "watch", "info", "healthy", "warming up", "unjudged")
 _VERDICT = {"healthy": "✓", "crit": "✗", "warn": "▲", "watch": "▲", "info": "i"}
+
+
+class Summary(NamedTuple):
+    """What a table of several runs says of one."""
+
+    name: str
+    path: str
+    verdict: str
+    state: str
+    reward: str
+    since: str
+    finding: str
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a finding that is worse than information is open."""
+        return self.verdict in ("crit", "warn", "watch")
+
+
+def summary(view: RunView) -> Summary:
+    """A run in a line: its verdict, its newest reward, its worst finding and since when."""
+    worst = next((each.finding for each in view.open if each.severity > Severity.INFO), None)
+    rewards = {row.concept: row.text for row in view.checklist}
+    return Summary(
+        name=clean(view.name),
+        path=clean(view.path),
+        verdict=view.verdict.replace("-", " "),
+        state=view.state.value,
+        reward=next((rewards[name] for name in REWARDS if rewards.get(name)), ""),
+        since=count(worst.since.step) if worst is not None else "",
+        finding=clean(worst.title) if worst is not None else "",
+    )
+
+
+def summary_lines(runs: Sequence[Summary], reported: int) -> Iterator[str]:
+    """Several runs as a table in the order given, and how many they are of each verdict."""
+    heads = Summary("run", "", "verdict", "state", "reward", "since", "finding")
+    wide = [max(len(row[at]) for row in (heads, *runs)) for at in range(len(heads))]
+    for sign, row in ((" ", heads), *((_VERDICT.get(run.verdict, "·"), run) for run in runs)):
+        name, _, verdict, state = (text.ljust(wide[at]) for at, text in enumerate(row[:4]))
+        reward, since = row.reward.rjust(wide[4]), row.since.rjust(wide[5])
+        line = f"{sign} {name}  {verdict}  {state}  {reward}  {since}  {row.finding}"
+        yield line.rstrip()
+    verdicts = Counter(run.verdict for run in runs)
+    sums = ", ".join(f"{count(verdicts[word])} {word}" for word in WORST_FIRST if verdicts[word])
+    yield f"{plural(len(runs), 'run')}: {sums}"
+    more = [run for run in runs if run.in_trouble][reported:]
+    if more:
+        yield (
+            f"{plural(len(more), 'more run')} in trouble without a report above: "
+            f"ppo-top check {shlex.quote(more[0].path)}, ..."
+        )
 
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
@@ -94,8 +151,7 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
         if row.status is Status.MISSING:
             yield from _wrap(row.note, f"    {GLYPHS[row.status]} {label}  ", " " * (width + 8))
             continue
-        healthy = f"healthy {row.healthy}" if row.healthy else ""
-        parts = [part for part in (healthy, row.note) if part]
+        parts = [part for part in (healthy(row.healthy), row.note) if part]
         yield f"    {GLYPHS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
 
 

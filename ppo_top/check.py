@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.backtest import Judged, backtest_lines, backtest_object, reward_fell
-from ppo_top.card import report_lines
+from ppo_top.card import Summary, report_lines, summary, summary_lines
 from ppo_top.follow import Follower
 from ppo_top.load import drain, load
+from ppo_top.mishap import write_no_more
 from ppo_top.model import Finding, Severity, State
+from ppo_top.places import unreachable
 from ppo_top.report import as_json, finding_object, object_text
 from ppo_top.run import Run
 from ppo_top.session import Session
@@ -24,6 +26,9 @@ from ppo_top.words import clean, count
 
 NOTHING, SOMETHING, COULD_NOT_LOOK = 0, 1, 2
 """Exit codes: nothing at or above the threshold; something is; could not look."""
+
+MOST_REPORTS = 10
+"""Of more runs only so many have a report of their own, those in the worst trouble."""
 
 MOST_TROUBLES = 1_000
 """So many things that cannot be read are told in the life of a watcher, each once."""
@@ -58,19 +63,37 @@ def check(
     err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report, and give the exit code."""
-    told: dict[str, str] = {}
+    told: dict[str, tuple[str, Summary]] = {}
 
     def tell(run: Run) -> None:
         view = look(run, None, time.time())
         text = object_text(run, view) if as_object else "\n".join(report_lines(run, view))
-        told[run.id] = text
+        told[run.id] = text, summary(view)
 
     session = load(paths, settings, err or sys.stderr, tell)
     if session is None:
         return COULD_NOT_LOOK
-    texts = (told[run.id] for run in session.ordered())
-    print(as_json(texts) if as_object else "\n\n".join(texts), file=out)
+    every = [told[run.id] for run in session.ordered()]
+    report = as_json(text for text, _ in every) if as_object else _report(every)
+    try:
+        print(report, file=out, flush=True)
+    except BrokenPipeError:  # who reads the first lines only gets the same exit code
+        write_no_more()
     return exit_code(session.runs.values(), fail_on)
+
+
+def _report(every: Sequence[tuple[str, Summary]]) -> str:
+    """The reports of the runs, those in trouble first, then a table: the end is what one sees.
+
+    Of many runs the worst have a report.
+    """
+    texts = [text for text, _ in every]
+    if len(every) == 1:
+        return texts[0]
+    if len(every) > MOST_REPORTS:
+        texts = [text for text, told in every if told.in_trouble][:MOST_REPORTS]
+    table = summary_lines([told for _, told in every], len(texts))
+    return "\n\n".join([*texts, "\n".join(table)])
 
 
 def backtest_report(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
@@ -124,8 +147,11 @@ class Reporter:
         if state is before:
             return
         self._states[run.id] = state
-        event = "run-started" if before is None else f"run-{state.value}"
-        self._say({"event": event, "run": run.name, "state": state.value, "text": text})
+        said = {"run": run.name, "path": run.path, "state": state.value, "text": text}
+        if before is None:
+            self._say({"event": "run-started", **said, "text": ""})
+        if before is not None or state not in (State.STARTING, State.LIVE):
+            self._say({"event": f"run-{state.value}", **said})
 
     def _say_finding(self, run: Run, finding: Finding) -> None:
         key = (run.id, finding.rule, finding.since.row)
@@ -135,7 +161,8 @@ class Reporter:
             return
         self._known[key] = now
         event = "cleared" if now[1] else "opened" if before is None else "changed"
-        self._say({"event": event, "run": run.name, **finding_object(finding, run)})
+        said = {"run": run.name, "path": run.path, **finding_object(finding, run)}
+        self._say({"event": event, **said})
 
 
 class Troubles:
@@ -193,8 +220,8 @@ def follow(
 ) -> int:
     """Watch the paths, print a line a change; an interrupt ends it, with the code of `check`."""
     for path in paths:
-        if not path.exists():
-            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err or sys.stderr)
+        if why := unreachable(path):
+            print(f"ppo-top: {clean(str(path))}: {why}", file=err or sys.stderr)
             return COULD_NOT_LOOK
 
     def say(event: dict[str, object]) -> None:

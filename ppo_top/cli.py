@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppo_top import __version__
+from ppo_top.places import DENIED, is_folder, unreachable
 
 if TYPE_CHECKING:
     from ppo_top.settings import Settings
@@ -29,6 +30,7 @@ class UsageError(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _spell_out()
     try:
         return _run(arguments)
     except UsageError as error:
@@ -37,16 +39,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output is gone (`| head`): that is its right, and no error of ours.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from ppo_top.mishap import write_no_more
+
+        write_no_more()
         return 0
+
+
+def _spell_out() -> None:
+    """Where standard output is not UTF-8 (an old locale, a pipe), signs are written in ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            from codecs import register_error
+
+            from ppo_top.words import spell_out
+
+            register_error("ppo-top", spell_out)
+            stream.reconfigure(errors="ppo-top")
 
 
 def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in COMMANDS:
         if arguments and arguments[0] in ("-h", "--help", "--version"):
             _overview().parse_args(arguments)
+        if arguments:
+            _refuse_misspelt(arguments[0])
         arguments = ["watch", *arguments]
     name, *rest = arguments
     parser = argparse.ArgumentParser(
@@ -56,6 +72,17 @@ def _run(arguments: list[str]) -> int:
     )
     run = COMMANDS[name][0](parser)
     return run(parser.parse_args(rest))
+
+
+def _refuse_misspelt(word: str) -> None:
+    """`chekc` is not waited for as a directory, unless there is one; `./chekc` is."""
+    why = "" if word.startswith("-") else unreachable(word)
+    if not why:
+        return
+    from difflib import get_close_matches
+
+    for command in get_close_matches(word, list(COMMANDS), 1, 0.75):
+        raise UsageError(f"{word}: {why}; did you mean `ppo-top {command}`?")
 
 
 def _overview() -> argparse.ArgumentParser:
@@ -109,9 +136,14 @@ def _screen_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _chosen(paths: Sequence[str]) -> list[Path]:
+    if "-" in paths:
+        raise UsageError(
+            "only the screen reads standard input (`ppo-top -`); keep it in a file, as with "
+            "`python train.py 2>&1 | tee run.log`, and give that"
+        )
     if paths:
         return [Path(path) for path in paths]
-    return [Path(DEFAULT_PATH) if Path(DEFAULT_PATH).is_dir() else Path()]
+    return [Path(DEFAULT_PATH) if is_folder(DEFAULT_PATH) else Path()]
 
 
 # --- commands: each adds its options and gives what runs it ----------------------------------
@@ -128,9 +160,10 @@ def _watch(parser: argparse.ArgumentParser) -> Command:
         if options.path == ["-"]:
             return _screen(options, [], stdin=True)
         paths = _chosen(options.path)
-        missing = [path for path in paths if not path.exists()]
-        if missing and options.no_wait:
-            raise UsageError(f"{missing[0]}: no such file or directory")
+        for path in paths:
+            why = unreachable(path)
+            if why and (options.no_wait or why == DENIED):
+                raise UsageError(f"{path}: {why}")
         return _screen(options, paths)
 
     return run
@@ -147,9 +180,9 @@ def _replay(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         from ppo_top.tui import Replay
 
-        path = Path(options.path[0])
-        if not path.exists():
-            raise UsageError(f"{path}: no such file or directory")
+        path = _chosen(options.path)[0]
+        if why := unreachable(path):
+            raise UsageError(f"{path}: {why}")
         return _screen(options, [path], replay=Replay(options.speed, options.start, options.paused))
 
     return run
@@ -263,7 +296,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None
     )
-    parser.add_argument("--speed", type=_speed, default=2.0, help="of the replay (2)")
+    parser.add_argument("--speed", type=_speed, default=1.0, help="times the log's own clock (1)")
     _screen_options(parser)
     _settings_options(parser)
 
@@ -290,7 +323,7 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     from ppo_top.rules.book import RULES
     from ppo_top.settings import load
 
-    folder = next((path if path.is_dir() else path.parent for path in paths), None)
+    folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
     names = {rule.id: rule.threshold_names for rule in RULES}
     settings = load(folder, lambda: names, is_concept, own=own)

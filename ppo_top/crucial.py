@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ppo_top.catalogue import TAG, concept
+from ppo_top.catalogue import TAG, Producer, concept, logged_as
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.rules.bands import Range, band, colour
 from ppo_top.rules.checklist import crucial, not_logged
@@ -47,7 +47,7 @@ class CheckRow:
 
     `status` is the colour: of the newest value against its range, or of an open finding where that
     is worse. `healthy` is the range in words ("0.001-0.02", "should rise"). `note` says what is to
-    be said beside it: "since 14,336", "warming up 7/15", "not logged by SB3: ...". `rule` names the
+    be said beside it: "since 14,336", "warming up 7/15", "not logged: ...". `rule` names the
     finding that speaks of this row, if one is open.
     """
 
@@ -95,7 +95,7 @@ def _check_row(
     limits = band(name, run.profile)
     if track is None or not seen:
         note = (
-            not_logged(name, run.producer.id) if track is None or not len(track) else "no value yet"
+            _why_missing(name, run.producer) if track is None or not len(track) else "no value yet"
         )
         return CheckRow(
             name, label, Status.MISSING, None, "", limits.words if limits else "", limits,
@@ -126,6 +126,15 @@ def _check_row(
         track=track,
         crucial=is_crucial,
     )
+
+
+def _why_missing(name: str, producer: Producer) -> str:
+    """What to say of a value that is not logged: how it would be, else what its tag would be."""
+    words = not_logged(name, producer.id)
+    if ":" in words:
+        return words
+    tags = logged_as(name, producer)
+    return f"not logged here: {producer.label} calls it {tags[0].tag}" if tags else words
 
 
 def _speaks_of(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ppo_top.catalogue import GROUPS, OTHER, Concept, concept
@@ -36,29 +36,39 @@ class Panel:
     tracks: tuple[PanelTrack, ...]
 
 
-def panels(run: Run, row: int) -> Iterator[Panel]:
+Listed = tuple[str, Status]
+"""How a value is called on the checklist, and its colour there."""
+
+
+def panels(run: Run, row: int, listed: Mapping[str, Listed]) -> Iterator[Panel]:
+    """The panels of a run at a row; what is `listed` above them is the same thing here."""
     groups: dict[str, list[tuple[Concept, PanelTrack]]] = {}
     for name, track in run.timeline.tracks.items():
         seen = track.until(row)
         if not seen:
             continue
         about = concept(name)
-        groups.setdefault(about.group, []).append((about, _panel_track(run, track, about, seen)))
+        groups.setdefault(about.group, []).append(
+            (about, _panel_track(run, track, about, seen, listed.get(name)))
+        )
     for group in (*GROUPS, OTHER):
         if group in groups:
             drawn = sorted(groups[group], key=lambda pair: (pair[0].order, pair[0].name))
             yield Panel(group, tuple(track for _, track in drawn))
 
 
-def _panel_track(run: Run, track: Track, about: Concept, seen: int) -> PanelTrack:
+def _panel_track(
+    run: Run, track: Track, about: Concept, seen: int, listed: Listed | None
+) -> PanelTrack:
     value = track.values[seen - 1]
+    label, status = listed or (about.label, colour(track.concept, value, run.profile))
     return PanelTrack(
         track=track,
-        label=about.label,
+        label=label,
         fmt=about.fmt,
         direction=about.direction,
         band=band(track.concept, run.profile),
-        status=colour(track.concept, value, run.profile),
+        status=status,
         latest=value,
         best=best(track, seen, about.direction),
         trend=trend(track, seen),

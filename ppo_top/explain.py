@@ -33,7 +33,8 @@ from ppo_top.rules.rule import Rule
 from ppo_top.rules.run import Run
 from ppo_top.words import clean, number
 
-MOST_TRIES = 6
+MOST_TRIES = 8
+"""So many pieces of advice are given on a value; each of its rules can tell of more."""
 
 FAMILIES = {
     "ctrl": "control (SB3, CleanRL, ...)",
@@ -70,7 +71,7 @@ def explain(
     if name is None:
         _index(page)
         return page.lines
-    found = _find(name.strip(), producer)
+    found = _find(name.strip(" :="), producer)  # as it stands on a console: `KL:`
     if not found:
         raise UnknownName(_nearest(name))
     for subject, words in found:
@@ -121,7 +122,9 @@ def _whose(tag: str, by: list[Producer]) -> str:
     """Who logs a tag, for the line above the text on its concept."""
     if not by:
         return f"{tag}: by its name probably this"
-    return f"{tag}, as {' and '.join(each.label for each in by)} log{'s' * (len(by) == 1)} it"
+    *others, last = [each.label for each in by]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"{tag}, as {names} log{'s' * (len(by) == 1)} it"
 
 
 def _plain(name: str) -> str:
@@ -150,13 +153,15 @@ def _concept(page: Page, about: Concept, reader: Profile, producer: Producer) ->
     page.heading("Healthy")
     page.table(_healthy(about.name, reader, producer))
     rules = [rule for rule in RULES if _is_about(rule, about.name)]
+    advice = _advice([rule for rule in rules if rule.concepts[:1] == (stem(about.name),)], reader)
+    if advice:
+        page.heading("What to try")
+    for title, tries in advice.items():
+        page.text(f"{title}:", indent="    ", first="  ")
+        page.points(tries, numbered=True, indent="    ")
     if rules:
         page.heading("Rules that look at it (ppo-top explain RULE)")
         page.table((rule.id, rule.title) for rule in rules)
-    tries = _tries([rule for rule in rules if rule.concepts[:1] == (stem(about.name),)], reader)
-    if tries:
-        page.heading("What to try when it is outside")
-        page.points(tries, numbered=True)
     page.heading("Logged as")
     page.table(_logged(about.name, producer))
 
@@ -197,10 +202,24 @@ def _range(name: str, profile: Profile) -> str:
     return f"{found.words} ({found.origin})" if found.origin else found.words
 
 
-def _tries(rules: list[Rule], reader: Profile) -> list[str]:
-    run = Run(reader)
-    said = dict.fromkeys(words for rule in rules for words in fill(rule.tries, run))
-    return list(said)[:MOST_TRIES]
+def _advice(rules: list[Rule], reader: Profile) -> dict[str, list[str]]:
+    """What is wrong -> what to try: too high and too low ask for opposite things.
+
+    Each advice is given once, where it first helps.
+    """
+    run, said = Run(reader), list[str]()
+    advice: dict[str, list[str]] = {}
+    for rule in rules:
+        new = [words for words in fill(rule.tries, run) if not _is_said(words, said)]
+        new = new[: MOST_TRIES - len(said)]
+        said += new
+        if new:
+            advice[rule.title] = new
+    return advice
+
+
+def _is_said(words: str, said: list[str]) -> bool:
+    return any(each.startswith(words) for each in said)
 
 
 def _logged(name: str, producer: Producer) -> list[tuple[str, str]]:
@@ -241,7 +260,7 @@ def _rule(page: Page, rule: Rule, reader: Profile, producer: Producer) -> None:
     if rule.causes:
         page.heading("Why it happens")
         page.points(rule.causes)
-    tries = _tries([rule], reader)
+    tries = fill(rule.tries, Run(reader))
     if tries:
         page.heading("What to try")
         page.points(tries, numbered=True)

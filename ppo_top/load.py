@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.follow import Follower
+from ppo_top.places import unreachable
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
 from ppo_top.words import clean
+
+ADVICE = (
+    "give the directory that the trainer writes to (event files, progress.csv, trainer_state.json, "
+    "*.wandb, ...), or keep its console output: python train.py 2>&1 | tee run.log"
+)
+"""What to do where there is nothing to judge."""
 
 LIMIT, BUDGET_S = 200_000, 1.0
 """Points and seconds of one slice."""
@@ -40,8 +47,8 @@ def read(
 ) -> Reading | None:
     """The same, for who wants to look at runs again; the caller closes it."""
     for path in paths:
-        if not path.exists():
-            print(f"ppo-top: {clean(str(path))}: no such file or directory", file=err)
+        if why := unreachable(path):
+            print(f"ppo-top: {clean(str(path))}: {why}", file=err)
             return None
     reading = Reading(paths, settings, err)
     try:
@@ -52,7 +59,9 @@ def read(
     if not any(run.points or run.findings for run in reading.session.runs.values()):
         reading.close()
         names = ", ".join(clean(str(path)) for path in paths)
-        print(f"ppo-top: {names}: nothing here that I can read as a training log", file=err)
+        print(
+            f"ppo-top: {names}: nothing here that I can read as a training log; {ADVICE}", file=err
+        )
         return None
     return reading
 

@@ -97,7 +97,7 @@ class Logs:
     def refuse(self, feed: FileFeed) -> None:
         """No log: it is not read again unless it begins anew, and told if the user gave it."""
         self._forget(feed)
-        self._refused.add(feed.found, feed.tail.stamp, feed.tail.head)
+        self._refused.add(feed.found, feed.tail)
 
     def _forget(self, feed: FileFeed) -> None:
         self.moved = True
@@ -161,6 +161,5 @@ class Logs:
 
     def problems(self) -> list[str]:
         """What cannot be read, in words."""
-        told = [f"{path} is not a log that is known here" for path in self._refused.named]
         troubles = ((feed.tail.path, feed.tail.trouble) for feed in self)
-        return told + [f"{path} {trouble}" for path, trouble in troubles if trouble]
+        return self._refused.problems + [f"{path} {trouble}" for path, trouble in troubles if trouble]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ppo_top.places import is_file
 from ppo_top.settings import state_directory
 
 FILE = "acknowledged.json"
@@ -78,7 +79,7 @@ class Memory:
         self._write()
 
     def _read(self) -> list[Note]:
-        if self.path is None or not self.path.is_file():
+        if self.path is None or not is_file(self.path):
             return []
         try:
             entries = json.loads(self.path.read_text(encoding="utf-8"))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ppo_top import __version__
+from ppo_top.places import is_file
 from ppo_top.settings import state_directory
 
 FILE = "errors.log"
@@ -60,8 +63,14 @@ def _heading() -> str:
     return f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
 
 
+def write_no_more() -> None:
+    """The reader of our output is gone (`| head`): that is its right, and no error of ours."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _append(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.exists() and path.stat().st_size > MOST_BYTES
+    fresh = is_file(path) and path.stat().st_size > MOST_BYTES
     with open(path, "w" if fresh else "a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)

@@ -40,11 +40,11 @@ class Page:
         self.gap()
         self.text(words)
 
-    def points(self, entries: Iterable[str], numbered: bool = False) -> None:
+    def points(self, entries: Iterable[str], numbered: bool = False, indent: str = "  ") -> None:
         """A list, with dashes or numbers."""
         for place, entry in enumerate(entries, 1):
             mark = f"{place} " if numbered else "- "
-            self.text(entry, indent="    ", first=f"  {mark}")
+            self.text(entry, indent=f"{indent}  ", first=f"{indent}{mark}")
 
     def table(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Two columns; what is too long for the left one stands above its text."""

@@ -21,6 +21,9 @@ from ppo_top.parsers import Claim
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.tail import PIECE
 
+NAME = Path("standard input")
+"""What a run is called that comes through the pipe."""
+
 MOST_WAITING = 64 << 20
 """Bytes that wait to be read: ten seconds of a hundred thousand lines a second."""
 
@@ -214,7 +217,7 @@ class PipeFeed:
                 return b""
             found = self._fallback
         assert found.parser is not None
-        self.source = Source(self.key, Path("-"), Path("-"), found)
+        self.source = Source(self.key, NAME, NAME, found)
         self._parser = found.parser()
         head, self._head = self._head, b""
         return head

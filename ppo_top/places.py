@@ -1,8 +1,10 @@
 """Which places can hold logs at all: names of folders and endings, and paths inside one another."""
 
+# ruff: noqa: PTH112, PTH113, PTH116
 # Paths stay text here: an object for each would cost more than the system call.
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 
@@ -25,8 +27,31 @@ NEVER = frozenset(
     ]
 )
 """No log ends so (behind a single dot): told without asking the patterns of all formats."""
+DENIED = "permission denied"
+"""What waiting does not mend."""
 SYSTEM = frozenset(("/proc", "/sys", "/dev"))
 """Where files are not files."""
+
+
+def unreachable(path: str | os.PathLike[str]) -> str:
+    """Why a path cannot be looked at (`no such file or directory`, ...), or nothing."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return DENIED if error.errno == errno.EACCES else (error.strerror or str(error)).lower()
+    except ValueError:  # a name that no file system can hold
+        return "no such file or directory"
+    return "" if os.access(path, os.R_OK) else DENIED
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether it is one; `Path.is_dir` raises where a folder on the way is closed to us."""
+    return os.path.isdir(path)
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether it is one, as far as can be seen."""
+    return os.path.isfile(path)
 
 
 def below(key: str, name: str) -> str:

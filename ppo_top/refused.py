@@ -9,6 +9,8 @@ from typing import NamedTuple
 from ppo_top.tail import Stamp, Tail
 from ppo_top.tree import Found
 
+NO_LOG = "is not a log that is known here"
+
 MOST = 100_000
 """So many are remembered; of more nobody asks again."""
 IN_TURN = 16
@@ -28,6 +30,8 @@ class _Known(NamedTuple):
     crc: int
     length: int
     """of its first bytes"""
+    told: str
+    """what the user is to know of it"""
 
 
 class Refused:
@@ -40,10 +44,12 @@ class Refused:
     def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
-    def add(self, found: Found, stamp: Stamp, head: bytes) -> None:
-        """Keep in mind what a file was when it was refused, by these first bytes."""
+    def add(self, found: Found, tail: Tail) -> None:
+        """Keep in mind what a file was when it was refused: it is told if it is the user's own."""
+        told = tail.trouble or (NO_LOG if found.named else "")
         if len(self._known) < MOST:
-            self._known[found.path] = _Known(found, stamp, zlib.crc32(head), len(head))
+            crc, length = zlib.crc32(tail.head), len(tail.head)
+            self._known[found.path] = _Known(found, tail.stamp, crc, length, told)
 
     def drop(self, path: str) -> None:
         """The file is gone."""
@@ -58,9 +64,9 @@ class Refused:
         return [known.found for known in some if known.found.path not in self._known]
 
     @property
-    def named(self) -> list[str]:
-        """The paths of those that the user gave."""
-        return [path for path, known in self._known.items() if known.found.named]
+    def problems(self) -> list[str]:
+        """Those that are closed to us, and those that the user gave, in words."""
+        return [f"{path} {known.told}" for path, known in self._known.items() if known.told]
 
 
 def _same(known: _Known) -> Stamp | None:

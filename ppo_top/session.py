@@ -10,6 +10,7 @@ from ppo_top import heap
 from ppo_top.gain import Gain, Source
 from ppo_top.group import Groups
 from ppo_top.model import Severity
+from ppo_top.places import is_folder
 from ppo_top.run import Run
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
@@ -85,7 +86,7 @@ class Session:
     def _place(self, state: SourceState, sure: bool = False) -> Run | None:
         """Add a source to its run; None as long as it cannot be told which that is."""
         root = state.source.root
-        inside = state.source.path.relative_to(root).as_posix() if root.is_dir() else state.key
+        inside = state.source.path.relative_to(root).as_posix() if is_folder(root) else state.key
         found = self._groups.place(inside, str(root), state.first, sure)
         if found is None:
             return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ppo_top.crucial import SETTLED, CheckRow, brought_forward, checklist
 from ppo_top.curves import Panel, PanelTrack, panels
-from ppo_top.model import ConfigValue, Finding, Severity, State, worst
+from ppo_top.model import ConfigValue, Finding, Severity, State, Status, worst
 from ppo_top.progress import Progress, progress
 from ppo_top.rules.run import REWARDS
 from ppo_top.run import Run
@@ -63,9 +63,9 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     at = last if row is None else min(row, last)
     stood = standing(run, now) if at == last else Standing(State.LIVE, "")
     opened = open_findings(run, at)
-    rows = checklist(run, at, opened)
+    rows = tuple(checklist(run, at, opened))
     if at == last and run.newest:
-        rows = brought_forward(rows, run)
+        rows = tuple(brought_forward(rows, run))
     return RunView(
         id=run.id,
         name=run.name,
@@ -75,14 +75,14 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
         state=stood.state,
         state_text=stood.text,
         verdict=verdict(run, at),
-        headline=_headline(run, at, opened),
+        headline=_headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,
         progress=progress(run, at),
         open=opened,
         past=past(run, at),
-        checklist=tuple(rows),
-        panels=tuple(panels(run, at)),
+        checklist=rows,
+        panels=tuple(panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
         timeline=run.timeline,
         config=run.config,
         problems=sum(source.problem_count for source in run.sources.values()),
@@ -107,13 +107,28 @@ def verdict(run: Run, row: int | None = None) -> str:
     return "warming-up" if at + 1 < SETTLED else "healthy"
 
 
-def _headline(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> str:
+def _headline(
+    run: Run, row: int, opened: tuple[OpenFinding, ...], rows: tuple[CheckRow, ...]
+) -> str:
     if opened:
         first = opened[0].finding
         return f"{first.title}, since step {count(first.since.step)}"
     word = verdict(run, row)
     if word == "healthy":
-        return "Healthy: nothing outside its range that matters"
+        return f"Healthy: {_outside([row.label for row in rows if row.status in _OUTSIDE])}"
     if word == "warming-up":
         return f"Warming up: {row + 1} of {SETTLED} updates"
     return "Nothing to judge yet"
+
+
+_OUTSIDE = (Status.WATCH, Status.WARN, Status.CRIT)
+
+
+def _outside(labels: list[str]) -> str:
+    """Why a run is healthy although some of its values are not: the rows beside it show them."""
+    if not labels:
+        return "nothing is outside its range"
+    if len(labels) > 2:
+        return f"{len(labels)} values are outside their range, not enough for a finding"
+    verb = "is outside its" if len(labels) == 1 else "are outside their"
+    return f"{' and '.join(labels)} {verb} range, not enough for a finding"

@@ -10,6 +10,15 @@ from functools import lru_cache
 REPLACEMENT = "�"
 """Stands for every character that a terminal might obey or hide instead of show."""
 
+PLAINER = {
+    "·": "|", "–": "-", "—": "-", "…": "~", "→": "->", "≤": "<=", "≥": ">=", "×": "x",
+    "²": "2", "−": "-", "±": "+/-", "✗": "X", "✓": "+", "▲": "!", "┄": "-", "─": "-",
+    "│": "|", "■": "#", "●": "*", "’": "'", "“": '"', "”": '"', "ε": "eps", "β": "beta",
+    "σ": "sd", "π": "pi", "⏎": "Enter", "↑": "^", "↓": "v", "↗": "/", "↘": "\\", "★": "*",
+    "▸": ">", "▾": "v", "√": "sqrt", "≈": "~", "▶": ">", "†": "x", "ℹ": "i",
+}  # fmt: skip
+"""Our own signs in ASCII, for terminals and pipes that cannot hold more."""
+
 _OTHER = re.compile("[^ -~\u2500-\u259f\u2800-\u28ff\u2190-\u2199\u2713-\u2718·–…]")
 """All but printable ASCII, drawing characters and our own signs: to be looked at closely."""
 
@@ -18,6 +27,15 @@ _COMBINING = frozenset({"Mn", "Me"})
 _LARGE = 10_000_000.0
 _SMALL = 1e-4
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+
+
+def spell_out(error: UnicodeError) -> tuple[str, int]:
+    """A codec's error handler: signs in ASCII, other characters by their numbers; nothing fails."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    spelt = (PLAINER.get(each) or ascii(each)[1:-1] for each in wrong)
+    return "".join(spelt), error.end
 
 
 def clean(text: str) -> str:
@@ -154,6 +172,11 @@ def value(amount: float | None, fmt: str) -> str:
     if fmt == "lr" and amount is not None and 0 < abs(amount) < 1e-3:
         return _scientific(amount, 4)
     return number(amount)
+
+
+def healthy(words: str) -> str:
+    """A healthy range in a sentence: `healthy 0.001-0.02`, but `should rise`."""
+    return words if not words or words[0].isalpha() else f"healthy {words}"
 
 
 def plural(amount: int, one: str, many: str = "") -> str:

@@ -34,6 +34,7 @@ PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...], str]] = {
     "sick": ("sb3_cartpole_lr3e-2", (140, 40), ("toggle_runs",), "dark-paper"),
     "healthy": ("sb3_cartpole", (140, 40), ("toggle_runs",), "dark-paper"),
     "runs": ("", (140, 40), (), "dark-paper"),
+    "table": ("", (100, 16), ("next_pane",), "dark-paper"),
     "grpo": ("trl_grpo_lr1e-1", (120, 36), (), "dark-paper"),
     "findings": ("sb3_cartpole_lr3e-2", (120, 40), ("findings",), "dark-paper"),
     "zoom": ("sb3_cartpole_lr3e-2", (120, 34), ("down", "down", "down", "zoom"), "dark-paper"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -130,6 +131,36 @@ def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -
     assert [run["name"] for run in found["runs"]] == ["torch_cartpole_lr", "sb3_cartpole"]  # type: ignore[attr-defined]
 
 
+def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its report, those in trouble first, then a line: a terminal shows the end."""
+    assert main(["check", str(DEMO / "sb3_cartpole"), str(DEMO / "torch_cartpole_lr")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "✗ torch_cartpole_lr: crit"
+    assert "✓ sb3_cartpole: healthy" in lines
+    assert lines[-4].split() == ["run", "verdict", "state", "reward", "since", "finding"]
+    assert lines[-3].split() == [
+        "✗", "torch_cartpole_lr", "crit", "finished", "404.2", "12,288", "Updates", "too", "large",
+    ]  # fmt: skip
+    assert lines[-2].split()[:3] == ["✓", "sb3_cartpole", "healthy"]
+    assert lines[-1] == "2 runs: 1 crit, 1 healthy"
+
+
+def test_hundreds_of_runs_are_not_hundreds_of_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The ten worst are told in full, every run has its line; of the others it is said how."""
+    for number in range(14):
+        name = "torch_cartpole_nan" if number < 12 else "sb3_cartpole"
+        shutil.copytree(DEMO / name, tmp_path / f"run-{chr(97 + number)}x")
+    assert main(["check", str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.endswith(": crit") for line in lines) == 10
+    assert not any(line.endswith(": healthy") for line in lines)
+    assert sum(line.startswith(("✗ run-", "✓ run-")) for line in lines) == 10 + 14
+    assert lines[-2] == "14 runs: 12 crit, 2 healthy"
+    assert lines[-1].startswith("2 more runs in trouble without a report above: ppo-top check ")
+
+
 # --- what cannot be looked at ----------------------------------------------------------------
 
 
@@ -163,6 +194,7 @@ def test_where_nothing_can_be_read_the_code_is_2(
     said = capsys.readouterr()
     assert said.out == ""
     assert "nothing here that I can read as a training log" in said.err
+    assert "tee run.log" in said.err
 
 
 def test_a_damaged_file_costs_only_what_is_damaged(
@@ -187,15 +219,24 @@ def test_a_damaged_file_costs_only_what_is_damaged(
     assert abs(problem["offset"] - middle) < 200  # type: ignore[index]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file_is_told_and_the_rest_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One file without permission does not hide its neighbours."""
     shutil.copytree(DEMO / "sb3_cartpole", tmp_path / "run")
-    (tmp_path / "run" / "progress.csv").chmod(0)
+    closed, opens = tmp_path / "run" / "progress.csv", os.open
+    closed.chmod(0)
+
+    def refusing(path: str, *how: int) -> int:
+        if path == str(closed):  # as it is for everybody but root
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return opens(path, *how)
+
+    monkeypatch.setattr(os, "open", refusing)
     assert main(["check", str(tmp_path)]) == 0
-    assert "progress.csv" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert said.err == f"ppo-top: {closed} cannot be read: permission denied\n"
+    assert said.out.startswith("✓ run: healthy")
 
 
 def test_wrong_usage_is_code_2() -> None:
@@ -219,6 +260,7 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())
+        assert first["text"] == ""
         assert first["event"] == "run-started"
         with open(log, "ab") as file:
             file.write(b"".join(lines[3:]))
@@ -229,6 +271,19 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
                 rules.append((event["rule"], event["severity"]))
             if ("updates-too-large", "crit") in rules:
                 break
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 1
+
+
+def test_follow_tells_how_a_run_ended_that_is_over_already(tmp_path: Path) -> None:
+    """It started, and it died: two lines, each true."""
+    shutil.copytree(DEMO / "torch_cartpole_nan", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "run: run-started\n"
+        assert process.stdout.readline().startswith("run: run-died (ValueError: Expected parameter")
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(10) == 1

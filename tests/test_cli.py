@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -92,6 +93,61 @@ def test_a_directory_called_like_a_command_can_be_named(
     assert "check: no such file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("command", ["check", "status", "explain"])
+def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str) -> None:
+    """A locale without UTF-8 costs the signs, never the verdict."""
+    target = "kl-high" if command == "explain" else str(DEMO / "torch_cartpole_lr")
+    said = subprocess.run(
+        [sys.executable, "-m", "ppo_top", command, target],
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=False,
+    )
+    assert said.returncode == (1 if command == "check" else 0), said.stderr
+    assert not said.stderr
+    if command != "explain":
+        assert said.stdout.startswith(b"X torch_cartpole_lr")
+
+
+def test_a_misspelt_command_is_not_waited_for_as_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command that was meant is named; a directory of that name is watched, if there is one."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["chekc", str(DEMO)]) == 2
+    assert "did you mean `ppo-top check`?" in capsys.readouterr().err
+    (tmp_path / "chekc").mkdir()
+    assert main(["chekc"]) == 2
+    assert "the screen needs a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "status", "replay"])
+def test_only_the_screen_reads_standard_input(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-` is no file that is missing: it is said what can be done."""
+    assert main([command, "-"]) == 2
+    assert "ppo-top -" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+@pytest.mark.parametrize("command", ["watch", "check", "status", "replay"])
+def test_a_closed_directory_is_one_clear_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else's logs: no traceback, and no waiting for what will not come."""
+    inside = tmp_path / "closed" / "runs"
+    inside.mkdir(parents=True)
+    inside.parent.chmod(0)
+    try:
+        for path in (inside.parent, inside):
+            assert main([command, str(path)]) == 2
+            assert capsys.readouterr().err == f"ppo-top: {path}: permission denied\n"
+    finally:
+        inside.parent.chmod(0o700)
+
+
 def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +219,17 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
+    """`check --json ... | head -c 10` in a job with `pipefail` still fails on a sick run."""
+    check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO)]
+    with subprocess.Popen(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
 
 
 def test_demo_live_says_how_to_get_what_it_needs(

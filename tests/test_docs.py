@@ -13,11 +13,16 @@ import pytest
 
 from ppo_top.catalogue import is_concept
 from ppo_top.cli import COMMANDS, main
+from ppo_top.export import HEADER
+from ppo_top.model import Severity, State, Status
 from ppo_top.parsers import claim, formats
 from ppo_top.parsers.base import HEAD_BYTES
+from ppo_top.report import run_object
 from ppo_top.rules.book import RULES
 from ppo_top.settings import load
+from ppo_top.view import look
 from tests.docs import PARTS, ROOT, SYSTEMS, System, filled
+from tests.growing import DEMO, Watched
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "corpus" / "README.md"})
@@ -48,6 +53,21 @@ def test_the_parts_that_the_code_knows_are_up_to_date(path: str) -> None:
     """Run `python -m tests.docs` when this fails."""
     text = (ROOT / path).read_text("utf-8")
     assert filled(text, PARTS[path]) == text
+
+
+def test_every_field_that_programs_may_read_is_documented() -> None:
+    """Whatever `check --json` and `export` write has its word in docs/output.md."""
+    text = (ROOT / "docs" / "output.md").read_text("utf-8")
+    told = set(re.findall(r"`([a-z_-]+)`", text)) | set(HEADER)
+    watched = Watched(DEMO / "sb3_cartpole_lr3e-2")
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    found = run_object(run, look(run))
+    parts = (found["sources"], found["metrics"], found["checklist"], found["findings"])
+    fields = {*found, *found["progress"], *(key for part in parts for key in part[0])}
+    assert fields <= told, fields - told
+    words = {each.value for each in (*State, *Status)} | {each.word for each in Severity}
+    assert words <= told, words - told
 
 
 def test_the_readme_is_short() -> None:

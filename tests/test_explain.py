@@ -82,6 +82,18 @@ def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run():
     assert "num_ppo_epochs" in text("kl-high", producer=TRL)
 
 
+def test_advice_says_what_it_is_for():
+    """A KL that is too high and one that is zero ask for opposite things; nothing is said twice."""
+    lines = [line.strip() for line in text("approx_kl").splitlines()]
+    too_far, nothing = (
+        lines.index("Updates move the policy too far:"),
+        lines.index("Updates change nothing:"),
+    )
+    assert lines[too_far + 1].startswith("1 lower learning_rate")
+    assert lines[nothing + 1].startswith("1 raise learning_rate")
+    assert sum("set target_kl to 0.02" in line for line in lines) == 1
+
+
 def test_ranges_are_those_of_the_family():
     """The same concept has another healthy range for another kind of trainer."""
     assert "0.001-0.02" in text("approx_kl", producer=SB3)
@@ -94,6 +106,18 @@ def test_spelling_is_forgiven():
     for name in ("clip fraction", "Clip-Fraction", " clip_fraction "):
         assert text(name) == expected
     assert text("KL-HIGH") == text("kl-high")
+
+
+def test_a_name_is_known_as_a_console_prints_it():
+    """`KL:` and `KL =` are the KL of a console line."""
+    assert text("KL:") == text("KL") == text("KL =")
+
+
+def test_who_logs_a_tag_is_a_list():
+    """Commas, and one `and` at its end."""
+    assert text("train/entropy_loss").startswith(
+        "train/entropy_loss, as OpenRLHF, custom PPO and SB3 log it"
+    )
 
 
 def test_a_wrong_name_gets_the_nearest_ones():

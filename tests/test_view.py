@@ -130,6 +130,19 @@ def test_what_is_not_logged_is_said_with_the_option_that_would_log_it() -> None:
     assert all(row.note.startswith("not logged") for row in missing)
 
 
+def test_what_its_trainer_would_log_is_said_by_its_tag(tmp_path: Path) -> None:
+    """SB3 does log a value loss: where a log holds none, it is told what it would be called."""
+    (tmp_path / "progress.csv").write_text(
+        "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl\n2048,20,0.01\n4096,21,0.01\n"
+    )
+    watched = Watched(tmp_path)
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    notes = {row.concept: row.note for row in look(run).checklist}
+    assert notes["value_loss"] == "not logged here: SB3 calls it train/value_loss"
+    assert notes["ep_len"].startswith("not logged: wrap the environment in Monitor")
+
+
 def test_a_row_is_as_bad_as_the_finding_that_speaks_of_it() -> None:
     """The policy is dead: its KL of 0 would be green by itself."""
     run = demo("sb3_cartpole_lr3e-2")
@@ -139,6 +152,19 @@ def test_a_row_is_as_bad_as_the_finding_that_speaks_of_it() -> None:
     assert entropy.status in (Status.WARN, Status.CRIT)
     assert entropy.since_step is not None
     assert "since" in entropy.note
+
+
+@pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
+def test_a_curve_has_the_name_and_the_colour_of_its_row(path: Path) -> None:
+    """One value is not called two things, nor amber in one place and red in another."""
+    view = look(demo(path.name))
+    listed = {row.concept: (row.label, row.status) for row in view.checklist if row.track}
+    drawn = {
+        each.track.concept: (each.label, each.status)
+        for panel in view.panels
+        for each in panel.tracks
+    }
+    assert {name: drawn[name] for name in listed} == listed
 
 
 def test_at_the_ceiling_explained_variance_is_not_held_against_the_run() -> None:

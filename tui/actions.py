@@ -45,7 +45,7 @@ class Actions:
     def do_zoom(self) -> None:
         """Into the chart; from the runs (where they fill the screen) to the chosen one."""
         desk = self.desk
-        if desk.focus == "runs" and not desk.layer:
+        if self._in_list:
             desk.picked = True
             if not desk.roster.unfold(desk.session, desk.clock(), desk.chosen):
                 desk.focus = "values"
@@ -88,9 +88,14 @@ class Actions:
     def do_page_down(self) -> None:
         self._page(1)
 
+    @property
+    def _in_list(self) -> bool:
+        """Whether keys move in the list of runs."""
+        return self.desk.focus == "runs" and not self.desk.layer
+
     def _page(self, by: int) -> None:
         desk = self.desk
-        if desk.focus == "runs" and not desk.layer:
+        if self._in_list:
             desk.step_run(by * PAGE)
         else:
             desk.scroll = max(0, desk.scroll + (by * PAGE if desk.layer else by))
@@ -126,14 +131,24 @@ class Actions:
         self._toggle("panels")
 
     def do_filter(self) -> None:
-        """Type a filter; it holds while it is typed, Esc brings the old one back."""
-        runs = self.desk.roster
+        """Type a filter; it holds while it is typed, Esc brings the old one back.
+
+        Where it hides the chosen run, Enter goes to the first that it shows.
+        """
+        desk = self.desk
+        runs = desk.roster
 
         def hold(text: str) -> None:
             runs.filter = text
 
+        def keep(text: str) -> None:
+            hold(text)
+            shown = [known.id for known in runs.shown(desk.known())]
+            if shown and desk.chosen not in shown:
+                desk.step_run(0)
+
         before = runs.filter
-        self.desk.typing = Typing("/", hold, hold, before, lambda: hold(before))
+        desk.typing = Typing("/", keep, hold, before, lambda: hold(before))
 
     # --- time travel -----------------------------------------------------------------------------
 
@@ -159,8 +174,10 @@ class Actions:
         desk = self.desk
         found = desk.next_finding(direction)
         if found is None or desk.run is None:
-            where = "after" if direction > 0 else "before"
+            where, key = ("after", "N") if direction > 0 else ("before", "n")
             desk.toast = f"no finding {where} this moment"
+            if desk.run is not None and desk.run.findings:
+                desk.toast += f"; {key} goes the other way"
             return
         share = round(100 * (found.opened.row + 1) / max(len(desk.run.timeline), 1))
         desk.toast = (
@@ -182,11 +199,15 @@ class Actions:
         self.desk.toast = f"replay at {self.desk.player.speed:,.0f}x"
 
     def do_start(self) -> None:
-        if self.desk.run is not None and len(self.desk.run.timeline):
+        if self._in_list:
+            self.desk.step_run(-len(self.desk.session.runs))
+        elif self.desk.run is not None and len(self.desk.run.timeline):
             self.desk.player.to(self.desk.run.timeline, 0)
 
     def do_live(self) -> None:
-        if self.desk.run is not None:
+        if self._in_list:
+            self.desk.step_run(len(self.desk.session.runs))
+        elif self.desk.run is not None:
             self.desk.player.to(self.desk.run.timeline, None)
 
     def do_jump(self) -> None:

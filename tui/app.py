@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ppo_top.places import is_file
 from ppo_top.tui import Replay
 from ppo_top.tui.stage import entered
 
@@ -94,7 +95,7 @@ def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
     if memory is None:  # nothing is to be kept: the state directory lies among the logs
         return hint
     marker = memory.with_name("welcomed")
-    if marker.exists():
+    if is_file(marker):
         return ""
     with suppress(OSError):
         marker.parent.mkdir(parents=True, exist_ok=True)

@@ -44,9 +44,10 @@ class Shown(NamedTuple):
 
 
 def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
-    """The runs that log a value by experiment: the chosen one's first, then those of its kind.
+    """The runs of the chosen one's kind that log a value, by experiment: its own first.
 
-    Beside that they stand as they are listed: those in trouble first, then the newest.
+    Beside that they stand as they are listed: those in trouble first, then the newest. The reward
+    of a language model and that of a pole on a cart have nothing in common but their name.
     """
     every = desk.known()
     shown = {known.id for known in desk.roster.shown(every)} | {desk.chosen}
@@ -55,9 +56,11 @@ def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
         for known in every
         if known.id in shown and name in desk.session.runs[known.id].profile.tags
     ]
-    family = desk.run.profile.family if desk.run is not None else ""
-    families = {known.id: desk.session.runs[known.id].profile.family for known in logged}
-    logged.sort(key=lambda known: (known.id != desk.chosen, families[known.id] != family))
+    if desk.run is not None:
+        kind = desk.run.profile.family
+        kinds = {known.id: desk.session.runs[known.id].profile.family for known in logged}
+        logged = [known for known in logged if kinds[known.id] == kind]
+    logged.sort(key=lambda known: known.id != desk.chosen)
     groups = desk.roster.groups(logged)
     return {key: [desk.session.runs[each.id] for each in group] for key, group in groups.items()}
 
@@ -79,10 +82,11 @@ def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]
         chart.curves += _curves(shown, style, 2 * cells)
         legend.append(_legend(frame, group, shown, name, style, cells))
     amount = sum(len(members) for _, members in groups)
-    parts = [line((f" {clean(about.label)} of {plural(amount, 'run')} by {axis}", "title"))]
-    if len(groups) > most:
-        rest = sum(len(members) for _, members in groups[most:])
-        parts.append(line((f"{plural(rest, 'run')} more: filter with /", "dim")))
+    some = sum(len(members) for _, members in groups[:most])
+    which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
+    parts = [line((f" {clean(about.label)} of {which} by {axis}", "title"))]
+    if some < amount:
+        parts.append(line(("/ ", "key"), ("filters", "dim")))
     if away:
         parts.append(line((f"{away} being read", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ppo_top.memory import Memory
-from ppo_top.model import Finding
+from ppo_top.model import Finding, State
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.tui import Replay
 from ppo_top.tui.chart import ChartView
 from ppo_top.tui.frame import Frame, Loading, Prompt, Pyramids, Transport
-from ppo_top.tui.glance import Glance, verdict_of
+from ppo_top.tui.glance import Glance, trouble_of, verdict_of
 from ppo_top.tui.glyphs import UNICODE, Glyphs
 from ppo_top.tui.moment import best_story, row_at, time_at
 from ppo_top.tui.player import Player
@@ -33,6 +33,8 @@ WAITING = (
     "Looking for logs in {place}\n"
     "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
     "themselves, also in a directory that does not exist yet.\n"
+    "Nothing comes? Give the directory that the trainer writes to, or its output: "
+    "python train.py 2>&1 | ppo-top -\n"
     "q quits, ? shows all keys."
 )
 
@@ -77,6 +79,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.roster.verdict_of = self.verdict_of
+        self.roster.trouble_of = lambda run, row: trouble_of(self.memory, run, row)
         self.roster.row_of = self.row_of
         self._glance = Glance(self.memory)
 
@@ -139,12 +142,19 @@ class Desk:
         self.roster.look_anew()
 
     def settle_choice(self) -> None:
-        """Choose a run where none is chosen, or the chosen one is gone."""
+        """Choose a run where none is chosen, or the chosen one is gone.
+
+        A live one stays once all is read: runs that write in turn would take the screen in turn.
+        """
         if self.chosen not in self.session.runs:
             self.picked = False
         if self.picked and self.chosen:
             return
-        first = newest_live(self.known())
+        every = self.known()
+        live = any(each.id == self.chosen and each.state is State.LIVE for each in every)
+        if live and not self.session.reading:
+            return
+        first = newest_live(every)
         if first is not None:
             story = best_story(self.session, self.replay) if self.replay is not None else None
             self.choose(story or first.id)
@@ -251,8 +261,11 @@ class Desk:
         ids = [entry.id for entry in self.roster.entries(self.known(), self.chosen)]
         if not ids:
             return
-        at = ids.index(self.chosen) if self.chosen in ids else 0
         self.picked = True
+        if self.chosen not in ids:  # the filter hides it
+            self.choose(ids[0])
+            return
+        at = ids.index(self.chosen)
         self.choose(ids[min(len(ids) - 1, max(0, at + by))])
 
     def step_concept(self, by: int) -> None:

@@ -15,7 +15,11 @@ from ppo_top.view import RunView
 
 
 class Entry(NamedTuple):
-    """A line of the runs list: a run, or a group of seeds (`size` above 1) folded into one."""
+    """A line of the runs list: a run, or a group of seeds (`size` above 1) folded into one.
+
+    The worst open finding (`trouble`), the step `since` which it is so, reward and step are told
+    where the list has the screen to itself.
+    """
 
     id: str
     name: str
@@ -24,19 +28,25 @@ class Entry(NamedTuple):
     size: int = 1
     folded: bool = False
     member: bool = False
+    trouble: str = ""
+    since: str = ""
+    reward: str = ""
+    step: str = ""
 
 
 class Counts(NamedTuple):
     """How many runs there are of each sort, whatever the filter hides."""
 
     live: int = 0
-    over: int = 0
+    finished: int = 0
     crit: int = 0
     warn: int = 0
     total: int = 0
     shown: int = 0
     stalled: int = 0
     starting: int = 0
+    died: int = 0
+    unknown: int = 0
 
 
 class Transport(NamedTuple):

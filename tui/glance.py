@@ -8,7 +8,9 @@ from typing import NamedTuple
 from ppo_top.memory import Memory
 from ppo_top.model import Severity
 from ppo_top.run import Run
+from ppo_top.standing import open_findings
 from ppo_top.view import RunView, look, verdict
+from ppo_top.words import count
 
 OLDEST_S = 2.0
 """While a log is being read, a key may be answered with a picture that is so old."""
@@ -68,6 +70,18 @@ def calmed(memory: Memory, run: Run, view: RunView) -> RunView:
     known = tuple(opened for opened in view.open if opened.finding.rule in noted)
     word = max(opened.severity for opened in told).word if told else Severity.INFO.word
     return replace(view, open=told + known, verdict=word)
+
+
+def trouble_of(memory: Memory, run: Run, row: int | None) -> tuple[str, str]:
+    """The worst finding that is open at a row and not noted by the user, and since which step."""
+    at = len(run.timeline) - 1 if row is None else row
+    for opened in open_findings(run, at):
+        finding = opened.finding
+        if opened.severity > Severity.INFO and not memory.note(
+            run.path, finding.rule, finding.since.step
+        ):
+            return finding.title, count(finding.since.step)
+    return "", ""
 
 
 def verdict_of(memory: Memory, run: Run, row: int | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ppo_top.model import State, Status
+from ppo_top.words import PLAINER
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +129,5 @@ ASCII = Glyphs(
     done="#",
     todo=".",
     ascii=True,
-    replacements={
-        "·": "|", "–": "-", "—": "-", "…": "~", "→": "->", "≤": "<=", "≥": ">=", "×": "x",
-        "²": "2", "−": "-", "±": "+/-", "✗": "X", "✓": "+", "▲": "!", "┄": "-", "─": "-",
-        "│": "|", "■": "#", "●": "*", "’": "'", "“": '"', "”": '"', "ε": "eps", "β": "beta",
-        "σ": "sd", "π": "pi", "⏎": "Enter", "↑": "^", "↓": "v", "↗": "/", "↘": "\\", "★": "*",
-        "▸": ">", "▾": "v", "√": "sqrt", "≈": "~", "▶": ">", "†": "x", "ℹ": "i",
-    },
-)  # fmt: skip
+    replacements=PLAINER,
+)

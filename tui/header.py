@@ -11,8 +11,6 @@ from ppo_top.tui.spans import Line, crop, fill, line, pack, plain, shorten, spre
 from ppo_top.view import RunView
 from ppo_top.words import clean, count, duration, plural, rate
 
-OVER = (State.FINISHED, State.DIED, State.UNKNOWN)
-
 
 def top(frame: Frame, cells: int) -> Line:
     """The first line: the watched place, the sums over all runs, when something came last."""
@@ -41,7 +39,7 @@ def at_end(frame: Frame) -> bool:
 
 
 def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
-    """The runs by state and by trouble: `2 live`, `3 over`, `✗ 1`, `▲ 1`."""
+    """The runs by trouble and by state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
     sums = []
     if counts.shown < counts.total:
         sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
@@ -55,8 +53,12 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
         sums.append(line((f"{counts.starting} to begin", "starting")))
     if counts.stalled:
         sums.append(line((f"{counts.stalled} stalled", "stalled")))
-    if counts.over:
-        sums.append(line((f"{counts.over} over", "dim")))
+    if counts.died:
+        sums.append(line((f"{counts.died} died", "died")))
+    if counts.finished:
+        sums.append(line((f"{counts.finished} finished", "dim")))
+    if counts.unknown:
+        sums.append(line((f"{counts.unknown} unknown", "dim")))
     return sums or [line((plural(counts.total, "run"), "dim"))]
 
 

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.footer import footer
 from ppo_top.tui.frame import Block, Frame
-from ppo_top.tui.keys import GROUPS, KEYS
+from ppo_top.tui.glyphs import Glyphs
+from ppo_top.tui.keys import GROUPS, KEYS, Key
 from ppo_top.tui.page import page, spelt
-from ppo_top.tui.spans import Line, fill, line, shorten, spread, wrap
+from ppo_top.tui.spans import Line, fill, line, shorten, spread, width, wrap
 from ppo_top.tui.texts import config_text, explain_text, findings_text, log_start, log_text
+
+NAME_LEAST = 12
+"""With fewer cells left over a layer does not say whose it is."""
 
 
 def picture(desk: Desk, cells: int, rows: int) -> Block:
@@ -35,17 +39,19 @@ def picture(desk: Desk, cells: int, rows: int) -> Block:
 
 
 def _title(desk: Desk, amount: int, rows: int) -> str:
-    more = f"  {desk.scroll + 1}-{min(amount, desk.scroll + rows)} of {amount}"
+    more = f" {desk.scroll + 1}-{min(amount, desk.scroll + rows)} of {amount} (PgUp PgDn)"
     return desk.layer + (more if amount > rows else "")
 
 
 def _framed(frame: Frame, title: str, body: list[Line], cells: int, rows: int) -> Block:
     name = frame.view.name if frame.view is not None else frame.place
-    head = spread(
-        line((" ppo-top ", "brand"), (shorten(title, cells // 2), "title"), (f"  {name}", "dim")),
-        line(("Esc", "key"), (" back ", "dim")),
-        cells,
-    )
+    back = line(("Esc", "key"), (" back ", "dim"))
+    room = cells - width(back) - 13  # beside the program's name and blanks
+    shown = title if len(title) <= room else title.split(" ", 1)[0]
+    left = line((" ppo-top ", "brand"), (shown, "title"))
+    if room - len(shown) >= NAME_LEAST:
+        left = (*left, (f"  {shorten(name, room - len(shown))}", "dim"))
+    head = spread(left, back, cells)
     block = Block([head, *body[: rows - 2]])
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.add(footer(frame, cells))
@@ -60,7 +66,7 @@ def help_text(_desk: Desk, frame: Frame, cells: int) -> list[Line]:
     for group in GROUPS:
         rows.append(line((group, "title")))
         keys = [key for key in KEYS if key.group == group]
-        drawn = [line(("  " + glyphs.text(key.shown).ljust(7), "key"), key.text) for key in keys]
+        drawn = [row for key in keys for row in _key_lines(key, glyphs, cells)]
         if two:
             half = -(-len(drawn) // 2)
             right = [*drawn[half:], ()]
@@ -69,6 +75,15 @@ def help_text(_desk: Desk, frame: Frame, cells: int) -> list[Line]:
             rows += drawn
         rows.append(())
     return rows + _signs(frame, cells)
+
+
+def _key_lines(key: Key, glyphs: Glyphs, cells: int) -> list[Line]:
+    shown = glyphs.text(key.shown).ljust(7)
+    rows = wrap(key.text, max(cells - 9, 8))
+    return [
+        line(("  " + (shown if at == 0 else " " * len(shown)), "key"), row)
+        for at, row in enumerate(rows)
+    ]
 
 
 def _signs(frame: Frame, cells: int) -> list[Line]:
@@ -80,6 +95,8 @@ def _signs(frame: Frame, cells: int) -> list[Line]:
         (glyphs.above + glyphs.below, "warn", "a value beyond the drawn scale"),
         (glyphs.restart, "restart", "the run was resumed here"),
         (glyphs.best, "dim", "the best value so far"),
+        *((sign, "dim", f"{word} of late") for word, sign in glyphs.trend.items()),
+        (glyphs.folded, "", "seeds of one experiment: Enter or t unfolds them"),
     )
     rows = [line(("Signs", "title"))]
     for sign, style, text in meanings:

@@ -9,7 +9,7 @@ from ppo_top.tui.frame import Block, Frame
 from ppo_top.tui.header import mini, progress_bar, run_title, top
 from ppo_top.tui.mishap import contained
 from ppo_top.tui.panels import panels, panels_title
-from ppo_top.tui.runlist import runlist
+from ppo_top.tui.runlist import runlist, widest
 from ppo_top.tui.spans import Line, fill, line, pack, wrap
 from ppo_top.tui.timebar import timebar
 from ppo_top.tui.verdict import headline, verdict
@@ -25,7 +25,10 @@ SIDE_PANE = (60, 18)
 SIDEBAR = (110, 20)
 """From this size on the runs have a place of their own."""
 
-SIDEBAR_CELLS = (24, 34)
+SIDEBAR_LEAST = 24
+
+SIDEBAR_SHARE = 4
+"""The runs take as much as their names need, but no more than one part in so many."""
 
 
 def page(frame: Frame, cells: int, rows: int) -> Block:
@@ -148,7 +151,7 @@ def _full(frame: Frame, cells: int, rows: int) -> Block:
     block = Block([top(frame, cells)])
     body = rows - 2
     if has_sidebar(frame, cells, rows):
-        side = max(SIDEBAR_CELLS[0], min(SIDEBAR_CELLS[1], cells // 6))
+        side = max(SIDEBAR_LEAST, min(widest(frame.entries), cells // SIDEBAR_SHARE))
         left = _runs(frame, side, body)
         right = _run(frame, cells - side - 2, body)
         block.add(_joined(frame, left, side, right, body))

@@ -12,7 +12,7 @@ from ppo_top.tui.frame import Block, Frame, Hit
 from ppo_top.tui.mishap import contained
 from ppo_top.tui.spans import Line, Span, beside, fill, line, shorten, spread, width
 from ppo_top.view import PanelTrack, RunView
-from ppo_top.words import clean, number, value
+from ppo_top.words import clean, compact, number, percent, value
 
 NARROWEST = 28
 """Cells that a plot with its title needs."""
@@ -200,8 +200,8 @@ def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
     room = cells - width(latest) - 1
-    lead = f"{cell.group} " if first and len(cell.group) + 1 + len(label) <= room else ""
-    if lead.strip().lower() == label.lower():
+    lead = f"{cell.group}: " if first and len(cell.group) + 2 + len(label) <= room else ""
+    if cell.group.lower() == label.lower():
         lead = ""
     left = line((lead, "brand"), (shorten(label, room), _label_style(frame, cell)), *latest)
     best = _best(frame, track)
@@ -254,21 +254,31 @@ def _plot(frame: Frame, view: RunView, track: PanelTrack, size: tuple[int, int])
     )
     if not axis:
         return drawn
-    upper, lower = _edge_labels(reach)
+    upper, lower = edge_labels(reach, track.fmt)
     edges = {0: upper, high - 1: lower}
     return [
-        (*fill(cells, wide - axis), (edges.get(at, "")[: AXIS - 1].rjust(AXIS - 1) + " ", "faint"))
+        (*fill(cells, wide - axis), (edges.get(at, "").rjust(AXIS - 1).ljust(AXIS), "faint"))
         for at, cells in enumerate(drawn)
     ]
 
 
-def _edge_labels(reach: spark.Scale) -> tuple[str, str]:
-    """The ends of the scale in as many digits as tell them apart."""
+def edge_labels(reach: spark.Scale, fmt: str) -> tuple[str, str]:
+    """The upper and the lower end of the scale in as many digits as tell them apart."""
     for digits in (2, 3, 4):
-        upper, lower = number(reach.high, digits), number(reach.low, digits)
+        upper, lower = _edge(reach.high, fmt, digits), _edge(reach.low, fmt, digits)
         if upper != lower:
             return upper, lower
     return "", ""
+
+
+def _edge(amount: float, fmt: str, digits: int) -> str:
+    """A number in the cells of the axis: with fewer digits, never with some of them cut off."""
+    if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS:
+        return share
+    spellings = [number(amount, digits), number(amount, 2)]
+    if abs(amount) >= 1000:
+        spellings.append(compact(amount))
+    return next((text for text in spellings if len(text) <= AXIS), f"{amount:.0e}")
 
 
 def _restarts(frame: Frame, view: RunView, row: int, room: int, per_cell: int) -> dict[int, Span]:

@@ -56,6 +56,9 @@ class Playback:
         self._last = now
         if moved:
             self._tell_fired(run, before, player.place(run.timeline))
+            if player.place(run.timeline) == len(run.timeline) - 1:
+                more = ", . goes to the next run" if len(desk.session.runs) > 1 else ""
+                self.stage.toast(f"the replay is over: space plays it again{more}")
             self.stage.draw()
         if player.playing:
             wait = player.wait_s(run.timeline) or 0.0

@@ -42,15 +42,20 @@ class Chart:
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers between two ends, at most so many."""
+    """Round numbers between two ends: about so many, and two at least, else there is no scale."""
     span = high - low
     if not math.isfinite(span) or span <= 0 or most < 2:
         return [low]
     rough = span / most
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)] or [low]
+    factors = (10, 5, 2, 1, 0.5, 0.2)
+    at = max(n for n, factor in enumerate(factors) if power * factor >= rough * 0.999)
+    for factor in factors[at:]:
+        step = power * factor
+        numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        if len(numbers) > 1:
+            return [n * step for n in numbers]
+    return [low, high]
 
 
 def reach(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:

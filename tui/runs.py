@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ppo_top.catalogue import concept
 from ppo_top.model import Severity, State
+from ppo_top.rules.run import REWARDS
 from ppo_top.run import Run
 from ppo_top.session import Session
 from ppo_top.tui.frame import Counts, Entry
 from ppo_top.tui.moment import state_at
 from ppo_top.tui.seeds import Traits, families, traits
 from ppo_top.view import verdict
+from ppo_top.words import count, value
 
 FRESH_S = 5.0
 """How long the state of a run that did not change is believed."""
@@ -31,10 +35,15 @@ class Known:
     state: State
     newest: float
     traits: Traits
+    trouble: str = ""
+    """The worst finding that is open."""
+    since: str = ""
+    reward: str = ""
+    step: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Whether every word is in the name, path, verdict or state; `!word` must not be."""
-        text = f"{self.name} {self.path} {self.verdict} {self.state.value}".lower()
+        """Whether every word is in name, path, verdict, state or finding; `!word` must not be."""
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.trouble}".lower()
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
             for word in words
@@ -49,6 +58,8 @@ class RunList:
     fold: bool = True
     opened: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], str] = verdict
+    trouble_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
+    """The worst open finding and the step since which it is so."""
     row_of: Callable[[Run], int | None] = lambda _run: None
     """At which row a run is seen; None: at its end."""
     _known: dict[str, tuple[int, int | None, float, Known]] = field(default_factory=dict)
@@ -65,10 +76,21 @@ class RunList:
         row = self.row_of(run)
         if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < FRESH_S:
             return kept[3]
-        newest = run.last_change
-        state = state_at(run, row, now)
-        word = self.verdict_of(run, row)
-        made = Known(run.id, run.name, run.path, word, state, newest, traits(run.name, run.config))
+        trouble, since = self.trouble_of(run, row)
+        made = Known(
+            id=run.id,
+            name=run.name,
+            path=run.path,
+            verdict=self.verdict_of(run, row),
+            state=state_at(run, row, now),
+            newest=run.last_change,
+            traits=traits(run.name, run.config),
+            trouble=trouble,
+            since=since,
+            # the points of a run that nobody looks at may be gone: then it is as it was
+            reward=reward_at(run, row) or (kept[3].reward if kept is not None else ""),
+            step=step_at(run, row),
+        )
         self._known[run.id] = (run.version, row, now, made)
         return made
 
@@ -112,16 +134,51 @@ class RunList:
         return False
 
 
+def reward_at(run: Run, row: int | None) -> str:
+    """The newest reward of a run at a row, or nothing."""
+    for name in REWARDS:
+        track = run.timeline.tracks.get(name)
+        seen = 0 if track is None else len(track) if row is None else track.until(row)
+        if track is not None and seen:
+            return value(track.values[seen - 1], concept(name).fmt)
+    return ""
+
+
+def step_at(run: Run, row: int | None) -> str:
+    """The step of a run at a row; nothing where it had not begun."""
+    steps = run.timeline.steps
+    at = len(steps) - 1 if row is None else min(row, len(steps) - 1)
+    return count(steps[at]) if at >= 0 else ""
+
+
 def _entry(known: Known) -> Entry:
-    return Entry(known.id, known.name, known.verdict, known.state)
+    return Entry(
+        known.id,
+        known.name,
+        known.verdict,
+        known.state,
+        trouble=known.trouble,
+        since=known.since,
+        reward=known.reward,
+        step=known.step,
+    )
 
 
 def _group(name: str, members: list[Known], folded: bool) -> Entry:
-    worst = min((each.verdict for each in members), key=_WORST.index)
-    state = State.LIVE if any(each.state is State.LIVE for each in members) else members[0].state
+    first = _entry(members[0])
     if not folded:
-        return Entry(members[0].id, members[0].name, members[0].verdict, members[0].state)
-    return Entry(members[0].id, name, worst, state, size=len(members), folded=True)
+        return first
+    worst = min(members, key=lambda each: _WORST.index(each.verdict))
+    state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
+    return first._replace(
+        name=name,
+        verdict=worst.verdict,
+        state=state,
+        size=len(members),
+        folded=True,
+        trouble=worst.trouble,
+        since=worst.since,
+    )
 
 
 def _rank(known: Known) -> tuple[int, float, str]:
@@ -130,18 +187,18 @@ def _rank(known: Known) -> tuple[int, float, str]:
 
 def counts(every: list[Known], shown: int) -> Counts:
     """The sums over all runs."""
-    live = sum(1 for each in every if each.state is State.LIVE)
-    starting = sum(1 for each in every if each.state is State.STARTING)
-    stalled = sum(1 for each in every if each.state is State.STALLED)
+    states = Counter(each.state for each in every)
     return Counts(
-        live=live,
-        stalled=stalled,
-        over=len(every) - live - stalled - starting,
+        live=states[State.LIVE],
+        stalled=states[State.STALLED],
+        finished=states[State.FINISHED],
+        died=states[State.DIED],
+        unknown=states[State.UNKNOWN],
         crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
         warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
         total=len(every),
         shown=shown,
-        starting=starting,
+        starting=states[State.STARTING],
     )
 
 

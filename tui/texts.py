@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ppo_top import lines as console
-from ppo_top.catalogue import concept
+from ppo_top.catalogue import UNKNOWN, Concept, concept
 from ppo_top.model import Finding
 from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Frame
 from ppo_top.tui.spans import Line, line, shorten, wrap
 from ppo_top.view import CheckRow, OpenFinding, RunView
-from ppo_top.words import clean, count, duration, number, plural
+from ppo_top.words import clean, count, duration, healthy, number, plural
 
 
 def findings_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
@@ -95,16 +95,27 @@ def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     rows = [line((clean(row.label if row else about.label), "title"))]
     rows += _current(view, frame, row, cells)
     rows.append(())
+    told = [frame.told(text) for text in _explained(desk, about, max(cells, 20))]
+    below = [*told[1:], ""]
+    return rows + [
+        # what stands above something indented is the title of a section
+        line((text, "title" if text[:1].strip() and next_.startswith("  ") else ""))
+        for text, next_ in zip(told, below, strict=True)
+    ]
+
+
+def _explained(desk: Desk, about: Concept, cells: int) -> list[str]:
+    """The text of `ppo-top explain`, with ranges and advice in the names of the run's trainer."""
+    from ppo_top.explain import UnknownName, explain
+
+    producer, config = UNKNOWN, {}
+    if desk.run is not None:
+        producer, config = desk.run.producer, desk.run.config
     try:
-        from ppo_top.explain import UnknownName, explain
-    except ImportError:
-        return rows + [line(text) for text in wrap(clean(about.meaning), cells)]
-    try:
-        for text in explain(frame.concept, width=max(cells, 20)):
-            rows.append(line(clean(text)))
-    except UnknownName:
-        rows += [line(text) for text in wrap(clean(about.meaning), cells)]
-    return rows
+        name, *told = explain(about.name, width=cells, producer=producer, config=config)
+        return told[1:] if told[:1] == [""] else [name, *told]  # its name stands above
+    except UnknownName:  # a tag that means nothing to anybody here
+        return wrap(clean(about.meaning), cells)
 
 
 def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> list[Line]:
@@ -114,9 +125,12 @@ def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> l
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
     if row is not None and row.text:
         origin = f" ({clean(row.band.origin)})" if row.band is not None and row.band.origin else ""
-        text = f"now {row.text}, healthy {frame.told(row.healthy) or 'not fixed'}{origin}"
+        text = f"now {row.text}, {healthy(frame.told(row.healthy)) or 'no fixed range'}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
-        if row.note:
+        if row.since_step is not None:
+            since = f"since step {count(row.since_step)}"
+            rows.append(line((shorten(since, cells), row.status.value)))
+        elif row.note:
             rows.append(line((shorten(clean(row.note), cells), row.status.value)))
     return rows
 

@@ -25,11 +25,10 @@ def verdict(frame: Frame, cells: int, rows: int) -> Block:
         return Block()
     lines = headline(frame, view, cells, max(1, min(rows, 2)))
     if view.open:
-        others = _others(frame, view, cells)
         room = rows - len(lines)
-        keep_others = min(len(others), max(0, room - 4), MORE)
-        lines += _details(frame, view.open[0].finding, cells, room - keep_others)
-        lines += others[:keep_others]
+        others = _others(frame, view, cells, min(max(0, room - 4), MORE))
+        lines += _details(frame, view.open[0].finding, cells, room - len(others))
+        lines += others
     elif view.past and rows > len(lines):
         lines.append(_past(frame, view, cells))
     block = Block(lines[:rows])
@@ -41,7 +40,9 @@ def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
     """The verdict itself: sign and words, whole words only."""
     sign = frame.glyphs.verdict.get(view.verdict, frame.glyphs.dash)
     text = clean(view.headline)
-    if view.open:
+    if not view.open and len(text) > cells - 3:
+        text = text.partition(":")[0]  # the values say the rest
+    elif view.open:
         first = view.open[0]
         text = _longest(
             cells - 3,
@@ -132,16 +133,19 @@ def _wrapped(part: Line, cells: int) -> Rows:
     ]
 
 
-def _others(frame: Frame, view: RunView, cells: int) -> list[Line]:
-    rows = []
-    for opened in view.open[1:]:
+def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
+    """The other open findings, a line each; the last line says how many there are besides."""
+    rows: list[Line] = []
+    hidden = len(view.open) - 1 - most
+    dot = frame.glyphs.dot
+    for opened in view.open[1 : most + 1]:
         word = opened.severity.word
-        sign = frame.glyphs.verdict[word]
+        after = f" {dot} acknowledged" if opened.finding.rule in frame.acknowledged else ""
+        if hidden > 0 and len(rows) == most - 1:
+            after += f" {dot} {hidden} more (f)"
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
-        rows.append(line((f" {sign} ", word), (shorten(text, cells - 3), "")))
-    hidden = len(rows) - MORE
-    if hidden > 0:
-        rows = [*rows[: MORE - 1], line(f"   + {plural(hidden + 1, 'more finding')} (f)")]
+        text = shorten(text, cells - 3 - len(after))
+        rows.append(line((f" {frame.glyphs.verdict[word]} ", word), text, (after, "dim")))
     return rows
 
 

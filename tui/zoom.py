@@ -17,7 +17,7 @@ from ppo_top.tui.plots import Chart, Curve, draw, reach, thin
 from ppo_top.tui.spans import Line, line, pack
 from ppo_top.tui.spark import outside
 from ppo_top.view import PanelTrack
-from ppo_top.words import clean, compact, count, duration, number, value
+from ppo_top.words import clean, compact, count, duration, healthy, number, value
 
 LOWEST = 9
 """Lines of a chart in a stack, with its title."""
@@ -57,7 +57,8 @@ def _one(
     head = [_facts(frame, track, cells)]
     if rows >= 8:
         head.append(_readout(desk, run.timeline, track, seen, cells))
-    foot = [_foot(desk.chart, note, cells)] if rows >= 12 else []
+    marked = any(style != "cursor" for _, style in chart.upright)
+    foot = [_foot(frame, desk.chart, note, marked, cells)] if rows >= 12 else []
     return [*head, *draw(chart, cells, rows - len(head) - len(foot), frame.glyphs.braille), *foot]
 
 
@@ -70,7 +71,8 @@ def _facts(frame: Frame, track: PanelTrack, cells: int) -> Line:
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
     if track.band is not None and track.band.words:
         origin = f" ({clean(track.band.origin)})" if track.band.origin else ""
-        parts.append(line(("healthy ", "dim"), clean(track.band.words), (origin, "dim")))
+        lead = healthy(words := clean(track.band.words)).removesuffix(words)
+        parts.append(line((lead, "dim"), words, (origin, "dim")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
     return pack(parts, cells)
@@ -105,7 +107,7 @@ def _under_cursor(chart: ChartView, track: Track, seen: int) -> int | None:
     return min(max(track.until(chart.cursor) - 1, 0), seen - 1)
 
 
-def _foot(chart: ChartView, note: str, cells: int) -> Line:
+def _foot(frame: Frame, chart: ChartView, note: str, marked: bool, cells: int) -> Line:
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
         line((" x ", "key"), (f"by {chart.axis}", "dim")),
@@ -116,6 +118,8 @@ def _foot(chart: ChartView, note: str, cells: int) -> Line:
     ]
     if note:
         parts.append(line((note, "warn")))
+    if marked:
+        parts.append(line((f"{frame.glyphs.wall} ", "crit"), ("a finding fired", "dim")))
     return pack(parts, cells)
 
 

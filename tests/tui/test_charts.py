@@ -36,6 +36,8 @@ def track(values: list[float]) -> Track:
         (0, 0.03, 3, [0, 0.01, 0.02, 0.03]),
         (5, 5, 4, [5]),
         (-1, 1, 4, [-1, -0.5, 0, 0.5, 1]),
+        (-13, 456, 2, [0, 200, 400]),
+        (101, 199, 2, [120, 140, 160, 180]),
     ],
 )
 def test_ticks_are_round(low: float, high: float, most: int, wanted: list[float]) -> None:
@@ -156,6 +158,16 @@ def test_runs_are_compared_by_step_update_or_time(
     assert last in shown
 
 
+def test_only_runs_of_one_kind_are_compared(make_desk: MakeDesk) -> None:
+    """A language model's reward of 1 is not laid over a CartPole's of 500."""
+    desk = make_desk(DEMOS)
+    desk.choose(next(run.id for run in desk.session.runs.values() if run.name == "trl_grpo"))
+    desk.layer, desk.concept = "compare", "reward_mean"
+    shown = "\n".join(text(desk, 110, 40))
+    assert "reward of 3 runs by step" in shown
+    assert "trl_grpo_constant" in shown and "cartpole" not in shown
+
+
 def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk) -> None:
     """The chosen run and the worst are drawn; how many are not is said, with the way to them."""
     names = [f"run-{letter}x" for letter in "abcdefghijkl"]
@@ -166,7 +178,15 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk)
     desk.choose(chosen.id)
     desk.layer, desk.concept = "compare", "reward_mean"
     lines = text(desk, 110, 40)
-    assert "4 runs more: filter with /" in "\n".join(lines)
+    assert "8 of 12 runs by step · / filters" in "\n".join(lines)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]
     assert len(legend) == 8
+
+
+def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: Desk) -> None:
+    """A line where a finding fired is explained below; without findings there is nothing to say."""
+    sick.layer, sick.concept = "zoom", "approx_kl"
+    assert "│ a finding fired" in text(sick, 120, 34)[-2]
+    sick.player.row = 10
+    assert "a finding fired" not in text(sick, 120, 34)[-2]

@@ -14,7 +14,9 @@ from ppo_top.tui.desk import Desk
 from ppo_top.tui.frame import Loading
 from ppo_top.tui.glyphs import ASCII
 from ppo_top.tui.layers import picture
+from ppo_top.tui.panels import AXIS, edge_labels
 from ppo_top.tui.spans import plain
+from ppo_top.tui.spark import Scale
 from tests.tui.conftest import MakeDesk
 from tests.tui.screens import DEMOS, HEADER, text, write_sick
 
@@ -225,3 +227,55 @@ def test_signs_of_several_letters_push_nothing_off_the_screen(
     help_key = next(hit for hit in block.hits if hit.arg == "compare")
     footer = plain(block.lines[help_key.y])
     assert footer[help_key.x : help_key.x + help_key.width] == "c compare"
+
+
+def test_findings_that_find_no_room_are_counted(make_desk: MakeDesk) -> None:
+    """At 80x24 a run with three findings names two and says that there is another."""
+    desk = make_desk(DEMOS / "trl_grpo_lr1e-1")
+    view = desk.view()
+    assert view is not None and len(view.open) == 3
+    named = next(row for row in text(desk, 80, 24) if "Completions are cut off" in row)
+    assert "1 more (f)" in named
+    assert "No completion ends" not in "\n".join(text(desk, 80, 24))
+    full = "\n".join(text(desk, 140, 40))
+    assert "No completion ends" in full and "more (f)" not in full
+
+
+def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(make_desk: MakeDesk) -> None:
+    """An amber value below a green verdict is told of; in a narrow pane the row alone says it."""
+    desk = make_desk(DEMOS / "sb3_cartpole")
+    wide = "\n".join(text(desk, 140, 40))
+    assert "Healthy: explained var is outside its range, not enough for a finding" in wide
+    assert text(desk, 40, 15)[0].split() == ["✓", "Healthy"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "fmt", "labels"),
+    [
+        ((0.00033, 0.00027), "lr", ("0.00033", "0.00027")),
+        ((1.0, 0.0), "pct", ("100 %", "0 %")),
+        ((1_250_000.0, -1_250_000.0), "", ("1.2M", "-1.2M")),
+        ((-0.0012345, -0.0025), "", ("-0.0012", "-0.0025")),
+        ((1.001, 1.0), "", ("1.001", "1")),
+        ((-1.24e-10, -2.6e-10), "", ("-1e-10", "-3e-10")),
+    ],
+)
+def test_the_ends_of_a_scale_are_never_cut_off(
+    ends: tuple[float, float], fmt: str, labels: tuple[str, str]
+) -> None:
+    """What does not fit loses digits by rounding: `0.00033` is not `0.0003`."""
+    assert edge_labels(Scale(ends[1], ends[0]), fmt) == labels
+    assert all(len(label) <= AXIS for label in labels)
+
+
+def test_an_acknowledged_finding_is_marked_behind_the_others(make_desk: MakeDesk) -> None:
+    """Once seen, the worst finding makes way, and its line says that it was seen."""
+    desk = make_desk(DEMOS / "trl_grpo_lr1e-1")
+    run, view = desk.run, desk.view()
+    assert run is not None and view is not None
+    first = view.open[0].finding
+    desk.memory.acknowledge(run.path, first.rule, first.since.step, "seen")
+    desk.look_anew()
+    rows = text(desk, 140, 40)
+    assert first.title not in rows[2]
+    assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)

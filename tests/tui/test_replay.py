@@ -49,6 +49,7 @@ async def test_it_plays_from_the_start_and_tells_what_fires(tmp_path: Path) -> N
         await until(app, "would have fired at")
         await until(app, "newest")
         assert app.desk.player.playing is False
+        await until(app, "the replay is over: space plays it again")
         assert "✗" in screen(app).splitlines()[2]
 
 

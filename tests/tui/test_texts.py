@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ppo_top.tui.actions import Actions
 from ppo_top.tui.desk import Desk
+from ppo_top.tui.keys import KEYS
 from ppo_top.tui.layers import picture
 from ppo_top.tui.spans import plain
 from tests.tui.conftest import MakeDesk
@@ -49,6 +52,17 @@ def test_an_explanation_names_value_range_and_whose_it_is(sick: Desk) -> None:
         "kl-high",
     ):
         assert words in shown
+
+
+def test_an_explanation_speaks_of_the_run_at_hand(make_desk: MakeDesk) -> None:
+    """Its trainer's range and names alone, with its own values in the advice."""
+    desk = make_desk(DEMOS / "torch_cartpole_lr")
+    desk.concept = "approx_kl"
+    shown = layer(desk, "explain")
+    assert "lower learning_rate (0.03 now), by 3 to 10 times" in shown
+    assert "custom PPO 0.001-0.02" in shown
+    assert "TRL" not in shown and "RLlib" not in shown
+    assert shown.count("approx KL") == 1
 
 
 def test_the_configuration_lists_settings_and_files(make_desk: MakeDesk) -> None:
@@ -96,4 +110,15 @@ def test_long_texts_scroll_and_stop_at_their_end(sick: Desk) -> None:
         actions.do_page_down()
         last = text(sick, 80, 20)
     assert first != last
-    assert "the best value so far" in last[-2]
+    assert "seeds of one experiment" in last[-2]
+
+
+@pytest.mark.parametrize("cells", [40, 60, 80, 120])
+def test_the_help_is_whole_at_every_width(sick: Desk, cells: int) -> None:
+    """What is too long for a line goes on below, and the way back stands apart from the name."""
+    sick.layer = "help"
+    shown = "\n".join(text(sick, cells, 400))
+    words = " ".join(shown.split())
+    assert all(key.text in words for key in KEYS)
+    assert re.match(r" ppo-top help  \S+ +Esc back ", shown)
+    assert "  Esc back" in shown.splitlines()[0]
