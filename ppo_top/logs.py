@@ -161,5 +161,5 @@ class Logs:
 
     def problems(self) -> list[str]:
         """What cannot be read, in words."""
-        troubles = ((feed.tail.path, feed.tail.trouble) for feed in self)
-        return self._refused.problems + [f"{path} {trouble}" for path, trouble in troubles if trouble]
+        told = [f"{feed.tail.path} {feed.tail.trouble}" for feed in self if feed.tail.trouble]
+        return self._refused.problems + told
