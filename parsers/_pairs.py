@@ -31,10 +31,18 @@ _PAIR = re.compile(
     rf"(?:\s?(?:\+/-|±)\s?(?P<spread>{NUMBER}))?"
     rf"{_UNIT}(?=$|[\s,;:|\])}}>])"
 )
-_GAP = re.compile(r"[\s,;:|\[\](){}<>\-–—=*#>→•·.!✓]*+")
+_SIGNS = (
+    r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
+    r"\U0001f000-\U0001faff\ufe0f\u200d"
+)
+"""Arrows, lines of boxes and trees, shapes and emoji: what scripts put before a name."""
+_GAP = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_SIGNS}]*+")
 _FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_ORDINAL = re.compile(r"#(?=\d)")
+_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
+"""What a mean is over: `Mean reward (last 100 episodes): 195.2`."""
 _EPISODES = ("episodes", "nepisodes", "numepisodes", "episodecount")
 _WIDE = re.compile(r"[^\S\t]{4,}+")
 """Blanks that are searched again and again would cost a square of their number."""
@@ -81,7 +89,7 @@ def _pair(match: re.Match[str]) -> Pair:
     total = match["total"]
     spread = match["spread"]
     return Pair(
-        match["key"].strip("()#-."),
+        _name(match["key"]),
         math.nan if value is None else value,
         not match["sep"].strip(),
         int(total.replace(",", "")) if total else None,
@@ -89,9 +97,22 @@ def _pair(match: re.Match[str]) -> Pair:
     )
 
 
+def _name(key: str) -> str:
+    """A name without the signs around it; the bracket that closes a remark belongs to it."""
+    name = key.strip("()#-.")
+    return f"{name})" if "(" in name and ")" not in name else name
+
+
 def prepare(text: str) -> str:
-    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets."""
+    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets.
+
+    `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
+    """
     text = unwrap(text)
+    if "#" in text:
+        text = _ORDINAL.sub("", text)
+    if "(" in text:
+        text = _REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
         text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
     return _WIDE.sub("   ", text.strip())

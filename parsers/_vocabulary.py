@@ -18,7 +18,7 @@ METRIC = _set(
     clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
-    vpred temperature alpha noise eval timesteps throughput
+    vpred temperature alpha noise eval timesteps throughput win wins winrate
     """
 )
 """A name with one of these is worth charting wherever it stands."""

@@ -258,7 +258,8 @@ class Console:
 
 
 _NAMES = re.compile(
-    r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$|^(?:stdout|stderr|nohup\.out|console)"
+    r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
+    r"|^(?:stdout|stderr|nohup\.out|console)(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
     r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$",
     re.IGNORECASE,
 )

@@ -19,6 +19,8 @@ LAST = 1000
 """Added to the priority of a tag that is only a part of a histogram."""
 
 _SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_REMARK = re.compile(r"_?\(\w*\d\w*\)$")
+"""What a mean is over, behind a name: `mean_reward_(last_100)`."""
 _ESTIMATORS = ("k1", "k2", "k3", "kl")
 
 
@@ -117,6 +119,7 @@ def _likenesses() -> list[tuple[re.Pattern[str], str]]:
 def _likeness(tag: str) -> Meaning | None:
     """A guess for a tag of an unknown trainer: the first expression that its path fits."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
+    path = _REMARK.sub("", path)
     for number, (expression, concept) in enumerate(_likenesses()):
         if expression.search(path):
             if concept == NOTHING:

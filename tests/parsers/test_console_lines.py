@@ -244,3 +244,38 @@ def test_settings_printed_before_the_training() -> None:
 def test_the_trainers_own_announcement() -> None:
     """The Hugging Face trainer says how long it will train before it starts."""
     assert read("  Total optimization steps = 1,200").config == {"max_steps": 1200.0}
+
+
+@pytest.mark.parametrize("sign", ["📊", "🚀", "⏱️", "➜", "└─", "├──", "▶", "👩\u200d💻"])
+def test_signs_before_a_name(sign: str) -> None:
+    """Scripts decorate their lines; the step behind a sign is a step all the same."""
+    got = read(f"{sign} Episode 10/500 | {sign} Win rate: 0.5 {sign} Loss: 0.25")
+    assert got.table() == {
+        "Episode": [(10, 10.0)],
+        "Win rate": [(10, 0.5)],
+        "Loss": [(10, 0.25)],
+    }
+    assert got.config == {"total_episodes": 500}
+
+
+@pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("Mean reward (last 100): 195.5", "Mean reward (last_100)"),
+        ("Mean reward (last 100 episodes) = 195.5", "Mean reward (last_100_episodes)"),
+        ("Mean reward (100): 195.5", "Mean reward (100)"),
+        ("Mean reward (n=100): 195.5", "Mean reward (n_100)"),
+        ("Mean reward (smoothed): 195.5", "Mean reward (smoothed)"),
+    ],
+)
+def test_what_a_mean_is_over_belongs_to_its_name(line: str, tag: str) -> None:
+    """The number in the remark is not the value."""
+    assert read(line).table() == {tag: [(1, 195.5)]}
+
+
+def test_a_number_sign_before_a_step() -> None:
+    """`Episode #12` is episode 12."""
+    assert read("Episode #12: reward=3.5").table() == {
+        "Episode": [(12, 12.0)],
+        "reward": [(12, 3.5)],
+    }
