@@ -28,7 +28,7 @@ _PAIR = re.compile(
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
     rf"(?P<value>{NUMBER})"
     rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
-    rf"(?:\s?(?:\+/-|±)\s?(?P<spread>{NUMBER}))?"
+    rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER})\)?)?"
     rf"{_UNIT}(?=$|[\s,;:|\])}}>])"
 )
 _SIGNS = (
@@ -40,6 +40,9 @@ _GAP = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_SIGNS}]*+")
 _FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_TABBED = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
+_PLACE = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
+"""keras-rl begins its lines with the step: `1024/50000: episode: 12, ...`."""
 _ORDINAL = re.compile(r"#(?=\d)")
 _REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
 """What a mean is over: `Mean reward (last 100 episodes): 195.2`."""
@@ -108,7 +111,9 @@ def prepare(text: str) -> str:
 
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
-    text = unwrap(text)
+    text = _PLACE.sub(r"step \1, ", unwrap(text))
+    if "\t" in text:
+        text = _TABBED.sub(r"\1 ", text)
     if "#" in text:
         text = _ORDINAL.sub("", text)
     if "(" in text:

@@ -279,3 +279,30 @@ def test_a_number_sign_before_a_step() -> None:
         "Episode": [(12, 12.0)],
         "reward": [(12, 3.5)],
     }
+
+
+@pytest.mark.parametrize("spread", ["± 0.25", "+/- 0.25", "+- 0.25", "(±0.25)", "(+/- 0.25)"])
+def test_a_spread_in_many_forms(spread: str) -> None:
+    """The value in front of it is kept, and so is the spread."""
+    got = read(f"step=100 | reward=0.5 {spread} | kl=0.25")
+    assert got.table()["reward"] == [(100, 0.5)]
+    assert got.table()["reward +/-"] == [(100, 0.25)]
+    assert got.table()["kl"] == [(100, 0.25)]
+
+
+def test_tabs_between_a_name_and_its_number() -> None:
+    """`print("Loss:\\t", loss)` is a pair as well."""
+    got = read("Iteration: \t 3\nMean Reward: \t -257.5 +- 63.25\nLoss:\t0.5")
+    assert got.table()["Mean Reward"] == [(3, -257.5)]
+    assert got.table()["Loss"] == [(3, 0.5)]
+
+
+def test_keras_rl_lines() -> None:
+    """The step and the total stand at the start, without a name."""
+    got = read(
+        " 39160/50000: episode: 569, duration: 0.073s, episode steps: 13, episode reward: 13.000, "
+        "mean reward: 1.000 [1.000, 1.000], loss: 78.5, mean_q: 46.25"
+    )
+    assert got.table()["episode reward"] == [(39160, 13.0)]
+    assert got.table()["loss"] == [(39160, 78.5)]
+    assert got.config == {"max_steps": 50000}
