@@ -156,7 +156,7 @@ def _convincing(pairs: list[Pair]) -> bool:
         return False
     if any(pair.bare for pair in pairs):
         return 2 * len([p for p in pairs if _known(p)]) >= len(pairs)
-    return metrics > 0 or len(pairs) > len(counted) > 0
+    return metrics > 0 or len(counted) > 0
 
 
 def _known(pair: Pair) -> bool:

@@ -210,6 +210,14 @@ def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
     assert found is None or found.fallback
 
 
+def test_an_episodic_return_is_that_of_one_episode():
+    """Its name says so; means over episodes are called otherwise."""
+    episodic, mean = meaning(UNKNOWN, "episodic return"), meaning(UNKNOWN, "mean_episodic_return")
+    assert episodic is not None and mean is not None
+    assert (episodic.concept, episodic.per_episode) == ("reward_mean", True)
+    assert (mean.concept, mean.per_episode) == ("reward_mean", False)
+
+
 def test_nothing_is_guessed_for_a_known_trainer():
     """A tag that is not in its trainer's table stands for no concept."""
     assert meaning(PRODUCERS["sb3"], "my/approx_kl") is None

@@ -110,6 +110,18 @@ def test_a_heading_gives_the_step_of_what_follows() -> None:
     assert got.config == {"total_iterations": 10}
 
 
+@pytest.mark.parametrize("between", [", ", " | ", "; "])
+def test_a_heading_may_hold_two_counts(between: str) -> None:
+    """The finer one is the step of what follows."""
+    got = read(f"Epoch: 2{between}global_step=25600\nSPS: 1088, pg_loss=-0.5\n")
+    assert got.table() == {
+        "Epoch": [(25600, 2.0)],
+        "global_step": [(25600, 25600.0)],
+        "SPS": [(25600, 1088.0)],
+        "pg_loss": [(25600, -0.5)],
+    }
+
+
 def test_coarser_headings_do_not_take_the_step_away() -> None:
     """Where steps are known, an epoch's number is no step."""
     got = read("step 100 | loss 0.5\nEpoch 2\nmean reward: 3.0\nstep 200 | loss 0.4")
