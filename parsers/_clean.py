@@ -14,7 +14,7 @@ _ESCAPE = re.compile(
     r"|[PX^_][^\x1b]{0,4096}+(?:\x1b\\)?"
     r"|[ -/]*+[0-~])|\x9b[0-?]*+[ -/]*+[@-~]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
 _RANK = re.compile(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
 )
