@@ -111,7 +111,9 @@ def prepare(text: str) -> str:
 
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
-    text = _PLACE.sub(r"step \1, ", unwrap(text))
+    text = unwrap(text)
+    if ": episode: " in text:
+        text = _PLACE.sub(r"step \1, ", text)
     if "\t" in text:
         text = _TABBED.sub(r"\1 ", text)
     if "#" in text:
@@ -120,7 +122,8 @@ def prepare(text: str) -> str:
         text = _REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
         text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
-    return _WIDE.sub("   ", text.strip())
+    text = text.strip()
+    return _WIDE.sub("   ", text) if "  " in text or not text.isascii() else text
 
 
 def counts(key: str) -> bool:

@@ -97,6 +97,7 @@ PHRASES = (
 )
 """SB3, Sample Factory, Tianshou, ML-Agents, pytorch-a2c-ppo-acktr-gail, torch-ac."""
 
+_HINTED = tuple((phrase.hint, phrase) for phrase in PHRASES)
 _STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
 _HEAD_STEP = re.compile(
     r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
@@ -119,8 +120,8 @@ _MOST_SETTINGS = 1000
 
 def read(text: str) -> Record | None:
     """The record of a line with a known wording, or None."""
-    for phrase in PHRASES:
-        if phrase.hint in text and (match := phrase.pattern.search(text)):
+    for hint, phrase in _HINTED:
+        if hint in text and (match := phrase.pattern.search(text)):
             return _phrase(phrase, match)
     if "{" in text and (match := _STEPPED_DICT.match(text)):
         return _stepped(match)
@@ -160,7 +161,7 @@ def _settings(text: str) -> Record | None:
         return Record([], config={_TRAINER_NAMES[text.split()[0]]: number(count[1]) or 0})
     if text.startswith("Total steps: ") and (plan := _PLAN.match(text)):
         return Record([], config={"max_steps": int(plan[1]), "num_warmup_steps": int(plan[2])})
-    match = _NAMESPACE.match(text) if text.rstrip().endswith(")") else None
+    match = _NAMESPACE.match(text) if text.endswith(")") else None
     if match is None:
         return None
     config: dict[str, ConfigValue] = {}
