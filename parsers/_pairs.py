@@ -101,9 +101,11 @@ def _pair(match: re.Match[str]) -> Pair:
 
 
 def _name(key: str) -> str:
-    """A name without the signs around it; the bracket that closes a remark belongs to it."""
-    name = key.strip("()#-.")
-    return f"{name})" if "(" in name and ")" not in name else name
+    """A name without the signs around it; the brackets of a remark inside it belong to it."""
+    name = " ".join(key.split()).strip("()#-.")
+    if ("(" in name) != (")" in name):
+        return f"{name})" if "(" in name else f"({name}"
+    return name
 
 
 def prepare(text: str) -> str:

@@ -62,6 +62,7 @@ _STEP_WORDS = {
     "timestep": "timesteps",
     "numtimesteps": "timesteps",
     "totalsteps": "timesteps",
+    "totalstep": "timesteps",
     "envsteps": "timesteps",
     "envstep": "timesteps",
     "totalenvsteps": "timesteps",

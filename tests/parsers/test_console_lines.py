@@ -285,6 +285,17 @@ def test_what_a_mean_is_over_belongs_to_its_name(line: str, tag: str) -> None:
     assert read(line).table() == {tag: [(1, 195.5)]}
 
 
+def test_a_label_in_brackets_belongs_to_the_first_name() -> None:
+    """Training and evaluation may differ in nothing else; a remark in front keeps its brackets."""
+    got = read("[train] loss=0.5 | kl=0.25\n[eval] loss=0.75\n(debug) accuracy: 0.5")
+    assert {tag: values[0][1] for tag, values in got.table().items()} == {
+        "train loss": 0.5,
+        "kl": 0.25,
+        "eval loss": 0.75,
+        "(debug) accuracy": 0.5,
+    }
+
+
 def test_a_number_sign_before_a_step() -> None:
     """`Episode #12` is episode 12."""
     assert read("Episode #12: reward=3.5").table() == {
