@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers import _vocabulary as vocabulary
 
 STEPS = (
     "time/total_timesteps",
@@ -34,10 +35,41 @@ STEPS = (
 )
 """What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
 
+_OTHER_STEPS = (
+    "totaltimesteps",
+    "numtimesteps",
+    "totalenvsteps",
+    "totalsteps",
+    "totalstep",
+    "globalstep",
+    "envsteps",
+    "envstep",
+    "iteration",
+    "iter",
+    "itr",
+    "update",
+    "updates",
+    "epoch",
+    "episode",
+    "timesteps",
+    "timestep",
+)
+"""What else may hold it in a script's own table, however it is spelt; a bare `timestep` comes last,
+since it may be the length of an episode."""
+
 TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
 _FIRST_UNIX_TIME = 1e9
 _LAST_MILLISECOND = 1e14
+
+
+def step_name(names: Sequence[str]) -> str | None:
+    """The name that holds the step, or None."""
+    for name in STEPS:
+        if name in names:
+            return name
+    found = {vocabulary.bare(name.rpartition("/")[2]): name for name in reversed(names)}
+    return next((found[each] for each in _OTHER_STEPS if each in found), None)
 
 
 def unix(value: float | str | None) -> float:

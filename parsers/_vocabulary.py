@@ -105,7 +105,8 @@ _SETTINGS = _set(
 
 
 @lru_cache(maxsize=4096)
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """A name's letters and digits, lower case."""
     return "".join(char for char in name.lower() if char.isalnum())
 
 
@@ -117,7 +118,7 @@ def words(name: str) -> tuple[str, ...]:
 
 def axis(name: str) -> str | None:
     """What a step word counts; None when the name is no step word."""
-    return _STEP_WORDS.get(_bare(name))
+    return _STEP_WORDS.get(bare(name))
 
 
 def is_metric(name: str) -> bool:
@@ -128,7 +129,7 @@ def is_metric(name: str) -> bool:
 
 def is_setting(name: str) -> bool:
     """Whether the name is one of a hyperparameter's usual ones."""
-    return _bare(name) in _SETTINGS
+    return bare(name) in _SETTINGS
 
 
 def is_prose(name: str) -> bool:
