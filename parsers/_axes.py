@@ -36,14 +36,6 @@ STEPS = (
 """What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
 
 _OTHER_STEPS = (
-    "totaltimesteps",
-    "numtimesteps",
-    "totalenvsteps",
-    "totalsteps",
-    "totalstep",
-    "globalstep",
-    "envsteps",
-    "envstep",
     "iteration",
     "iter",
     "itr",
@@ -51,11 +43,19 @@ _OTHER_STEPS = (
     "updates",
     "epoch",
     "episode",
+    "totaltimesteps",
+    "numtimesteps",
+    "totalenvsteps",
+    "globalstep",
+    "envsteps",
+    "envstep",
+    "totalsteps",
+    "totalstep",
     "timesteps",
     "timestep",
 )
-"""What else may hold it in a script's own table, however it is spelt; a bare `timestep` comes last,
-since it may be the length of an episode."""
+"""What else may hold it in a script's own table, however it is spelt. What numbers the rows comes
+first: beside `Episode`, `Total_Steps` may be the length of one."""
 
 TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
