@@ -79,3 +79,17 @@ def test_tianshou_tests_stand_at_the_last_step() -> None:
     assert got.table()["rew"] == [(1024, 24.0)]
     assert got.table()["test/reward"] == [(1024, 123.5)]
     assert got.table()["test/reward_std"] == [(1024, 20.4)]
+
+
+def test_ml_agents_trains_several_behaviours() -> None:
+    """The first one's reward keeps the name; the other's is marked, and neither is mixed in."""
+    line = (
+        "[INFO] {}. Step: {}. Time Elapsed: 9.5 s. Mean Reward: {}. Std of Reward: 0.5. Training."
+    )
+    got = read("\n".join(line.format(who, at, r) for at, who, r in (
+        (1000, "Goalie?team=0", -1.5), (1000, "Striker?team=1", 1.5),
+        (2000, "Goalie?team=0", -0.5), (2000, "Striker?team=1", 0.5),
+    )))  # fmt: skip
+    tag = "Environment/Cumulative Reward"
+    assert got.table()[tag] == [(1000, -1.5), (2000, -0.5)]
+    assert got.table()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
