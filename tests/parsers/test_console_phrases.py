@@ -34,7 +34,7 @@ def test_ml_agents_lines(end: str) -> None:
     line = "[INFO] Walker. Step: {}. Time Elapsed: 30.4 s. "
     first = line.format(10000) + f"Mean Reward: 1.25. Std of Reward: 0.75{end}"
     none = line.format(20000) + "No episode was completed since last summary. Training."
-    old = "INFO:mlagents.trainers: run: Brain: Step: 30000. Time Elapsed: 9.5 s "
+    old = "INFO:mlagents.trainers: run: Walker: Step: 30000. Time Elapsed: 9.5 s "
     old += "Mean Reward: -1.5. Std of Reward: 0.500. Training."
     assert read("\n".join((first, none, old))).table() == {
         "Environment/Cumulative Reward": [(10000, 1.25), (30000, -1.5)],
