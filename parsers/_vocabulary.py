@@ -100,6 +100,7 @@ _SETTINGS = _set(
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
+    actorlr criticlr totalsteps alpha loraalpha temperature
     """
 )
 

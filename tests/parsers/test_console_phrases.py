@@ -93,3 +93,11 @@ def test_ml_agents_trains_several_behaviours() -> None:
     tag = "Environment/Cumulative Reward"
     assert got.table()[tag] == [(1000, -1.5), (2000, -0.5)]
     assert got.table()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
+
+
+def test_settings_line_by_line() -> None:
+    """What stands alone before the training and is a setting's name is none of its values."""
+    head = "actor_lr=1e-06\ntotal_steps=1000\nLoRA: r=16, alpha=32\n"
+    got = read(head + "Epoch 1: loss=0.5\nalpha: 0.25")
+    assert got.config == {"actor_lr": 1e-06, "total_steps": 1000.0, "alpha": 32.0}
+    assert got.table() == {"Epoch": [(1, 1.0)], "loss": [(1, 0.5)], "alpha": [(1, 0.25)]}
