@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers import _vocabulary as vocabulary
 
 STEPS = (
     "time/total_timesteps",
     "total_timesteps",
     "misc/total_timesteps",
     "TotalEnvInteracts",
+    "TimestepsSoFar",
+    "total timesteps",
+    "total/steps",
     "training_iteration",
     "global_step",
     "train/global_step",
@@ -31,10 +35,41 @@ STEPS = (
 )
 """What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
 
+_OTHER_STEPS = (
+    "iteration",
+    "iter",
+    "itr",
+    "update",
+    "updates",
+    "epoch",
+    "episode",
+    "totaltimesteps",
+    "numtimesteps",
+    "totalenvsteps",
+    "globalstep",
+    "envsteps",
+    "envstep",
+    "totalsteps",
+    "totalstep",
+    "timesteps",
+    "timestep",
+)
+"""What else may hold it in a script's own table, however it is spelt. What numbers the rows comes
+first: beside `Episode`, `Total_Steps` may be the length of one."""
+
 TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
 _FIRST_UNIX_TIME = 1e9
 _LAST_MILLISECOND = 1e14
+
+
+def step_name(names: Sequence[str]) -> str | None:
+    """The name that holds the step, or None."""
+    for name in STEPS:
+        if name in names:
+            return name
+    found = {vocabulary.bare(name.rpartition("/")[2]): name for name in reversed(names)}
+    return next((found[each] for each in _OTHER_STEPS if each in found), None)
 
 
 def unix(value: float | str | None) -> float:

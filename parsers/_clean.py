@@ -14,12 +14,14 @@ _ESCAPE = re.compile(
     r"|[PX^_][^\x1b]{0,4096}+(?:\x1b\\)?"
     r"|[ -/]*+[0-~])|\x9b[0-?]*+[ -/]*+[@-~]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
 _RANK = re.compile(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
 )
 _PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
 _SRUN = re.compile(r"\s{0,4}(\d{1,5}): ")
+_BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
+"""ML-Agents trains several behaviours at once and prints a line of each."""
 _BLANKS = re.compile(r"[ |]*+")
 _CLOCK = re.compile(
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
@@ -77,6 +79,8 @@ class Unwrapper:
         if not (head.isdigit() or head == "[" or text.startswith(_LEVELS)):
             return Cleaned(text, voice, UNKNOWN_TIME)
         text, time = _unclock(text)
+        if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
+            voice = behaviour[1]
         return Cleaned(text, voice, time)
 
     def _speaker(self, text: str) -> tuple[str, str]:

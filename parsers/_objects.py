@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers import _vocabulary as vocabulary
-from ppo_top.parsers._axes import STEPS, progress
+from ppo_top.parsers._axes import STEPS, progress, step_name
 from ppo_top.parsers._numbers import number, whole
 
 _MOST_KEYS = 20_000
@@ -83,10 +83,16 @@ def step_of(values: Mapping[str, object]) -> int | None:
     if told is not None:
         return told[0]
     for name in STEPS:
-        value = values.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return whole(float(value)) if isinstance(value, float) else _small(value)
-    return None
+        if (step := _step(values.get(name))) is not None:
+            return step
+    other = step_name(list(values))
+    return _step(values[other]) if other is not None else None
+
+
+def _step(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return whole(value) if isinstance(value, float) else _small(value)
 
 
 def _small(value: int) -> int | None:

@@ -28,13 +28,24 @@ _PAIR = re.compile(
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
     rf"(?P<value>{NUMBER})"
     rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
-    rf"(?:\s?(?:\+/-|±)\s?(?P<spread>{NUMBER}))?"
+    rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER})\)?)?"
     rf"{_UNIT}(?=$|[\s,;:|\])}}>])"
 )
-_GAP = re.compile(r"[\s,;:|\[\](){}<>\-–—=*#>→•·.!✓]*+")
+_SIGNS = (
+    r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
+    r"\U0001f000-\U0001faff\ufe0f\u200d"
+)
+"""Arrows, lines of boxes and trees, shapes and emoji: what scripts put before a name."""
+_GAP = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_SIGNS}]*+")
 _FIELDS = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_TABBED = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
+_PLACE = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
+"""keras-rl begins its lines with the step: `1024/50000: episode: 12, ...`."""
+_ORDINAL = re.compile(r"#(?=\d)")
+_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
+"""What a mean is over: `Mean reward (last 100 episodes): 195.2`."""
 _EPISODES = ("episodes", "nepisodes", "numepisodes", "episodecount")
 _WIDE = re.compile(r"[^\S\t]{4,}+")
 """Blanks that are searched again and again would cost a square of their number."""
@@ -81,7 +92,7 @@ def _pair(match: re.Match[str]) -> Pair:
     total = match["total"]
     spread = match["spread"]
     return Pair(
-        match["key"].strip("()#-."),
+        _name(match["key"]),
         math.nan if value is None else value,
         not match["sep"].strip(),
         int(total.replace(",", "")) if total else None,
@@ -89,12 +100,32 @@ def _pair(match: re.Match[str]) -> Pair:
     )
 
 
+def _name(key: str) -> str:
+    """A name without the signs around it; the brackets of a remark inside it belong to it."""
+    name = " ".join(key.split()).strip("()#-.")
+    if ("(" in name) != (")" in name):
+        return f"{name})" if "(" in name else f"({name}"
+    return name
+
+
 def prepare(text: str) -> str:
-    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets."""
+    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets.
+
+    `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
+    """
     text = unwrap(text)
+    if ": episode: " in text:
+        text = _PLACE.sub(r"step \1, ", text)
+    if "\t" in text:
+        text = _TABBED.sub(r"\1 ", text)
+    if "#" in text:
+        text = _ORDINAL.sub("", text)
+    if "(" in text:
+        text = _REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
         text = _BRACKETED.sub(r" \1 ", _COUNT.sub(r" \1/\2 ", text))
-    return _WIDE.sub("   ", text.strip())
+    text = text.strip()
+    return _WIDE.sub("   ", text) if "  " in text or not text.isascii() else text
 
 
 def counts(key: str) -> bool:
@@ -130,7 +161,7 @@ def _convincing(pairs: list[Pair]) -> bool:
         return False
     if any(pair.bare for pair in pairs):
         return 2 * len([p for p in pairs if _known(p)]) >= len(pairs)
-    return metrics > 0 or len(pairs) > len(counted) > 0
+    return metrics > 0 or len(counted) > 0
 
 
 def _known(pair: Pair) -> bool:

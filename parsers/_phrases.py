@@ -1,4 +1,4 @@
-"""Lines with a wording of their own: evaluation callbacks, Sample Factory, farewells."""
+"""Lines with a wording of their own: what some trainers print instead of pairs, and settings."""
 
 from __future__ import annotations
 
@@ -54,8 +54,50 @@ PHRASES = (
         {"reward": "Avg episode reward"},
         finite=True,
     ),
+    Phrase(
+        ": test_reward: ",
+        re.compile(rf"^Epoch #\d+: test_reward: (?P<mean>{NUMBER}) ± (?P<std>{NUMBER}), best"),
+        {"mean": "test/reward", "std": "test/reward_std"},
+    ),
+    Phrase(
+        "Std of Reward: ",
+        re.compile(
+            rf"Step: (?P<step>\d+)\.? Time Elapsed: [\d.]+ s\.? "
+            rf"Mean Reward: (?P<mean>{NUMBER})\. Std of Reward: (?P<std>{NUMBER})\."
+        ),
+        {"mean": "Environment/Cumulative Reward", "std": "Environment/Cumulative Reward (std)"},
+    ),
+    Phrase(
+        "training episodes: mean/median reward ",
+        re.compile(
+            rf"mean/median reward (?P<mean>{NUMBER})/(?P<median>{NUMBER}), "
+            rf"min/max reward (?P<min>{NUMBER})/(?P<max>{NUMBER})"
+        ),
+        {name: f"{name} reward" for name in ("mean", "median", "min", "max")},
+    ),
+    Phrase(
+        " | rR:",
+        re.compile(
+            rf"^U \d+ \| F (?P<step>\d+) \| FPS (?P<fps>\d+) \| D \d+ "
+            rf"\| rR:\S+ (?P<reward>{NUMBER}) .{{0,80}}? \| F:\S+ (?P<length>{NUMBER}) .{{0,80}}? "
+            rf"\| H (?P<entropy>{NUMBER}) \| V (?P<value>{NUMBER}) "
+            rf"\| pL (?P<policy>{NUMBER}) \| vL (?P<critic>{NUMBER}) \| \S (?P<norm>{NUMBER})"
+        ),
+        {
+            "fps": "FPS",
+            "reward": "rreturn_mean",
+            "length": "num_frames_mean",
+            "entropy": "entropy",
+            "value": "value",
+            "policy": "policy_loss",
+            "critic": "value_loss",
+            "norm": "grad_norm",
+        },
+    ),
 )
+"""SB3, Sample Factory, Tianshou, ML-Agents, pytorch-a2c-ppo-acktr-gail, torch-ac."""
 
+_HINTED = tuple((phrase.hint, phrase) for phrase in PHRASES)
 _STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
 _HEAD_STEP = re.compile(
     r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
@@ -69,13 +111,17 @@ _ASSIGNED = re.compile(
 _DEVICE = re.compile(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
 _TRAINER = re.compile(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
 _TRAINER_NAMES = {"Total": "max_steps", "Num": "num_train_epochs"}
+_PLAN = re.compile(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
+"""verl's workers say how many steps there will be: a plan, not a place."""
+_OPTIONS = re.compile(r"(?:args|config|params|options|settings|parameters)\W*$", re.IGNORECASE)
+"""Words before a dictionary that make it one of settings."""
 _MOST_SETTINGS = 1000
 
 
 def read(text: str) -> Record | None:
     """The record of a line with a known wording, or None."""
-    for phrase in PHRASES:
-        if phrase.hint in text and (match := phrase.pattern.search(text)):
+    for hint, phrase in _HINTED:
+        if hint in text and (match := phrase.pattern.search(text)):
             return _phrase(phrase, match)
     if "{" in text and (match := _STEPPED_DICT.match(text)):
         return _stepped(match)
@@ -93,10 +139,15 @@ def _phrase(phrase: Phrase, match: re.Match[str]) -> Record:
 
 
 def _stepped(match: re.Match[str]) -> Record | None:
-    """A dictionary behind words that may say the step (OpenRLHF: `Global step 5: {...}`)."""
+    """A dictionary behind words that may say the step (OpenRLHF: `Global step 5: {...}`).
+
+    Behind words such as `kwargs: ` it holds settings (verl prints how it samples).
+    """
     found = dict_record(match["dict"])
     if found is None or not found.values:
         return found
+    if _OPTIONS.search(match["head"]):
+        return Record([], config=dict(found.values) | dict(found.config))
     head = _HEAD_STEP.search(match["head"])
     step = whole(float(head[1])) if head else None
     return found if step is None else found._replace(step=step, axis="step")
@@ -108,7 +159,9 @@ def _settings(text: str) -> Record | None:
         return Record([], config={"device": device[1]})
     if " = " in text and (count := _TRAINER.match(text)):
         return Record([], config={_TRAINER_NAMES[text.split()[0]]: number(count[1]) or 0})
-    match = _NAMESPACE.match(text) if text.rstrip().endswith(")") else None
+    if text.startswith("Total steps: ") and (plan := _PLAN.match(text)):
+        return Record([], config={"max_steps": int(plan[1]), "num_warmup_steps": int(plan[2])})
+    match = _NAMESPACE.match(text) if text.endswith(")") else None
     if match is None:
         return None
     config: dict[str, ConfigValue] = {}

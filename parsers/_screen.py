@@ -30,7 +30,7 @@ class Screen:
     def blank(self, segment: Segment) -> None:
         """Nothing but blanks: an empty line, the second half of a line end, a bar wiped out."""
         if not segment.newline:
-            self.fresh, self._overdrawn = False, None
+            self.fresh, self._overdrawn = self.fresh and not segment.data, None
         elif self._overdrawn is not None and not segment.data:
             self.show(*self._overdrawn)
         elif self.fresh:

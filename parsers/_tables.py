@@ -19,15 +19,19 @@ STEPS = (
     "total_timesteps",
     "misc/total_timesteps",
     "TotalEnvInteracts",
+    "TimestepsSoFar",
+    "total timesteps",
+    "total/steps",
     "time/iterations",
     "iterations",
     "misc/nupdates",
     "nupdates",
     "Epoch",
+    "steps",
 )
 """Rows that say the step, the best first."""
 
-_SURE_STEPS = 4
+_SURE_STEPS = 7
 _MOST_ROWS = 1000
 _MOST_STRANGERS = 20
 

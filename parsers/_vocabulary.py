@@ -18,7 +18,7 @@ METRIC = _set(
     clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
-    vpred temperature alpha noise eval timesteps throughput
+    vpred temperature alpha noise eval timesteps throughput win wins winrate
     """
 )
 """A name with one of these is worth charting wherever it stands."""
@@ -62,6 +62,7 @@ _STEP_WORDS = {
     "timestep": "timesteps",
     "numtimesteps": "timesteps",
     "totalsteps": "timesteps",
+    "totalstep": "timesteps",
     "envsteps": "timesteps",
     "envstep": "timesteps",
     "totalenvsteps": "timesteps",
@@ -99,12 +100,14 @@ _SETTINGS = _set(
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
+    actorlr criticlr totalsteps alpha loraalpha temperature
     """
 )
 
 
 @lru_cache(maxsize=4096)
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """A name's letters and digits, lower case."""
     return "".join(char for char in name.lower() if char.isalnum())
 
 
@@ -116,7 +119,7 @@ def words(name: str) -> tuple[str, ...]:
 
 def axis(name: str) -> str | None:
     """What a step word counts; None when the name is no step word."""
-    return _STEP_WORDS.get(_bare(name))
+    return _STEP_WORDS.get(bare(name))
 
 
 def is_metric(name: str) -> bool:
@@ -127,7 +130,7 @@ def is_metric(name: str) -> bool:
 
 def is_setting(name: str) -> bool:
     """Whether the name is one of a hyperparameter's usual ones."""
-    return _bare(name) in _SETTINGS
+    return bare(name) in _SETTINGS
 
 
 def is_prose(name: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from array import array
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers import _phrases
+from ppo_top.parsers import _phrases, _results
 from ppo_top.parsers import _vocabulary as vocabulary
 from ppo_top.parsers._bars import Steps
 from ppo_top.parsers._dicts import Layouts
@@ -37,12 +37,15 @@ class Voice:
         self._forms = Forms()
         self.layouts = Layouts()
         self._records = 0
+        self._result = _results.Result()
         self._block = False  # inside the block of right-aligned pairs that rsl_rl prints
 
     def read(self, text: str) -> Record | None:
         """The record of a line that is neither a table's row nor a progress bar."""
         if text.startswith("{"):
             return self._dictionary(text)
+        if (self._result.open or text.startswith(_results.HEADS)) and self._result.row(text):
+            return self._result.close()
         if self._block and (row := _BLOCK_ROW.match(text)):
             return Record([(row[1].strip(), float(number(row[2]) or 0.0))])
         found = _phrases.read(text) or self._forms.read(text)

@@ -12,6 +12,9 @@ from ppo_top.parsers._numbers import number
 
 _KEY = r"'[^']{1,200}'|\"[^\"]{1,200}\"|[^\s#\-{\[&*!|>'\"%@`][^:#]{0,200}?"
 _LINE = re.compile(rf"( {{0,200}})({_KEY}):(?: +(.*))?")
+_NAME = re.compile(r"(?:- - -|  - -) ([A-Za-z_]\w{0,80})")
+_VALUE = re.compile(r"    - (.+)")
+"""rl-baselines3-zoo writes an ordered map as a list of pairs: a name, and a value below it."""
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _WORDS: dict[str, ConfigValue] = {"true": True, "false": False, "yes": True, "no": False}
@@ -26,9 +29,13 @@ class Outline:
 
     def __init__(self) -> None:
         self._path: list[tuple[int, str]] = []
+        self._named = ""
 
     def line(self, text: str) -> tuple[str, ConfigValue] | None:
         """The path (joined by `/`) and the value of a line that holds one."""
+        named, self._named = self._named, ""
+        if text.startswith(("- - -", "  - -", "    - ")):
+            return self._pair(text.rstrip(), named) if len(text) <= LONGEST else None
         match = _LINE.fullmatch(text.rstrip()) if len(text) <= LONGEST else None
         if match is None:
             return None
@@ -43,6 +50,16 @@ class Outline:
         if value is None:
             return None
         return "/".join([name for _, name in self._path] + [key]), value
+
+    def _pair(self, text: str, named: str) -> tuple[str, ConfigValue] | None:
+        """The name of a pair is remembered for the line below it."""
+        name = _NAME.fullmatch(text)
+        if name is not None:
+            self._named = name[1]
+            return None
+        found = _VALUE.fullmatch(text) if named else None
+        value = scalar(found[1]) if found else None
+        return (named, value) if value is not None else None
 
 
 def scalar(text: str) -> ConfigValue | None:

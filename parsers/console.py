@@ -21,6 +21,7 @@ from ppo_top.parsers._record import Record
 from ppo_top.parsers._regular import REGULAR, Regular
 from ppo_top.parsers._screen import Screen
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
+from ppo_top.parsers._text import Text
 from ppo_top.parsers._voice import Voice
 from ppo_top.parsers.base import Format
 
@@ -46,6 +47,7 @@ class Console:
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), longest: int = LONGEST) -> None:
         self._patterns = tuple(patterns)
         self._careful = bool(patterns) or longest < LONGEST  # the quick way knows neither
+        self._text = Text()
         self._segments = Segments(longest)
         self._unwrapper = Unwrapper()
         self._main = Voice()
@@ -60,6 +62,8 @@ class Console:
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the stream and give what is complete."""
+        if not self._text.plain:
+            data = self._text.decode(data)
         piece, place = self._segments.add(data)
         if self._segments.dropped is not None:
             self._screen.lost(self._segments.dropped)
@@ -258,7 +262,8 @@ class Console:
 
 
 _NAMES = re.compile(
-    r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$|^(?:stdout|stderr|nohup\.out|console)"
+    r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
+    r"|^(?:stdout|stderr|nohup\.out|console)(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
     r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$",
     re.IGNORECASE,
 )
@@ -274,6 +279,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if not head:
         return None
+    head = Text().decode(head)
     return not _BINARY.search(head) and not head.startswith(_SWANLAB)
 
 

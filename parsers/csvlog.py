@@ -14,7 +14,7 @@ from itertools import compress
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
 from ppo_top.parsers import _vocabulary as vocabulary
-from ppo_top.parsers._axes import STEPS, TIMES, unix
+from ppo_top.parsers._axes import STEPS, TIMES, step_name, unix
 from ppo_top.parsers._newest import of_table
 from ppo_top.parsers._numbers import number, whole
 from ppo_top.parsers._segments import LONGEST, Segment, Segments
@@ -114,8 +114,9 @@ class CsvLog:
         if len(tags) > _MOST_COLUMNS:
             self._problems.append(Problem(start, f"only {_MOST_COLUMNS:,} columns are read"))
         self._tags = tags[:_MOST_COLUMNS]
-        self._step_at = _first(STEPS, self._tags)
-        self._time_at = _first(TIMES, self._tags)
+        time = next((name for name in TIMES if name in self._tags), None)
+        self._step_at = _index(self._tags, step_name(self._tags))
+        self._time_at = _index(self._tags, time)
 
     def _cells_of_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
@@ -189,8 +190,8 @@ class CsvLog:
                     self._sheet.add(tag, step, time, value)
 
 
-def _first(names: Sequence[str], tags: Sequence[str]) -> int | None:
-    return next((tags.index(name) for name in names if name in tags), None)
+def _index(tags: Sequence[str], name: str | None) -> int | None:
+    return None if name is None else tags.index(name)
 
 
 def _at(numbers: Sequence[float | None], place: int | None) -> float | None:

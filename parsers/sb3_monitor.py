@@ -99,7 +99,7 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="sb3-monitor",
-    names=re.compile(r"monitor\.csv$"),
+    names=re.compile(r"monitor[\w-]*\.csv$"),
     claims=claims,
     order=10,
     rank=40,

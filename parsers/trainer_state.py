@@ -116,7 +116,7 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="trainer-state",
-    names=re.compile(r"^trainer_state\.json$"),
+    names=re.compile(r"^trainer_state[\w-]*\.json$"),
     claims=claims,
     order=10,
     rank=15,  # whole and exact, but as old as the last checkpoint: a console is ahead of it

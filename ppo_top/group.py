@@ -37,6 +37,8 @@ UNIX_TIME = re.compile(r"\d{9,10}(\.\d+)?$")
 """The folder of hyperparameters that add_hparams and accelerate make beside the metrics."""
 TRACKER_RUN = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
 """One run of Weights & Biases or SwanLab."""
+ZOO = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
+"""rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
 ATTEMPT = re.compile(r"attempt_\d+$")
 CLOCK = re.compile(
     r"(?i)time|fps|sps\b|per_sec|speed|runtime|epoch|iter|step|episodes|n_updates|num_tokens|lr\b"
@@ -240,7 +242,7 @@ def place_of(key: str, first: First) -> Place:
         home = _join(folders[: folders.index("scalars", 1)])
         return Place(home, home)  # TorchRL: one file a tag
     events = "tfevents" in name
-    if folders and CHECKPOINT.search(folders[-1]):
+    if ZOO.fullmatch(key) or (folders and CHECKPOINT.search(folders[-1])):
         folders.pop()  # trainer_state.json
     elif folders and _is_beside(folders[-1], events, first):
         folders.pop()

@@ -179,6 +179,22 @@ GUESSES = [
     ("optimizer/learning-rate", "lr"),
     ("perf/SPS", "fps"),
     ("loss", "total_loss"),
+    ("Train_AverageReturn", "reward_mean"),
+    ("Eval_AverageReturn", "eval_reward_mean"),
+    ("Train_AverageEpLen", "ep_len"),
+    ("mean 100 episode reward", "reward_mean"),
+    ("Mean reward (last_100)", "reward_mean"),
+    ("train/return", "reward_mean"),
+    ("average reward score", "reward_mean"),
+    ("mean actor loss", "policy_loss"),
+    ("act_loss", "policy_loss"),
+    ("cri_loss", "value_loss"),
+    ("loss_v", "value_loss"),
+    ("KL_ref", "ref_kl"),
+    ("episode_reward_mean", "reward_mean"),
+    ("episode_reward_max", None),
+    ("episode_reward_std", None),
+    ("returns", None),
     ("eval/loss", None),
     ("accuracy", None),
     ("critic/lr", None),
@@ -192,6 +208,14 @@ def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
     found = meaning(UNKNOWN, tag)
     assert (found.concept if found else None) == expected
     assert found is None or found.fallback
+
+
+def test_an_episodic_return_is_that_of_one_episode():
+    """Its name says so; means over episodes are called otherwise."""
+    episodic, mean = meaning(UNKNOWN, "episodic return"), meaning(UNKNOWN, "mean_episodic_return")
+    assert episodic is not None and mean is not None
+    assert (episodic.concept, episodic.per_episode) == ("reward_mean", True)
+    assert (mean.concept, mean.per_episode) == ("reward_mean", False)
 
 
 def test_nothing_is_guessed_for_a_known_trainer():

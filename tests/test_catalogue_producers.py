@@ -38,7 +38,18 @@ FINGERPRINTS = [
     ("tianshou", "", ["training/returns_stat/mean", "update/loss/mean"]),
     ("sample_factory", "PPO", ["reward/reward", "train/fraction_clipped", "train/loss"]),
     ("rl_games", "PPO", ["losses/a_loss", "rewards/step", "rewards/iter"]),
+    ("baselines", "PPO", ["eprewmean", "approxkl", "nupdates", "policy_entropy"]),
+    ("baselines", "PPO", ["ep_reward_mean", "approxkl", "serial_timesteps"]),
+    ("baselines", "PPO", ["loss/approximate_kullback-leibler", "episode_reward"]),
+    ("baselines", "A2C", ["nupdates", "policy_entropy", "total_timesteps"]),
+    ("baselines", "TRPO", ["EpRewMean", "TimestepsSoFar", "meankl"]),
+    ("baselines", "DQN", ["mean 100 episode reward", "% time spent exploring", "steps"]),
+    ("baselines", "DDPG", ["rollout/return", "rollout/return_history", "train/loss_critic"]),
+    ("ml-agents", "PPO", ["Environment/Cumulative Reward", "Policy/Epsilon"]),
+    ("ml-agents", "SAC", ["Environment/Cumulative Reward", "Losses/Q1 Loss"]),
+    ("tianshou", "", ["test/reward", "test/length_std", "update/loss/vf"]),
     ("unknown", "", ["loss", "accuracy"]),
+    ("unknown", "", ["mean 100 episode reward", "policy loss", "kl"]),
     ("unknown", "", []),
 ]
 

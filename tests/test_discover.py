@@ -368,6 +368,18 @@ def test_no_format_wants_what_is_never_a_log() -> None:
         assert not any(wanted.search(f"{stem}.{suffix}") for stem in stems)
 
 
+@pytest.mark.parametrize("name", ["console.py", "console.php", "stdout.h", "console_util.test.js"])
+def test_code_is_no_log(name: str) -> None:
+    """Projects hold code that is named like a console's output."""
+    assert not wanted_names().search(name)
+
+
+@pytest.mark.parametrize("name", ["console", "console.log", "stdout.node-1", "nohup.out"])
+def test_output_needs_no_ending(name: str) -> None:
+    """What launchers call it is enough."""
+    assert wanted_names().search(name)
+
+
 def test_a_host_may_be_named_like_an_ending(tmp_path: Path) -> None:
     """tensorboardX ends the name of an event file with the host, say in Portugal."""
     make(tmp_path / "events.out.tfevents.1700000000.node.pt")

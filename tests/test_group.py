@@ -35,6 +35,8 @@ def runs_of(
         (f"PPO_1/{EVENTS}", "PPO_1"),
         ("ppo/progress.csv", "ppo"),
         ("grpo/checkpoint-40/trainer_state.json", "grpo"),
+        ("logs/ppo/CartPole-v1_3/CartPole-v1/config.yml", "logs/ppo/CartPole-v1_3"),
+        ("logs/ppo/CartPole-v1_3/Acrobot-v1/config.yml", "logs/ppo/CartPole-v1_3/Acrobot-v1"),
         (f"grpo/runs/Nov21_00-40-41_node7/{EVENTS}", "grpo"),
         ("grpo/wandb/offline-run-20261121_004041-ab12cd34/files/output.log", "grpo"),
         ("exp/swanlog/run-20261121_004041-ab12cd34/logs/3/1000.log", "exp"),

@@ -19,6 +19,8 @@ LAST = 1000
 """Added to the priority of a tag that is only a part of a histogram."""
 
 _SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_REMARK = re.compile(r"_?\(\w*\d\w*\)$")
+"""What a mean is over, behind a name: `mean_reward_(last_100)`."""
 _ESTIMATORS = ("k1", "k2", "k3", "kl")
 
 
@@ -109,17 +111,19 @@ def _of(entry: Entry, parameter: str) -> Meaning | None:
 
 
 @cache
-def _likenesses() -> list[tuple[re.Pattern[str], str]]:
+def _likenesses() -> list[tuple[re.Pattern[str], str, bool]]:
+    """Expression, concept and whether there is a point an episode."""
     text = (FOLDER / "likeness.tsv").read_text(encoding="utf-8")
-    return [(re.compile(cells[0]), cells[1]) for _, cells in rows(text)]
+    return [(re.compile(cells[0]), cells[1], "bin" in cells[2:]) for _, cells in rows(text)]
 
 
 def _likeness(tag: str) -> Meaning | None:
     """A guess for a tag of an unknown trainer: the first expression that its path fits."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
-    for number, (expression, concept) in enumerate(_likenesses()):
+    path = _REMARK.sub("", path)
+    for number, (expression, concept, binned) in enumerate(_likenesses()):
         if expression.search(path):
             if concept == NOTHING:
                 return None
-            return Meaning(concept, priority=number, fallback=True)
+            return Meaning(concept, per_episode=binned, priority=number, fallback=True)
     return None

@@ -110,6 +110,18 @@ def test_a_heading_gives_the_step_of_what_follows() -> None:
     assert got.config == {"total_iterations": 10}
 
 
+@pytest.mark.parametrize("between", [", ", " | ", "; "])
+def test_a_heading_may_hold_two_counts(between: str) -> None:
+    """The finer one is the step of what follows."""
+    got = read(f"Epoch: 2{between}global_step=25600\nSPS: 1088, pg_loss=-0.5\n")
+    assert got.table() == {
+        "Epoch": [(25600, 2.0)],
+        "global_step": [(25600, 25600.0)],
+        "SPS": [(25600, 1088.0)],
+        "pg_loss": [(25600, -0.5)],
+    }
+
+
 def test_coarser_headings_do_not_take_the_step_away() -> None:
     """Where steps are known, an epoch's number is no step."""
     got = read("step 100 | loss 0.5\nEpoch 2\nmean reward: 3.0\nstep 200 | loss 0.4")
@@ -244,3 +256,76 @@ def test_settings_printed_before_the_training() -> None:
 def test_the_trainers_own_announcement() -> None:
     """The Hugging Face trainer says how long it will train before it starts."""
     assert read("  Total optimization steps = 1,200").config == {"max_steps": 1200.0}
+
+
+@pytest.mark.parametrize("sign", ["📊", "🚀", "⏱️", "➜", "└─", "├──", "▶", "👩\u200d💻"])
+def test_signs_before_a_name(sign: str) -> None:
+    """Scripts decorate their lines; the step behind a sign is a step all the same."""
+    got = read(f"{sign} Episode 10/500 | {sign} Win rate: 0.5 {sign} Loss: 0.25")
+    assert got.table() == {
+        "Episode": [(10, 10.0)],
+        "Win rate": [(10, 0.5)],
+        "Loss": [(10, 0.25)],
+    }
+    assert got.config == {"total_episodes": 500}
+
+
+@pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("Mean reward (last 100): 195.5", "Mean reward (last_100)"),
+        ("Mean reward (last 100 episodes) = 195.5", "Mean reward (last_100_episodes)"),
+        ("Mean reward (100): 195.5", "Mean reward (100)"),
+        ("Mean reward (n=100): 195.5", "Mean reward (n_100)"),
+        ("Mean reward (smoothed): 195.5", "Mean reward (smoothed)"),
+    ],
+)
+def test_what_a_mean_is_over_belongs_to_its_name(line: str, tag: str) -> None:
+    """The number in the remark is not the value."""
+    assert read(line).table() == {tag: [(1, 195.5)]}
+
+
+def test_a_label_in_brackets_belongs_to_the_first_name() -> None:
+    """Training and evaluation may differ in nothing else; a remark in front keeps its brackets."""
+    got = read("[train] loss=0.5 | kl=0.25\n[eval] loss=0.75\n(debug) accuracy: 0.5")
+    assert {tag: values[0][1] for tag, values in got.table().items()} == {
+        "train loss": 0.5,
+        "kl": 0.25,
+        "eval loss": 0.75,
+        "(debug) accuracy": 0.5,
+    }
+
+
+def test_a_number_sign_before_a_step() -> None:
+    """`Episode #12` is episode 12."""
+    assert read("Episode #12: reward=3.5").table() == {
+        "Episode": [(12, 12.0)],
+        "reward": [(12, 3.5)],
+    }
+
+
+@pytest.mark.parametrize("spread", ["± 0.25", "+/- 0.25", "+- 0.25", "(±0.25)", "(+/- 0.25)"])
+def test_a_spread_in_many_forms(spread: str) -> None:
+    """The value in front of it is kept, and so is the spread."""
+    got = read(f"step=100 | reward=0.5 {spread} | kl=0.25")
+    assert got.table()["reward"] == [(100, 0.5)]
+    assert got.table()["reward +/-"] == [(100, 0.25)]
+    assert got.table()["kl"] == [(100, 0.25)]
+
+
+def test_tabs_between_a_name_and_its_number() -> None:
+    """`print("Loss:\\t", loss)` is a pair as well."""
+    got = read("Iteration: \t 3\nMean Reward: \t -257.5 +- 63.25\nLoss:\t0.5")
+    assert got.table()["Mean Reward"] == [(3, -257.5)]
+    assert got.table()["Loss"] == [(3, 0.5)]
+
+
+def test_keras_rl_lines() -> None:
+    """The step and the total stand at the start, without a name."""
+    got = read(
+        " 39160/50000: episode: 569, duration: 0.073s, episode steps: 13, episode reward: 13.000, "
+        "mean reward: 1.000 [1.000, 1.000], loss: 78.5, mean_q: 46.25"
+    )
+    assert got.table()["episode reward"] == [(39160, 13.0)]
+    assert got.table()["loss"] == [(39160, 78.5)]
+    assert got.config == {"max_steps": 50000}

@@ -8,6 +8,8 @@ import tracemalloc
 import pytest
 
 from ppo_top.model import State
+from ppo_top.parsers import claim
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.console import LONGEST_LINE, Console
 from tests.parsers.harness import chunks, every_way, feed
 
@@ -260,3 +262,26 @@ def test_no_line_costs_a_square_of_its_length(unit: bytes, prefix: bytes) -> Non
     for size in (2_000, 8_000, 200_000):
         parser.feed(prefix + unit * (size // len(unit)) + b"x\n")
     assert time.process_time() - began < 1.5
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_text_as_powershell_writes_it(encoding: str) -> None:
+    """`python train.py > log.txt` makes UTF-16 there, with a mark before and carriage returns."""
+    mark = "\ufeff" if encoding.endswith(("-le", "-be")) else ""
+    lines = "Iteration 1/20 | Mean Reward: 20.5 │ KL: 0.25\r\n{'loss': 0.5}\r\n\r\nbye\r\n"
+    data = (mark + lines).encode(encoding)
+    got = every_way(Console, data)
+    assert got.table()["Mean Reward"] == [(1, 20.5)]
+    assert got.table()["KL"] == [(1, 0.25)]
+    assert got.table()["loss"] == [(1, 0.5)]
+    assert got.texts() == lines.split("\r\n")[:-1]
+    found = claim("log.txt", data[:21])
+    assert isinstance(found, Format)
+    assert found.name == "console"
+
+
+def test_a_mark_alone_is_no_text() -> None:
+    """Half a character is waited for; bytes that look like half a mark are kept."""
+    assert every_way(Console, b"\xff\xfe").texts() == []
+    assert every_way(Console, b"\xff\xfea").texts() == []
+    assert every_way(Console, b"\xffa\nloss: 0.5\n").values("loss") == [0.5]

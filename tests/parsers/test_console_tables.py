@@ -151,6 +151,17 @@ def test_old_baselines_tables() -> None:
     assert every_way(Console, data).table()["eprewmean"] == [(8192, 21.3)]
 
 
+@pytest.mark.parametrize(
+    "step", ["TimestepsSoFar", "total timesteps", "total/steps", "steps", "misc/total_timesteps"]
+)
+def test_old_baselines_name_the_step_in_many_ways(step: str) -> None:
+    """PPO1 and TRPO, SAC and TD3, DDPG, DQN, PPO2: each its own."""
+    rule = b"-" * 40 + b"\n"
+    row = f"| {step:20} | {8192:8} |\n".encode()
+    read = every_way(Console, rule + b"| mean reward | 21.5 |\n" + row + rule)
+    assert read.table()["mean reward"] == [(8192, 21.5)]
+
+
 def test_a_table_of_another_kind_is_prose() -> None:
     """Without rules around it, or with more columns, a table is no record."""
     assert every_way(Console, b"| Metric | Value |\n|---|---|\n| acc | 0.5 |\n").points == {}

@@ -195,3 +195,21 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     found = {points.tag: list(points.values) for points in gain.batch.points}
     assert found["rollout/ep_rew_mean"] == [21.5]
     assert found["time/iterations"] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("header", "steps"),
+    [
+        ("Episode,Total_Steps,Reward", [1, 2]),
+        ("Episode,Timestep,Reward", [1, 2]),
+        ("Reward,Timestep,Loss", [40, 90]),
+        ("reward,Env Steps,loss", [40, 90]),
+        ("train/reward,train/iter,loss", [40, 90]),
+        ("reward,length,loss", [1, 2]),
+    ],
+)
+def test_a_script_may_spell_its_step_as_it_likes(header: str, steps: list[int]) -> None:
+    """What numbers the rows is the step; steps beside episodes may be the length of one."""
+    rows = ["1,40,0.5", "2,90,0.25"]
+    found = every_way(CsvLog, "\n".join([header, *rows, ""]).encode())
+    assert found.steps(header.split(",")[2]) == steps

@@ -165,3 +165,11 @@ def test_a_log_may_begin_with_its_settings(tmp_path: Path) -> None:
     assert gain is not None
     assert [points.tag for points in gain.batch.points if points.values[0] == 0.5] == ["loss"]
     assert gain.batch.config == {"lr": 0.1, "gamma": 0.9}
+
+
+@pytest.mark.parametrize("name", ["iter", "env_steps", "Update", "train/itr", "Total Steps"])
+def test_a_script_may_spell_its_step_as_it_likes(name: str) -> None:
+    """Without one of the loggers' own names the words of the name decide."""
+    data = b"".join(b'{"%s": %d, "reward": 0.5}\n' % (name.encode(), at) for at in (10, 20))
+    assert jsonlines.claims("metrics.jsonl", data) is True
+    assert every_way(JsonLines, data).steps("reward") == [10, 20]

@@ -29,6 +29,38 @@ def test_flat_yaml() -> None:
     assert config["project_kwargs/logging_dir"] == "tb"
 
 
+def test_a_map_as_a_list_of_pairs() -> None:
+    """rl-baselines3-zoo writes ordered maps with a tag that nobody needs to understand."""
+    text = b"""!!python/object/apply:collections.OrderedDict
+- - - batch_size
+    - 256
+  - - clip_range
+    - lin_0.2
+  - - env_wrapper
+    - null
+  - - policy_kwargs
+    - dict(net_arch=[64])
+  - - normalize
+    - true
+  - - frames
+    -
+      - 1
+      - 2
+  - - gamma
+    - 0.98
+"""
+    assert every_way(YamlSettings, text).config == {
+        "batch_size": 256,
+        "clip_range": "lin_0.2",
+        "policy_kwargs": "dict(net_arch=[64])",
+        "normalize": True,
+        "gamma": 0.98,
+    }
+    found = claim("config.yml", text)
+    assert isinstance(found, Format)
+    assert found.name == "settings-yaml"
+
+
 @pytest.mark.parametrize("path", sorted(DATA.glob("swanlab*/finished/swanlog/*/files/config.yaml")))
 def test_trackers_wrap_their_values(path: Path) -> None:
     """`learning_rate: {value: 0.0003, desc: ...}` is the learning rate and nothing else."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State
-from ppo_top.parsers import trainer_state
+from ppo_top.parsers import claim, trainer_state
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.trainer_state import TrainerState
 from tests.parsers.harness import every_way, feed
 
@@ -92,3 +93,11 @@ def test_what_is_a_trainer_state() -> None:
     assert trainer_state.claims("trainer_state.json", SMALL) is True
     assert trainer_state.claims("trainer_state.json", b"") is None
     assert trainer_state.claims("trainer_state.json", b"[1]") is False
+
+
+@pytest.mark.parametrize("name", ["trainer_state.json", "trainer_state_checkpoint-25.json"])
+def test_a_copy_may_have_a_longer_name(name: str) -> None:
+    """People put the checkpoint's number behind it when they copy the file out of its folder."""
+    found = claim(name, SMALL)
+    assert isinstance(found, Format)
+    assert found.name == "trainer-state"
