@@ -133,11 +133,11 @@ def clip_too_wide(run: Run, limits: Limits) -> Reading | None:
 
 
 def environment_changed(run: Run, limits: Limits) -> Reading | None:
-    """C18: reward fell, yet policy and critic gave no sign before."""
+    """C18: reward fell, yet policy and critic gave no sign before, though the policy is logged."""
     if run.level("reward-crash", 0) < WARN:
         return None
     signs = (*STEP_SIZE, *CRITIC, "entropy-collapsed", "policy-dead", "entropy-swings")
-    watched = any(concept in run.histories for concept in ("approx_kl", "explained_variance"))
+    watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
     signed = any(run.level(rule, 10) >= Severity.WATCH for rule in signs)
     if signed or not watched or not _shifted(run):
         return between(0.0)

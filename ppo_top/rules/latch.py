@@ -17,13 +17,14 @@ class Latch:
     finding on, calm must last as long as the run had lasted when that finding opened.
     """
 
-    __slots__ = ("age", "calm", "index", "raises", "recent", "steps", "window")
+    __slots__ = ("age", "calm", "index", "over", "raises", "recent", "steps", "window")
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
         self.window = max(n for _, _, n in steps)
         self.recent: list[tuple[int, Mark]] = []
         self.calm = 0
+        self.over = False
         self.raises = 0
         self.age = 0
         self.index: int | None = None
@@ -31,13 +32,14 @@ class Latch:
     def copy(self) -> Latch:
         """An independent copy."""
         other = Latch(self.steps)
-        other.recent, other.calm = self.recent.copy(), self.calm
+        other.recent, other.calm, other.over = self.recent.copy(), self.calm, self.over
         other.raises, other.index, other.age = self.raises, self.index, self.age
         return other
 
     def see(self, reading: Reading | None, mark: Mark) -> int:
         """Take in one point; returns the severity that it calls for, or 0."""
         level = reading.level if reading is not None else 0
+        self.over = reading is not None and reading.over
         self.calm = self.calm + 1 if reading is None else 0
         self.recent.append((level, mark))
         if len(self.recent) > self.window:
@@ -68,7 +70,9 @@ class Latch:
         self.raises += 1
 
     def has_cleared(self, clear: int) -> bool:
-        """Whether there were enough calm points in a row to close the open finding."""
+        """Whether the finding is over: by enough calm points, or by one that made it good."""
+        if self.over:
+            return True
         wait = clear << min(max(self.raises - 1, 0), OFTEN)
         return self.calm >= (max(wait, self.age) if self.tired else wait)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.learning import Learning
-from ppo_top.rules.rule import AT_ONCE, Limits, Reading, Rule, between, persist
+from ppo_top.rules.rule import AT_ONCE, OVER, Limits, Reading, Rule, between, persist
 from ppo_top.rules.run import REWARDS, Run
 from ppo_top.rules.say import num, pct
 from ppo_top.rules.terms import CRIT, CTRL, EVERY, GRPO, INFO, LLM, RLHF, WARN, WATCH
@@ -21,6 +21,8 @@ def reward_crash(run: Run, limits: Limits) -> Reading | None:
     if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.base):
         return None
     lost, noise = reward.lost, reward.noise
+    if reward.best_row == run.mark.row:
+        return OVER
     if lost < limits["clear"] or run.few_episodes(limits["episodes"]):
         return None
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"

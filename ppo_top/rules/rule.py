@@ -24,7 +24,8 @@ class Reading(NamedTuple):
     """What a rule sees in a row that is not plainly healthy.
 
     `level` is how bad this point is by itself (0: not bad, but not calm either: between the limits
-    for raising and for clearing). `now` raises at once, without waiting for k of n points.
+    for raising and for clearing). `now` raises at once, without waiting for k of n points; `over`
+    clears at once: what was complained of has been made good.
     """
 
     level: int
@@ -33,11 +34,16 @@ class Reading(NamedTuple):
     message: str
     now: bool = False
     evidence: tuple[str, ...] = ()
+    over: bool = False
 
 
 def between(value: float, limit: float | None = None) -> Reading:
     """A point too good to count against the run, and not good enough to clear a finding."""
     return Reading(0, value, limit, "")
+
+
+OVER = Reading(0, 0.0, None, "", over=True)
+"""A point that makes good what an open finding says."""
 
 
 Read = Callable[[Run, Limits], Reading | None]

@@ -25,6 +25,7 @@ class _Pattern(NamedTuple):
     regex: re.Pattern[str]
 
 
+_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
@@ -43,7 +44,8 @@ _SENTENCES = (
         "out-of-memory:crit",
         r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
     ),
-    ("crashed:crit", r"Traceback \(most recent call last\)"),
+    # behind a level on the same line a program tells of an exception that it has caught
+    ("crashed:crit", rf"^(?:(?!{_LEVEL}).)*Traceback \(most recent call last\)"),
     (
         "numpy-warning:watch",
         r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",

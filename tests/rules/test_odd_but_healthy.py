@@ -239,3 +239,40 @@ def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> No
     ]
     judge = judged(profile("ctrl", "cleanrl"), bare)
     assert (judge._run.samples, judge._run.few_steps) == (512.0, True)
+
+
+def crashing(i: int) -> float:
+    """A reward that loses most of what it had, makes good for it, and goes on."""
+    return 20 + 5.0 * i if i < 30 or i > 60 else 30 + jitter(i, 2)
+
+
+def test_a_crash_that_was_made_good_is_over_at_once() -> None:
+    """A new best says more than any number of calm updates."""
+    found = findings(profile(), rows({**CTRL, "reward_mean": crashing}, 70))
+    crashes = [each for each in found if each.rule == "reward-crash"]
+    assert [each.severity >= WARN for each in crashes] == [True]
+    assert crashes[0].cleared is not None
+    assert crashes[0].cleared.row <= 63
+
+
+def test_a_fourth_crash_that_was_made_good_is_over_at_once() -> None:
+    """However often the rule has spoken before: calm need not last as long as the run."""
+    climbing = lambda i: min(20 + 5.0 * i, 150) + 10 * (i // 40)  # noqa: E731
+    columns = {**CTRL, "reward_mean": lambda i: 40.0 if 25 < i % 40 < 35 else climbing(i)}
+    found = findings(profile(), rows(columns, 175))
+    crashes = [each for each in found if each.rule == "reward-crash"]
+    assert len(crashes) == 4
+    assert all(each.cleared is not None for each in crashes)
+
+
+UNWATCHED = ("approx_kl", "clip_fraction")
+
+
+@pytest.mark.parametrize("without", [(), UNWATCHED])
+def test_no_sign_of_a_policy_that_is_not_logged_means_nothing(without: tuple[str, ...]) -> None:
+    """The environment is blamed only where the learner's own faults would have shown."""
+    fallen = {"reward_mean": crashing, "ep_len": crashing}
+    columns = {name: each for name, each in {**CTRL, **fallen}.items() if name not in without}
+    found = {each.rule for each in findings(profile(), rows(columns, 50))}
+    assert "reward-crash" in found
+    assert ("environment-changed" in found) is not bool(without)

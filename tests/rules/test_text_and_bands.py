@@ -22,6 +22,7 @@ LINES = {
     "probability tensor contains either `inf`, `nan` or element < 0": "non-finite:crit",
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate": "out-of-memory:crit",
     "Traceback (most recent call last):": "crashed:crit",
+    "(TaskRunner pid=57714) Traceback (most recent call last):": "crashed:crit",
     "env.py:12: RuntimeWarning: invalid value encountered in divide": "numpy-warning:watch",
     "NameError: name 'wandb' is not defined": "last-error",
 }
@@ -36,10 +37,19 @@ def test_known_lines_are_evidence(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "loss: 0.3 nan_count: 0", "| train/ | |", "KL: 0.0047", "ERROR: retrying", "x" * 100_000],
+    [
+        "",
+        "loss: 0.3 nan_count: 0",
+        "| train/ | |",
+        "KL: 0.0047",
+        "ERROR: retrying",
+        "x" * 100_000,
+        "(Worker pid=577) ERROR:2026-03-26 21:59:41,526:Traceback (most recent call last):",
+        "2026-03-26 21:59:41 WARNING retry 2: Traceback (most recent call last):",
+    ],
 )
 def test_other_lines_are_not(line: str) -> None:
-    """Ordinary lines, however long, are no evidence."""
+    """Ordinary lines, however long, are no evidence, nor are exceptions that were caught."""
     assert match(line) is None
 
 
