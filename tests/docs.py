@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corpus.table import table
 from ppo_top.catalogue import concept, concepts, producers
-from ppo_top.cli import COMMANDS
+from ppo_top.commands import COMMANDS
 from ppo_top.rules.book import RULES
 from ppo_top.rules.rule import Rule
 from ppo_top.rules.terms import EVERY

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top import __version__
-from ppo_top.cli import COMMANDS, main
+from ppo_top.cli import main
+from ppo_top.commands import COMMANDS
 from tests.growing import DEMO
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.catalogue import is_concept
-from ppo_top.cli import COMMANDS, main
+from ppo_top.cli import main
+from ppo_top.commands import COMMANDS
 from ppo_top.export import HEADER
 from ppo_top.model import Severity, State, Status
 from ppo_top.parsers import claim, formats

@@ -65,7 +65,7 @@ def test_the_code_keeps_its_contracts(tree: Path) -> None:
         ("ppo_top/rules/reward.py", "import ppo_top.parsers.base", LAYERS),
         ("ppo_top/unlisted.py", "", LAYERS),
         ("ppo_top/card.py", "import rich.text", SCREEN),
-        ("ppo_top/cli.py", "import textual", SCREEN),
+        ("ppo_top/commands.py", "import textual", SCREEN),
         ("ppo_top/tail.py", "import torch", TRAINER),
         ("ppo_top/tui/zoom.py", "import gymnasium", TRAINER),
         ("ppo_top/parsers/csvlog.py", "from ppo_top.parsers import tfevents", STRANGERS),
