@@ -17,6 +17,7 @@ from ppo_top.merge import Gathered, Rows
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.plan import Plan, make_plan
 from ppo_top.rules.judge import Judge
+from ppo_top.rules.run import REWARDS
 from ppo_top.rules.text import TextEvidence
 from ppo_top.settings import Settings
 from ppo_top.sources import SourceState
@@ -109,11 +110,12 @@ class Fold:
     def take_out(self) -> dict[str, Any]:
         """Hand over all that only judging and drawing need; nothing may be judged until `put_in`.
 
-        Findings, configuration and the newest rows stay.
+        Findings, configuration and the newest rows with their rewards stay.
         """
         self._known = self.judge.findings, self.has_concepts
         inner = {name: self.__dict__.pop(name) for name in INNER}
-        inner["tracks"], self.timeline.tracks = self.timeline.tracks, {}
+        inner["tracks"] = tracks = self.timeline.tracks
+        self.timeline.tracks = {name: tracks[name] for name in REWARDS if name in tracks}
         del self.judge
         return inner
 

@@ -87,8 +87,7 @@ class RunList:
             traits=traits(run.name, run.config),
             trouble=trouble,
             since=since,
-            # the points of a run that nobody looks at may be gone: then it is as it was
-            reward=reward_at(run, row) or (kept[3].reward if kept is not None else ""),
+            reward=reward_at(run, row),
             step=step_at(run, row),
         )
         self._known[run.id] = (run.version, row, now, made)

@@ -20,6 +20,7 @@ from ppo_top.tui.compare import MOST
 from ppo_top.tui.desk import LOOKED, Desk
 from ppo_top.tui.moment import row_at
 from ppo_top.tui.program import PpoTop
+from ppo_top.tui.runs import RunList
 from ppo_top.tui.spans import plain
 from tests.tui.screens import write_sick
 
@@ -47,6 +48,18 @@ def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
         os.utime(log, (hour_ago, hour_ago))
     desk = Desk(session=Session(Settings(), most_points=1), memory=Memory(), replay=replay)
     return PpoTop(desk, Follower([folder]))
+
+
+async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_path: Path) -> None:
+    """Step and newest reward do not depend on who was looked at, nor on when."""
+    app = make_app(tmp_path)
+    session = app.desk.session
+    async with app.run_test(size=(120, 36)):
+        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
+        told = {(each.reward, each.step) for each in RunList().known(session, time.time())}
+    (row,) = told  # the runs are alike
+    assert all(row)
 
 
 @pytest.mark.parametrize("replay", [None, Replay(paused=True)])
