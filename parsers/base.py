@@ -79,6 +79,7 @@ class Format:
     `cumulative` files hold the whole history each: of several the longest is the newest.
     `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
     first bytes change they are read again from the start.
+    `held` files are kept open by their writers as long as these live.
     `newest` gives the points in the last bytes of a file, wherever in a record they begin: they are
     shown while a long file is read, which brings them again.
     `tag` is for files of one series that do not name it: it gives the tag by the file's path, or ""
@@ -96,5 +97,6 @@ class Format:
     rewritten: bool = False
     chained: bool = False
     cumulative: bool = False
+    held: bool = False
     newest: Newest | None = None
     tag: Callable[[str], str] | None = None

@@ -292,4 +292,5 @@ FORMAT = Format(
     parser=Console,
     console=True,
     newest=of_lines(Console),
+    held=True,
 )

@@ -282,6 +282,7 @@ FORMATS = (
         parser=CsvLog,
         rewritten=True,
         newest=of_table(CsvLog),
+        held=True,
     ),
     Format(
         name="csv",

@@ -104,4 +104,5 @@ FORMAT = Format(
     order=10,
     rank=40,
     parser=Monitor,
+    held=True,
 )

@@ -173,4 +173,5 @@ FORMAT = Format(
     order=10,
     rank=85,
     parser=Swanlab,
+    held=True,
 )

@@ -178,4 +178,5 @@ FORMAT = Format(
     parser=TensorBoard,
     chained=True,
     newest=lambda _first, last: tail_points(last),
+    held=True,
 )

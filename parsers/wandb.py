@@ -193,4 +193,5 @@ FORMAT = Format(
     order=10,
     rank=90,
     parser=Wandb,
+    held=True,
 )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ppo_top.model import State
 from ppo_top.run import Run
 from ppo_top.words import duration
+from ppo_top.writers import Writers
 
 QUIET_S = 60.0
 """Shorter silences are never a stall: checkpoints and evaluations take that long."""
@@ -25,6 +26,8 @@ RECENT = 20
 
 FORGOTTEN_S = 24 * 3600.0
 """After a day of silence a run is not called stalled any more: it is over, without a word."""
+
+WRITERS = Writers()
 
 _WRITER = re.compile(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
 
@@ -57,8 +60,11 @@ def _by_rhythm(run: Run, now: float) -> Standing:
     words = f"nothing new for {duration(quiet)}"
     if quiet > max(FORGOTTEN_S, 4 * limit):
         return Standing(State.UNKNOWN, f"{words}, no word of its end")
-    if _writer_gone(source.source.path.name for source in run.sources.values()):
+    logs = [source.source for source in run.sources.values()]
+    if _writer_gone(log.path.name for log in logs):
         return Standing(State.UNKNOWN, f"{words}, its process is gone")
+    if WRITERS.gone(log.path for log in logs if log.format.held):
+        return Standing(State.UNKNOWN, f"{words}, no process has it open")
     return Standing(State.STALLED, words)
 
 

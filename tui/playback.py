@@ -22,7 +22,7 @@ class Stage(Protocol):
 
     desk: Desk
 
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> object: ...
+    def after(self, delay: float, callback: Callable[[], None]) -> object: ...
     def draw(self) -> None: ...
     def toast(self, text: str) -> None: ...
 
@@ -43,7 +43,7 @@ class Playback:
 
     def _sleep(self, seconds: float) -> None:
         self._waiting = True
-        self.stage.set_timer(seconds, self._tick)
+        self.stage.after(seconds, self._tick)
 
     def _tick(self) -> None:
         self._waiting = False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
 
 from textual.app import App
 from textual.screen import Screen
-from textual.timer import Timer
 
 from ppo_top import mishap
 from ppo_top.follow import Follower
@@ -74,7 +74,7 @@ class Show(App[int]):
         self.pump = Pump(follower, self._arrived, once) if follower is not None else None
         self.hits: list[Hit] = []
         self.ear = Ear()
-        self._timer: Timer | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._judging = False
         self._at_hand: list[str] = []
         self._tidied = 0.0
@@ -109,6 +109,14 @@ class Show(App[int]):
         self.notifier.restore()
         if self.pump is not None:
             self.pump.stop()
+
+    def after(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call back after some seconds, when the messages before it have had their turn.
+
+        Textual's own timer for one call (8.2) never calls where its thread is held up at the start
+        for longer than the delay: it takes the moment for missed. A reader beside does that.
+        """
+        return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
 
     def heard(self) -> None:
         """A key was pressed: reading and judging leave the interpreter to it for a moment."""
@@ -171,7 +179,7 @@ class Show(App[int]):
     def _judge_in(self, delay: float) -> None:
         if not self._judging:
             self._judging = True
-            self.set_timer(delay, self._judge_next)
+            self.after(delay, self._judge_next)
 
     def _judge_next(self) -> None:
         self._judging = False
@@ -232,7 +240,7 @@ class Show(App[int]):
     def _soon(self, delay: float) -> None:
         """Draw after a delay, once for all that happens until then."""
         if self._timer is None:
-            self._timer = self.set_timer(delay or 0.001, self._draw_news)
+            self._timer = self.after(delay, self._draw_news)
 
     def _draw_news(self) -> None:
         """Draw what came in, unless a key is to be answered first."""
@@ -248,7 +256,7 @@ class Show(App[int]):
         In a `hurry`, while a log is being read, that is what was there a moment ago.
         """
         if self._timer is not None:
-            self._timer.stop()
+            self._timer.cancel()
             self._timer = None
         size = self.canvas.size
         if not size.width or not size.height:

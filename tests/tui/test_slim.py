@@ -83,6 +83,23 @@ async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | N
         await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
 
 
+async def test_a_held_up_thread_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual's timers for one call may never fire under load; judging and drawing go on."""
+
+    class Lost:
+        def stop(self) -> None:
+            """There is nothing to stop."""
+
+    monkeypatch.setattr(PpoTop, "set_timer", lambda *_, **__: Lost())
+    app = make_app(tmp_path)
+    async with app.run_test(size=(120, 36)):
+        await until(lambda: app.notifier_ready)
+        await until(lambda: "10 stalled" in screen(app))
+        assert all(run.judged for run in app.desk.session.runs.values())
+
+
 async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
     """Comparing needs the points of each; a curve appears when its run was read again."""
     app = make_app(tmp_path)

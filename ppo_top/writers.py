@@ -1,0 +1,106 @@
+"""Whether anybody still writes a log: who has it open, as far as this machine can tell.
+
+Many trainers leave no word of their end: Stable-Baselines3 just closes its files. Silence alone
+cannot tell a run that is over from one that hangs; the table of open files can.
+"""
+
+# ruff: noqa: PTH115, PTH116, PTH120, PTH208
+# Paths stay text here: a node has tens of thousands of open files.
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ppo_top.watch import NETWORK, file_system
+
+FRESH_S = 20.0
+"""So long one look at all open files serves for all runs."""
+ALL_PROCESSES = "pid:[4026531836]"
+"""The first namespace of processes; from inside another one (a container) not all are seen."""
+
+
+class Writers:
+    """The files that processes of this machine have open."""
+
+    def __init__(self, proc: str = "/proc", clock: Callable[[], float] = time.monotonic) -> None:
+        self._proc = proc
+        self._clock = clock
+        self._looked = float("-inf")
+        self._open: dict[str, list[str]] = {}
+        self._free: dict[Path, bool] = {}
+        self._kinds: dict[str, str] = {}
+
+    def gone(self, logs: Iterable[Path]) -> bool:
+        """Whether none of these logs is open for writing; False where this machine cannot tell.
+
+        It cannot inside a container, of file systems on which other machines write, and of files
+        that belong to somebody whose processes cannot be seen.
+        """
+        if self._clock() - self._looked > FRESH_S:
+            self._open = self._look() if self._sees_all() else {}
+            self._free.clear()
+            self._looked = self._clock()
+        every = list(logs)
+        return bool(every and self._open) and all(map(self._is_free, every))
+
+    def _is_free(self, log: Path) -> bool:
+        if log not in self._free:
+            path = os.path.realpath(log)
+            written = any(_writes(place) for place in self._open.get(path, ()))
+            self._free[log] = not written and self._is_ours(path)
+        return self._free[log]
+
+    def _is_ours(self, log: str) -> bool:
+        """Whether only processes of this machine that we can see write there."""
+        try:
+            owner = os.stat(log).st_uid
+        except OSError:
+            return False
+        kind = self._kind(os.path.dirname(log))
+        return os.geteuid() in (0, owner) and bool(kind) and NETWORK.fullmatch(kind) is None
+
+    def _kind(self, folder: str) -> str:
+        if folder not in self._kinds:
+            self._kinds[folder] = file_system(folder)
+        return self._kinds[folder]
+
+    def _sees_all(self) -> bool:
+        try:
+            return os.readlink(f"{self._proc}/self/ns/pid") == ALL_PROCESSES
+        except OSError:
+            return False
+
+    def _look(self) -> dict[str, list[str]]:
+        """file -> where it is open, as `/proc/PID/fdinfo/N`."""
+        found: dict[str, list[str]] = {}
+        for process in filter(str.isdigit, os.listdir(self._proc)):
+            try:
+                handles = os.listdir(f"{self._proc}/{process}/fd")
+            except OSError:  # it ended just now, or is somebody else's
+                continue
+            for handle in handles:
+                target = _target(f"{self._proc}/{process}/fd/{handle}")
+                if target.startswith("/"):
+                    place = f"{self._proc}/{process}/fdinfo/{handle}"
+                    found.setdefault(target, []).append(place)
+        return found
+
+
+def _target(handle: str) -> str:
+    try:
+        return os.readlink(handle)
+    except OSError:
+        return ""
+
+
+def _writes(place: str) -> bool:
+    """Whether a handle is open for more than reading; one that was closed meanwhile is not."""
+    try:
+        with open(place, encoding="ascii") as file:
+            words = dict(line.split(":", 1) for line in file if ":" in line)
+        return int(words["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
+    except (OSError, KeyError, ValueError):
+        return False
