@@ -17,7 +17,11 @@ from pathlib import Path
 from ppo_top.watch import NETWORK, file_system
 
 FRESH_S = 20.0
-"""So long one look at all open files serves for all runs."""
+"""So long one look at all open files serves for all runs,"""
+SHARE = 200
+"""and one that took a second for so many seconds."""
+MOST_HANDLES = 20_000
+"""Where more files are open than this, nobody waits for a look at them: it takes some 60 ms."""
 ALL_PROCESSES = "pid:[4026531836]"
 """The first namespace of processes; from inside another one (a container) not all are seen."""
 
@@ -28,7 +32,7 @@ class Writers:
     def __init__(self, proc: str = "/proc", clock: Callable[[], float] = time.monotonic) -> None:
         self._proc = proc
         self._clock = clock
-        self._looked = float("-inf")
+        self._due = float("-inf")
         self._open: dict[str, list[str]] = {}
         self._free: dict[Path, bool] = {}
         self._kinds: dict[str, str] = {}
@@ -37,12 +41,13 @@ class Writers:
         """Whether none of these logs is open for writing; False where this machine cannot tell.
 
         It cannot inside a container, of file systems on which other machines write, and of files
-        that belong to somebody whose processes cannot be seen.
+        that belong to somebody whose processes cannot be seen, nor where very many files are open.
         """
-        if self._clock() - self._looked > FRESH_S:
+        begun = self._clock()
+        if begun >= self._due:
             self._open = self._look() if self._sees_all() else {}
             self._free.clear()
-            self._looked = self._clock()
+            self._due = begun + max(FRESH_S, SHARE * (self._clock() - begun))
         every = list(logs)
         return bool(every and self._open) and all(map(self._is_free, every))
 
@@ -74,13 +79,17 @@ class Writers:
             return False
 
     def _look(self) -> dict[str, list[str]]:
-        """file -> where it is open, as `/proc/PID/fdinfo/N`."""
+        """file -> where it is open, as `/proc/PID/fdinfo/N`; empty where too many are."""
         found: dict[str, list[str]] = {}
+        left = MOST_HANDLES
         for process in filter(str.isdigit, os.listdir(self._proc)):
             try:
                 handles = os.listdir(f"{self._proc}/{process}/fd")
             except OSError:  # it ended just now, or is somebody else's
                 continue
+            left -= len(handles)
+            if left < 0:
+                return {}
             for handle in handles:
                 target = _target(f"{self._proc}/{process}/fd/{handle}")
                 if target.startswith("/"):

@@ -91,8 +91,12 @@ def of_somebody_else(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(os, "geteuid", lambda: 123_456)
 
 
+def among_many(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(writers, "MOST_HANDLES", 2)
+
+
 @pytest.mark.parametrize(
-    "where", [in_container, on_a_network, on_an_unknown_disk, of_somebody_else]
+    "where", [in_container, on_a_network, on_an_unknown_disk, of_somebody_else, among_many]
 )
 def test_nothing_is_said_where_not_all_is_seen(
     where: Callable[[pytest.MonkeyPatch], None], log: Path, monkeypatch: pytest.MonkeyPatch
@@ -125,7 +129,8 @@ def test_a_silent_run_stalls_only_while_somebody_writes_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stable-Baselines3 says nothing at its end; nobody is alarmed by a run that is over."""
-    monkeypatch.setattr(state, "WRITERS", Writers(clock=iter(range(0, 10_000, 60)).__next__))
+    now = [0.0]
+    monkeypatch.setattr(state, "WRITERS", Writers(clock=lambda: now[0]))
     log = tmp_path / "run" / name
     log.parent.mkdir()
     shutil.copy(next(DEMO.glob(f"sb3_*/{name}")), log)
@@ -136,5 +141,6 @@ def test_a_silent_run_stalls_only_while_somebody_writes_it(
     with held(log):
         stood = standing(run, 1_760_000_600)
         assert stood == Standing(State.STALLED, "nothing new for 10 min")
+    now[0] += 60.0
     stood = standing(run, 1_760_000_600)
     assert stood == Standing(State.UNKNOWN, "nothing new for 10 min, no process has it open")
