@@ -232,6 +232,9 @@ def follow(
     follower = Follower(paths, patterns=settings.patterns)
     troubles = Troubles(err or sys.stderr)
     try:
+        # Watching is loaded before anything is said: CPython ends by the signal, and not with our
+        # exit code, when an interrupt meets an import that makes classes.
+        follower.wait(0.0)
         while True:
             catch_up(follower, session)
             reporter.look(time.time())
