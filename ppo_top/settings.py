@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from ppo_top.own_rule import WORDS, fault, is_number, own_rule
 from ppo_top.own_rule import OwnRule as OwnRule
+from ppo_top.places import is_file
 
 NAME = "ppo-top.toml"
 MOST_BYTES = 256 * 1024
@@ -83,17 +84,12 @@ def load(
     places = [(logs / NAME, False)] if logs is not None else []
     places.append((own or config_directory(environ) / NAME, True))
     for path, trusted in places:
-        if own is not None and path == own and not _is_file(path):
+        if own is not None and path == own and not is_file(path):
             problems = (*settings.problems, f"{path}: no such file")
             settings = replace(settings, problems=problems)
-        elif _is_file(path):
+        elif is_file(path):
             settings = _Reader(path, trusted, known, is_concept).read(settings)
     return settings
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is such a file; none can be seen in a folder that is closed to us."""
-    return os.path.isfile(path)  # noqa: PTH113 (`Path.is_file` raises there)
 
 
 def config_directory(environ: Mapping[str, str] = os.environ) -> Path:

@@ -4,7 +4,7 @@ Many trainers leave no word of their end: Stable-Baselines3 just closes its file
 cannot tell a run that is over from one that hangs; the table of open files can.
 """
 
-# ruff: noqa: PTH115, PTH116, PTH120, PTH208
+# ruff: noqa: PTH115, PTH116, PTH119, PTH120, PTH208
 # Paths stay text here: a node has tens of thousands of open files.
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Writers:
         self._proc = proc
         self._clock = clock
         self._due = float("-inf")
-        self._open: dict[str, list[str]] = {}
+        self._open: dict[str, list[tuple[str, str]]] = {}
         self._free: dict[Path, bool] = {}
         self._kinds: dict[str, str] = {}
 
@@ -43,29 +43,47 @@ class Writers:
         It cannot inside a container, of file systems on which other machines write, and of files
         that belong to somebody whose processes cannot be seen, nor where very many files are open.
         """
+        every = list(logs)
+        if not every:
+            return False
         begun = self._clock()
         if begun >= self._due:
             self._open = self._look() if self._sees_all() else {}
             self._free.clear()
             self._due = begun + max(FRESH_S, SHARE * (self._clock() - begun))
-        every = list(logs)
-        return bool(every and self._open) and all(map(self._is_free, every))
+        return bool(self._open) and all(map(self._is_free, every))
 
     def _is_free(self, log: Path) -> bool:
         if log not in self._free:
-            path = os.path.realpath(log)
-            written = any(_writes(place) for place in self._open.get(path, ()))
-            self._free[log] = not written and self._is_ours(path)
+            self._free[log] = self._look_at(os.path.realpath(log))
         return self._free[log]
 
-    def _is_ours(self, log: str) -> bool:
-        """Whether only processes of this machine that we can see write there."""
+    def _look_at(self, log: str) -> bool:
+        """Whether only processes that we can see write there, and none has it open to write.
+
+        It is the file that counts: a container knows it by another path.
+        """
         try:
-            owner = os.stat(log).st_uid
+            found = os.stat(log)
         except OSError:
             return False
         kind = self._kind(os.path.dirname(log))
-        return os.geteuid() in (0, owner) and bool(kind) and NETWORK.fullmatch(kind) is None
+        if os.geteuid() not in (0, found.st_uid) or not kind or NETWORK.fullmatch(kind):
+            return False
+        handles = self._open.get(os.path.basename(log), ())
+        return not any(self._writes(handle, found) for handle in handles)
+
+    def _writes(self, handle: tuple[str, str], log: os.stat_result) -> bool:
+        """Whether a handle is of this file and for more than reading; one that is closed is not."""
+        process, number = handle
+        try:
+            if not os.path.samestat(os.stat(f"{self._proc}/{process}/fd/{number}"), log):
+                return False
+            with open(f"{self._proc}/{process}/fdinfo/{number}", encoding="ascii") as file:
+                words = dict(line.split(":", 1) for line in file if ":" in line)
+            return int(words["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
+        except (OSError, KeyError, ValueError):
+            return False
 
     def _kind(self, folder: str) -> str:
         if folder not in self._kinds:
@@ -78,9 +96,12 @@ class Writers:
         except OSError:
             return False
 
-    def _look(self) -> dict[str, list[str]]:
-        """file -> where it is open, as `/proc/PID/fdinfo/N`; empty where too many are."""
-        found: dict[str, list[str]] = {}
+    def _look(self) -> dict[str, list[tuple[str, str]]]:
+        """A file's name -> process and handle of each that has one of this name open.
+
+        Empty where too many files are open.
+        """
+        found: dict[str, list[tuple[str, str]]] = {}
         left = MOST_HANDLES
         for process in filter(str.isdigit, os.listdir(self._proc)):
             try:
@@ -93,8 +114,7 @@ class Writers:
             for handle in handles:
                 target = _target(f"{self._proc}/{process}/fd/{handle}")
                 if target.startswith("/"):
-                    place = f"{self._proc}/{process}/fdinfo/{handle}"
-                    found.setdefault(target, []).append(place)
+                    found.setdefault(os.path.basename(target), []).append((process, handle))
         return found
 
 
@@ -103,13 +123,3 @@ def _target(handle: str) -> str:
         return os.readlink(handle)
     except OSError:
         return ""
-
-
-def _writes(place: str) -> bool:
-    """Whether a handle is open for more than reading; one that was closed meanwhile is not."""
-    try:
-        with open(place, encoding="ascii") as file:
-            words = dict(line.split(":", 1) for line in file if ":" in line)
-        return int(words["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
-    except (OSError, KeyError, ValueError):
-        return False

@@ -61,6 +61,19 @@ def test_a_log_is_written_as_long_as_somebody_has_it_open(log: Path) -> None:
     assert Writers().gone([link])
 
 
+def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
+    """`docker run -v $PWD/runs:/workspace`: it is the file that is open, not its path."""
+    elsewhere = log.parent / "workspace" / log.name
+    elsewhere.parent.mkdir()
+    elsewhere.hardlink_to(log)
+    with held(elsewhere):
+        assert not Writers().gone([log])
+    other = log.parent / "other" / log.name
+    other.parent.mkdir()
+    with held(other):
+        assert Writers().gone([log])
+
+
 def test_of_several_logs_one_that_is_written_is_enough(log: Path) -> None:
     """A console ends in a file, the trainer has long closed its tables."""
     console = log.with_name("train.log")

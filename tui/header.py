@@ -47,18 +47,16 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
         sums.append(line((f"{glyphs.verdict['crit']} {counts.crit}", "crit")))
     if counts.warn:
         sums.append(line((f"{glyphs.verdict['warn']} {counts.warn}", "warn")))
-    if counts.live:
-        sums.append(line((f"{counts.live} live", "live")))
-    if counts.starting:
-        sums.append(line((f"{counts.starting} to begin", "starting")))
-    if counts.stalled:
-        sums.append(line((f"{counts.stalled} stalled", "stalled")))
-    if counts.died:
-        sums.append(line((f"{counts.died} died", "died")))
-    if counts.finished:
-        sums.append(line((f"{counts.finished} finished", "dim")))
-    if counts.unknown:
-        sums.append(line((f"{counts.unknown} unknown", "dim")))
+    for amount, words, style in (
+        (counts.live, "live", "live"),
+        (counts.starting, "to begin", "starting"),
+        (counts.stalled, "stalled", "stalled"),
+        (counts.died, "died", "died"),
+        (counts.finished, "finished", "dim"),
+        (counts.unknown, "unknown", "dim"),
+    ):
+        if amount:
+            sums.append(line((f"{amount} {words}", style)))
     return sums or [line((plural(counts.total, "run"), "dim"))]
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import string
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,15 @@ def test_defaults_of_sb3(algorithm):
         assert same(line.default, parameters[line.name].default), line
 
 
+def of_trl(module: str, name: str) -> Any:
+    """A configuration of the installed TRL; a version without it skips the test."""
+    pytest.importorskip("trl")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        pytest.skip(f"this version of TRL has no {name}")
+
+
 # TRL warns of its experimental folder, and of defaults of its own that transformers has renamed.
 @pytest.mark.filterwarnings(
     "ignore:You are importing from 'trl.experimental'", "ignore::FutureWarning"
@@ -53,11 +63,7 @@ def test_defaults_of_sb3(algorithm):
 )
 def test_defaults_of_trl(trainer, module, name, tmp_path):
     """What the catalogue says of TRL is what its configurations hold, where that is installed."""
-    pytest.importorskip("trl")
-    try:
-        kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        pytest.skip(f"this version of TRL has no {name}")
+    kind = of_trl(module, name)
     config = kind(output_dir=str(tmp_path), bf16=False, use_cpu=True)
     fields = {field.name for field in dataclasses.fields(config)}
     listed = lines(trainer)
@@ -125,11 +131,7 @@ def test_sb3_has_the_wrappers_that_advice_names():
 )
 def test_trl_has_what_advice_names(producer, family, module, name):
     """Every option is a field of the configuration, where that is installed."""
-    pytest.importorskip("trl")
-    try:
-        kind = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        pytest.skip(f"this version of TRL has no {name}")
+    kind = of_trl(module, name)
     named = advised(producer, family)
     assert "learning_rate" in named
     assert named <= {field.name for field in dataclasses.fields(kind)}
