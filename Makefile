@@ -20,7 +20,7 @@ real: .venv-real/ready
 	.venv-real/bin/python -m pytest -q -m real tests
 
 docs: .venv/ready
-	$(PYTHON) -m tests.docs
+	$(PYTHON) -m tools.docs
 
 bench: .venv/ready
 	$(PYTHON) benchmarks/ingest.py

@@ -27,12 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.literal import Alarm, alarms
 from benchmarks.shares import quantiles, share
 from corpus.table import KINDS, RUNS, kind
-from ppo_top.backtest import reward_fell
-from ppo_top.load import load
 from ppo_top.model import Finding, Row, Severity
+from ppo_top.output.backtest import reward_fell
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.judge import Judge
-from ppo_top.run import Run
+from ppo_top.runs.load import load
+from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
 
 WARN, CRIT = Severity.WARN, Severity.CRIT

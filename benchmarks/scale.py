@@ -22,9 +22,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ppo_top.follow import Follower
-from ppo_top.run import Run
-from ppo_top.session import MOST_WAITING, Session
+from ppo_top.files.follower import Follower
+from ppo_top.runs.run import Run
+from ppo_top.runs.session import MOST_WAITING, Session
 from ppo_top.settings import Settings
 
 TAGS = [

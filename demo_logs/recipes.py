@@ -50,8 +50,8 @@ def torch_recipe(fault: str, about: str, *seen: str) -> Recipe:
     """Describe a run of the PPO that ships with ppo-top."""
     return Recipe(
         name="torch_cartpole" if fault == "none" else f"torch_cartpole_{fault}",
-        about=f"The plain PyTorch PPO of `ppo_top/demo_ppo.py` on CartPole-v1, seed 1: {about}",
-        command=f"-m ppo_top.demo_train --logdir logs --fault {fault} --seed 1",
+        about=f"The plain PyTorch PPO of `ppo_top/demo/ppo.py` on CartPole-v1, seed 1: {about}",
+        command=f"-m ppo_top.demo.train --logdir logs --fault {fault} --seed 1",
         keep=("stdout.log", "*tfevents*"),
         seen=seen,
         merge_stderr=True,

@@ -1,4 +1,7 @@
-"""One module a log format; each has a constant `FORMAT` and knows nothing of the others."""
+"""Log formats: each module or package here but `base` and `shared` is one.
+
+It has a constant `FORMAT`, or several `FORMATS`, and knows nothing of the others.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ from ppo_top.parsers.base import Format
 Claim = Callable[[str, bytes], Format | bool | None]
 Patterns = Sequence[re.Pattern[str]]
 
+NOT_FORMATS = ("base", "shared")
+
 
 @cache
 def formats() -> tuple[Format, ...]:
     """Every format in this folder, in the order in which they are asked."""
-    found = []
+    found: list[Format] = []
     for module in pkgutil.iter_modules(__path__):
-        if module.name.startswith("_"):
-            continue  # shared by formats, no format itself
+        if module.name in NOT_FORMATS:
+            continue
         loaded = importlib.import_module(f"ppo_top.parsers.{module.name}")
-        found.extend(vars(loaded).get("FORMATS", ()))
-        if "FORMAT" in vars(loaded):
-            found.append(loaded.FORMAT)
+        found.extend(vars(loaded).get("FORMATS") or (loaded.FORMAT,))
     return tuple(sorted(found, key=lambda each: (each.order, each.name)))
 
 

@@ -10,10 +10,10 @@ import json
 import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem
-from ppo_top.parsers._numbers import number, whole
-from ppo_top.parsers._segments import Segment, Segments
-from ppo_top.parsers._sheet import Sheet
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.columns import Sheet
+from ppo_top.parsers.shared.line_splitter import Segment, Segments
+from ppo_top.parsers.shared.number_text import number, whole
 
 _LONGEST = 1 << 20
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable
 
 from ppo_top.model import Batch, ConfigValue, Problem
-from ppo_top.parsers._objects import first_object, settings_of
-from ppo_top.parsers._segments import Segments
-from ppo_top.parsers._yaml import LONGEST, Outline
 from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.json_objects import first_object, settings_of
+from ppo_top.parsers.shared.line_splitter import Segments
+from ppo_top.parsers.shared.yaml_subset import LONGEST, Outline
 
 _LARGEST = 1 << 20
 _MOST = 2000

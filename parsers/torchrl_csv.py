@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Problem
-from ppo_top.parsers._numbers import number, whole
-from ppo_top.parsers._segments import Segment, Segments
-from ppo_top.parsers._sheet import Sheet
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.columns import Sheet
+from ppo_top.parsers.shared.line_splitter import Segment, Segments
+from ppo_top.parsers.shared.number_text import number, whole
 
 _LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
 _BEGINS = re.compile(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")

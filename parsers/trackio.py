@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from ppo_top.model import Batch, Columns, ConfigValue, Problem
-from ppo_top.parsers._begins import begins
-from ppo_top.parsers._flat import as_float, load, numbers, settings
-from ppo_top.parsers._numbers import whole
-from ppo_top.parsers._segments import Segments
-from ppo_top.parsers._sqlite import MAGIC, Busy, Row, Snapshot, columns
-from ppo_top.parsers._timestamp import iso
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.json_values import as_float, load, numbers, settings
+from ppo_top.parsers.shared.line_splitter import Segments
+from ppo_top.parsers.shared.magic import begins
+from ppo_top.parsers.shared.number_text import whole
+from ppo_top.parsers.shared.sqlite_snapshot import MAGIC, Busy, Row, Snapshot, columns
+from ppo_top.parsers.shared.timestamps import iso
 
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _ROWS = 2000

@@ -10,10 +10,10 @@ import math
 import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
-from ppo_top.parsers._numbers import whole
-from ppo_top.parsers._objects import first_object
-from ppo_top.parsers._sheet import Sheet
 from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.columns import Sheet
+from ppo_top.parsers.shared.json_objects import first_object
+from ppo_top.parsers.shared.number_text import whole
 
 _LARGEST = 256 << 20
 _SETTINGS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")

@@ -14,15 +14,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from ppo_top.follow import Follower
-from ppo_top.memory import Memory
-from ppo_top.session import Session
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from ppo_top.support.acknowledgements import Memory
 from ppo_top.tui import Replay
-from ppo_top.tui.actions import Actions
-from ppo_top.tui.desk import Desk
-from ppo_top.tui.layers import picture
-from ppo_top.tui.theme import THEMES
+from ppo_top.tui.draw.overlays import picture
+from ppo_top.tui.graphics.theme import THEMES
+from ppo_top.tui.state.actions import Actions
+from ppo_top.tui.state.ui_state import Desk
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI, TerminalTheme
 
-from ppo_top.tui.spans import Line
-from ppo_top.tui.theme import Theme
+from ppo_top.tui.graphics.styled_text import Line
+from ppo_top.tui.graphics.theme import Theme
 
 WIDE, HIGH, FONT = 8.43, 18.0, 14
 BARS = "▁▂▃▄▅▆▇█"

@@ -1,7 +1,7 @@
 """The screen: the only place where Textual, Rich and plotext are known.
 
-`ppo_top.tui.app.run` shows the screen until the user quits and gives the exit code. This module
-itself loads nothing of Textual, so that a command line can be understood before it is needed.
+`ppo_top.tui.app.start.run` shows the screen until the user quits and gives the exit code. This
+module itself loads nothing of Textual, so that a command line is parsed before it is needed.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from ppo_top.rules.rule import Limits, Rule
-from ppo_top.rules.run import Run
-from ppo_top.rules.say import label
-from ppo_top.rules.terms import NAMES
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.rule import Limits, Rule
+from ppo_top.rules.engine.terms import NAMES
+from ppo_top.rules.engine.wording import label
 
 
 class Skipped(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ppo_top.model import Finding, Mark
-from ppo_top.rules.bands import band
-from ppo_top.rules.rule import Reading, Rule
-from ppo_top.rules.run import Run
-from ppo_top.rules.say import label, num, show
-from ppo_top.rules.terms import WARN
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.ranges import band
+from ppo_top.rules.engine.rule import Reading, Rule
+from ppo_top.rules.engine.terms import WARN
+from ppo_top.rules.engine.wording import label, num, show
 
 
 def own_evidence(rule: Rule, reading: Reading, run: Run) -> tuple[str, ...]:

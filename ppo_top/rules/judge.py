@@ -10,19 +10,19 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from ppo_top import mishap
 from ppo_top.model import Change, Finding, Mark, Profile, Row, Severity
-from ppo_top.own_rule import OwnRule
 from ppo_top.rules import book
 from ppo_top.rules.advice import fill
+from ppo_top.rules.console_text import LAST_ERROR
 from ppo_top.rules.coverage import Skipped, Warming, points, skipped, warming
+from ppo_top.rules.custom import rule_of
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.persistence import Latch
+from ppo_top.rules.engine.rule import Limits, Reading, Rule
+from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import gather, own_evidence
-from ppo_top.rules.latch import Latch
-from ppo_top.rules.own import rule_of
-from ppo_top.rules.rule import Limits, Reading, Rule
-from ppo_top.rules.run import Run
-from ppo_top.rules.terms import CRIT, WATCH
-from ppo_top.rules.text import LAST_ERROR
+from ppo_top.settings.custom_rule import OwnRule
+from ppo_top.support import internal_errors as mishap
 
 NOTE_FADES = 20
 """A finding that rests on console text alone clears after so many rows without more of it."""

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from ppo_top.follow import Follower
-from ppo_top.session import Session
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
+from ppo_top.runs.source import MOST_LINES
 from ppo_top.settings import Settings
-from ppo_top.sources import MOST_LINES
-from tests.faults.answers import answered
-from tests.faults.tool import Tool, copy_of, environment, until
-from tests.test_end_to_end import app_on, screen_text
-from tests.test_end_to_end import until as seen
+from tests.cli.test_end_to_end import app_on, screen_text
+from tests.cli.test_end_to_end import until as seen
+from tests.support.installed_program import Tool, copy_of, environment, until
+from tests.support.key_delays import answered
 
 LINE = "Iteration {0}/900000 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%\n"
 MEGA = 1 << 20

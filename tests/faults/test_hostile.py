@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.screen import Screen
-from tests.faults.tool import Tool, copy_of
+from tests.support.installed_program import Tool, copy_of
+from tests.support.program_in_terminal import Screen
 
 EVIL = "a\x1b]0;owned\x07\x1b[3J\x9b31m\u202eb\u200b[red]c[/red]\r\nd"
 SIGNS = ("\x1b]0;owned", "\x1b[3J", "\x9b", "\u202e", "\u200b", "\x07")

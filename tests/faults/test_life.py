@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.screen import ENTERED, HIDDEN, LEFT, SHOWN, Screen
-from tests.faults.tool import Tool, copy_of, until
+from tests.support.installed_program import Tool, copy_of, until
+from tests.support.program_in_terminal import ENTERED, HIDDEN, LEFT, SHOWN, Screen
 
 
 @pytest.fixture

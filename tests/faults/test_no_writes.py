@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.screen import Screen
-from tests.faults.tool import DEMO, Tool, copy_of
+from tests.support.installed_program import DEMO, Tool, copy_of
+from tests.support.program_in_terminal import Screen
 
 STRACE = shutil.which("strace")
 CALLS = "trace=%file,flock,fcntl,ftruncate,fchmod,fchown,fallocate,write,pwrite64"

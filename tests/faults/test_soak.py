@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.soak import soak
+from tests.support.soak import soak
 
 
 def test_some_seconds(tmp_path: Path) -> None:

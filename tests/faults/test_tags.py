@@ -10,12 +10,12 @@ from statistics import median
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.follow import Follower
-from ppo_top.sources import MOST_TAGS
-from tests.faults.answers import answered
-from tests.faults.tool import PEAK, Tool
-from tests.test_end_to_end import app_on, screen_text
-from tests.test_end_to_end import until as seen
+from ppo_top.files.follower import Follower
+from ppo_top.runs.source import MOST_TAGS
+from tests.cli.test_end_to_end import app_on, screen_text
+from tests.cli.test_end_to_end import until as seen
+from tests.support.installed_program import PEAK, Tool
+from tests.support.key_delays import answered
 
 
 @pytest.fixture(scope="module")

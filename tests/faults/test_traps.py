@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.faults.tool import PEAK, Tool, copy_of
 from tests.fuzz.files import board, project, seed_of_board
 from tests.fuzz.framed import BETWEEN
+from tests.support.installed_program import PEAK, Tool, copy_of
 
 DEEP = 100_000
 LONG = 50_000

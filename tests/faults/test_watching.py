@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.follow import Follower
+from ppo_top.files.follower import Follower
 from ppo_top.model import State
-from ppo_top.session import Session
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.view import look
-from tests.faults.tool import Tool, copy_of, until
-from tests.following import NUMBERS, claim
-from tests.test_end_to_end import app_on, screen_text
-from tests.test_end_to_end import until as seen
+from ppo_top.views.run_view import look
+from tests.cli.test_end_to_end import app_on, screen_text
+from tests.cli.test_end_to_end import until as seen
+from tests.support.installed_program import Tool, copy_of, until
+from tests.support.number_log import NUMBERS, claim
 
 UNSHARE = shutil.which("unshare")
 

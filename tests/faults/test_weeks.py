@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.check import Reporter, catch_up
-from ppo_top.follow import Follower
-from ppo_top.session import Session
+from ppo_top.files.follower import Follower
+from ppo_top.output.check import Reporter, catch_up
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 
 KIBI = 1 << 10

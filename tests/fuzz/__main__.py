@@ -26,7 +26,7 @@ TOGETHER = "together"
 PARSERS = ["ppo_top.parsers"]
 FOLLOWED = {
     "judge": ["ppo_top.rules"],
-    "words": ["ppo_top.words"],
+    "words": ["ppo_top.text.format"],
     "settings": ["ppo_top.settings"],
 }
 """The code whose ways are counted, where it is not the parsers'."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ppo_top.parsers.base import Store
 from tests.fuzz.framed import BETWEEN
-from tests.parsers.harness import Read
-from tests.parsers.recorded import in_memory
+from tests.support.parser_harness import Read
+from tests.support.recordings import in_memory
 
 NAMES = {
     "sb3-evaluations": "evaluations.npz",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from ppo_top.parsers._crc32c import crc32c, masked
-from tests.parsers.leveldb_files import logged
+from ppo_top.parsers.tensorboard.crc32c import crc32c, masked
+from tests.support.leveldb_files import logged
 
 BETWEEN = b"\0\xfe\xff\n"
 IDENT = b":W&B\xe1\xbe\0"

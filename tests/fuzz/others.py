@@ -8,19 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from ppo_top import mishap
-from ppo_top.card import report_lines
 from ppo_top.catalogue import is_concept
-from ppo_top.gain import Gain, Source
+from ppo_top.files.update import Gain, Source
+from ppo_top.output.json_report import as_json, object_text
+from ppo_top.output.text_report import report_lines
 from ppo_top.parsers import formats
-from ppo_top.parsers._protobuf import Malformed, fields
-from ppo_top.report import as_json, object_text
+from ppo_top.parsers.shared.protobuf import Malformed, fields
 from ppo_top.rules.book import RULES
-from ppo_top.session import Session
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings, load
-from ppo_top.view import look
-from ppo_top.words import clean
-from tests.parsers.recorded import in_memory
+from ppo_top.support import internal_errors as mishap
+from ppo_top.text.format import clean
+from ppo_top.views.run_view import look
+from tests.support.recordings import in_memory
 
 WRITTEN_S = 900.0
 """When the judged run was last written, in unix seconds."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ppo_top.parsers import claim
-from ppo_top.parsers._leveldb import Log, Record
-from ppo_top.parsers._tfrecord import HEADER as RECORD_HEADER
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.leveldb import Log, Record
+from ppo_top.parsers.tensorboard.tfrecord import HEADER as RECORD_HEADER
 from tests.fuzz import files
 from tests.fuzz.framed import BETWEEN, IDENT
 from tests.fuzz.targets import prepared

@@ -11,10 +11,11 @@ from functools import partial
 from unittest import mock
 
 from ppo_top.model import Batch
-from ppo_top.parsers import claim, formats, tfevents
+from ppo_top.parsers import claim, formats
 from ppo_top.parsers.base import Format, Parser
+from ppo_top.parsers.tensorboard import parser as tfevents
 from tests.fuzz import files, framed, others
-from tests.parsers.harness import Read, assert_same, cuts
+from tests.support.parser_harness import Read, assert_same, cuts
 
 PLACES = 4
 HEAD = 2 * PLACES

@@ -10,7 +10,7 @@ import pytest
 
 from ppo_top.parsers import sb3_monitor
 from ppo_top.parsers.sb3_monitor import Monitor
-from tests.parsers.harness import every_way
+from tests.support.parser_harness import every_way
 
 HERE = Path(__file__).parents[2]
 FILES = [

@@ -9,10 +9,10 @@ import pytest
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers import claim
-from ppo_top.parsers._yaml import scalar
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.settings_files import JsonSettings, YamlSettings
-from tests.parsers.harness import chunks, every_way, feed
+from ppo_top.parsers.shared.yaml_subset import scalar
+from tests.support.parser_harness import chunks, every_way, feed
 
 DATA = Path(__file__).parents[1] / "data"
 

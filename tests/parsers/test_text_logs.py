@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ppo_top.parsers import claim
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from tests.parsers.harness import Read, assert_same, chunks, cuts, feed
+from tests.support.parser_harness import Read, assert_same, chunks, cuts, feed
 
 HERE = Path(__file__).parents[2]
 TEXT = {

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.feed import FileFeed
-from ppo_top.group import place_of
+from ppo_top.files.log_reader import FileFeed
 from ppo_top.parsers import claim
 from ppo_top.parsers.torchrl_csv import FORMAT, Scalars, claims, tag_of
-from tests.parsers.harness import Read, assert_same, cuts, every_way, feed
-from tests.parsers.recorded import DATA, columns, expected, spoilt, truncated_everywhere
+from ppo_top.runs.grouping import place_of
+from tests.support.parser_harness import Read, assert_same, cuts, every_way, feed
+from tests.support.recordings import DATA, columns, expected, spoilt, truncated_everywhere
 
 RUN = DATA / "torchrl_0.14.1" / "csv"
 REWARD = (RUN / "ppo/scalars/train/reward.csv").read_bytes()

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.feed import FileFeed
+from ppo_top.files.log_reader import FileFeed
 from ppo_top.model import Batch
 from ppo_top.parsers import claim
 from ppo_top.parsers.trackio import FORMATS, Inbox, Trackio
-from tests.parsers.harness import Read, assert_same, chunks, cuts, every_way, feed
-from tests.parsers.recorded import (
+from tests.support.parser_harness import Read, assert_same, chunks, cuts, every_way, feed
+from tests.support.recordings import (
     DATA,
     columns,
     expected,

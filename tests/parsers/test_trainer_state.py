@@ -12,7 +12,7 @@ from ppo_top.model import State
 from ppo_top.parsers import claim, trainer_state
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.trainer_state import TrainerState
-from tests.parsers.harness import every_way, feed
+from tests.support.parser_harness import every_way, feed
 
 HERE = Path(__file__).parents[2]
 FILES = sorted((HERE / "demo_logs").rglob("trainer_state.json")) + sorted(

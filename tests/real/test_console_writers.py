@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console import Console
-from ppo_top.parsers.csvlog import CsvLog
-from ppo_top.parsers.jsonlines import JsonLines
-from tests.parsers.harness import feed
+from ppo_top.parsers.console.parser import Console
+from ppo_top.parsers.csv_table import CsvLog
+from ppo_top.parsers.json_lines import JsonLines
+from tests.support.parser_harness import feed
 
 pytestmark = pytest.mark.real
 logger = pytest.importorskip("stable_baselines3.common.logger")

@@ -29,7 +29,7 @@ Scalars = dict[str, list[float]]
 def train(logdir: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Train in a process of its own, as the live demo does."""
     return subprocess.run(
-        [sys.executable, "-m", "ppo_top.demo_train", "--logdir", str(logdir), *options],
+        [sys.executable, "-m", "ppo_top.demo.train", "--logdir", str(logdir), *options],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -62,7 +62,7 @@ def column(lines: Sequence[str], group: int) -> list[float]:
 def test_without_torch_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     """Where torch is missing, only main() fails, and says in one line what to install."""
     blocked = (
-        "import sys; sys.modules['torch'] = None; from ppo_top.demo_train import main;"
+        "import sys; sys.modules['torch'] = None; from ppo_top.demo.train import main;"
         f"sys.exit(main(['--logdir', {str(tmp_path)!r}]))"
     )
     done = subprocess.run(

@@ -13,10 +13,10 @@ import pytest
 from ppo_top.catalogue import Option, options
 from ppo_top.model import Profile
 from ppo_top.rules.advice import Options
+from ppo_top.rules.advice.advised_option import Named
+from ppo_top.rules.advice.phrases import PHRASES, RECORDERS, SCALERS
 from ppo_top.rules.book import RULES
-from ppo_top.rules.named import Named
-from ppo_top.rules.phrases import PHRASES, RECORDERS, SCALERS
-from ppo_top.rules.run import Run
+from ppo_top.rules.engine.context import Run
 
 pytestmark = pytest.mark.real
 

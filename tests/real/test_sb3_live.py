@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.follow import Follower
-from ppo_top.session import Session
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 
 pytestmark = pytest.mark.real

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.parsers.tfevents import TensorBoard
-from tests.parsers.event_files import oracle
-from tests.parsers.harness import Read, every_way
+from ppo_top.parsers.tensorboard.parser import TensorBoard
+from tests.support.event_files import oracle
+from tests.support.parser_harness import Read, every_way
 
 pytestmark = pytest.mark.real
 torch = pytest.importorskip("torch")

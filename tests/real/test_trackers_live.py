@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.follow import Follower
+from ppo_top.files.follower import Follower
 from ppo_top.model import Ended, State
 
 pytestmark = pytest.mark.real
@@ -216,7 +216,7 @@ def test_typed_values_of_newer_wandb_messages_are_read() -> None:
     pytest.importorskip("wandb")
     from wandb.proto.wandb_internal_pb2 import Record
 
-    from ppo_top.parsers.wandb import IDENT, Wandb
+    from ppo_top.parsers.wandb.parser import IDENT, Wandb
 
     record = Record()
     if "number" not in record.history.item.add().DESCRIPTOR.fields_by_name:

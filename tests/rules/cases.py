@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.model import ConfigValue, Severity
-from tests.rules.runs import Columns, jitter
+from tests.support.drawn_runs import Columns, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 NAN = math.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.rules.cases import CRIT, INFO, WATCH, Case, after
-from tests.rules.runs import jitter
+from tests.support.drawn_runs import jitter
 
 
 def level(i: int) -> float:

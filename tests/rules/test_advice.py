@@ -10,8 +10,8 @@ from ppo_top.catalogue import options, producers
 from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import Options, fill
 from ppo_top.rules.book import BY_ID, RULES
-from ppo_top.rules.run import Run
-from tests.rules.runs import CTRL, findings, profile, rows
+from ppo_top.rules.engine.context import Run
+from tests.support.drawn_runs import CTRL, findings, profile, rows
 
 FAMILY = {each.id: each.family for each in producers()}
 

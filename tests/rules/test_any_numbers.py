@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ppo_top.catalogue import concepts
 from ppo_top.model import Mark, Profile, Row
 from ppo_top.rules.judge import Judge
-from tests.rules.runs import HEALTHY, PRODUCERS, findings, rows
+from tests.support.drawn_runs import HEALTHY, PRODUCERS, findings, rows
 
 NAMES = [name.replace("{f}", "{x}") for name in concepts()]
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, -1e300, 1e-9, 500.0, float("nan"), float("inf")]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchmarks.diagnosis import RUNS, accepted_rules, kind, reached
-from ppo_top.load import load
 from ppo_top.model import Finding, Severity
+from ppo_top.runs.load import load
 from ppo_top.settings import Settings
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.own_rule import OwnRule
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
+from ppo_top.settings.custom_rule import OwnRule
 from tests.rules.cases import fallen, flat
-from tests.rules.runs import CTRL, GRPO, findings, judged, profile, rows, told
+from tests.support.drawn_runs import CTRL, GRPO, findings, judged, profile, rows, told
 
 SICK = {
     **CTRL,

@@ -6,7 +6,7 @@ import pytest
 
 from ppo_top.model import Finding, Severity
 from ppo_top.rules.judge import Judge
-from tests.rules.runs import (
+from tests.support.drawn_runs import (
     CTRL,
     Columns,
     findings,

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ppo_top.model import Profile, Severity
-from tests.rules.runs import (
+from tests.support.drawn_runs import (
     GRPO,
     RLHF,
     Columns,

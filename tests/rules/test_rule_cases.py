@@ -11,7 +11,7 @@ from ppo_top.rules.advice import NAMES
 from ppo_top.rules.book import BY_ID, RULES
 from tests.rules import cases, cases_llm
 from tests.rules.cases import Case
-from tests.rules.runs import HEALTHY, PRODUCERS, findings, judged, rows, told
+from tests.support.drawn_runs import HEALTHY, PRODUCERS, findings, judged, rows, told
 
 CASES = (*cases.CASES, *cases_llm.CASES)
 

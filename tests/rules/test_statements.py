@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.model import Profile
-from ppo_top.rules.bands import band
 from ppo_top.rules.book import BY_ID, by_code
+from ppo_top.rules.engine.ranges import band
 
 STATEMENTS = {
     "reward_mean rises steadily, a plateau is stagnation": (

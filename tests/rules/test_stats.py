@@ -8,8 +8,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.rules.history import History
-from ppo_top.rules.stats import Noise, Trend, median, swings
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.stats import Noise, Trend, median, swings
 
 NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60)
 

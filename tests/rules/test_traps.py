@@ -7,8 +7,18 @@ import math
 import pytest
 
 from ppo_top.model import Profile, Severity, Status
-from ppo_top.rules.bands import colour
-from tests.rules.runs import CTRL, GRPO, RLHF, Columns, findings, jitter, profile, rows, told
+from ppo_top.rules.engine.ranges import colour
+from tests.support.drawn_runs import (
+    CTRL,
+    GRPO,
+    RLHF,
+    Columns,
+    findings,
+    jitter,
+    profile,
+    rows,
+    told,
+)
 
 WARN = Severity.WARN
 

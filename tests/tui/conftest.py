@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.memory import Memory
+from ppo_top.support.acknowledgements import Memory
 from ppo_top.tui import Replay
-from ppo_top.tui.desk import Desk
-from tests.tui.screens import FakeClock, read, write_sick
+from ppo_top.tui.state.ui_state import Desk
+from tests.support.screens import FakeClock, read, write_sick
 
 MakeDesk = Callable[..., Desk]
 

@@ -1,0 +1,117 @@
+"""What launchers and terminals put around a line: colours, ranks, clocks, log levels."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from ppo_top.model import UNKNOWN_TIME
+
+_RANK = re.compile(
+    r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
+)
+_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
+_SRUN = re.compile(r"\s{0,4}(\d{1,5}): ")
+_BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
+"""ML-Agents trains several behaviours at once and prints a line of each."""
+_BLANKS = re.compile(r"[ |]*+")
+_CLOCK = re.compile(
+    r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
+    r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
+)
+_SHORT_CLOCK = re.compile(
+    r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])"
+)
+_LEVEL = re.compile(
+    r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?",
+)
+_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
+_PLACE = re.compile(
+    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
+)
+
+
+class Cleaned(NamedTuple):
+    """A line without its wrapping."""
+
+    text: str
+    voice: str
+    """Which process speaks: "" when the line does not say it or it is the first rank."""
+    time: float
+
+
+class Unwrapper:
+    """Takes the wrapping off the lines of one stream.
+
+    `srun --label` puts `0: ` before each line, which looks like a list; it is taken for a rank
+    only after one number came twice.
+    """
+
+    def __init__(self) -> None:
+        self._labels: set[str] = set()
+        self._srun = False
+
+    def clean(self, text: str) -> Cleaned:
+        """The line's own words, who says them and when."""
+        head = text[:1]
+        if head.isalpha() and not text.startswith(_LEVELS):
+            return Cleaned(text, "", UNKNOWN_TIME)
+        text, voice = self._speaker(text)
+        head = text[:1]
+        if not (head.isdigit() or head == "[" or text.startswith(_LEVELS)):
+            return Cleaned(text, voice, UNKNOWN_TIME)
+        text, time = _unclock(text)
+        if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
+            voice = behaviour[1]
+        return Cleaned(text, voice, time)
+
+    def _speaker(self, text: str) -> tuple[str, str]:
+        head = text[:12].lstrip()[:1]
+        if head == "[" and (rank := _RANK.match(text)):
+            return text[rank.end() :], _voice(rank[1] or rank[2])
+        if head == "(" and (process := _PROCESS.match(text)):
+            return text[process.end() :], f"pid {process[2]}"
+        if head.isdigit() and (label := _SRUN.match(text)):
+            self._srun = self._srun or label[1] in self._labels
+            if len(self._labels) < 4096:
+                self._labels.add(label[1])
+            return text[label.end() :], _voice(label[1]) if self._srun else ""
+        return text, ""
+
+
+def _voice(rank: str) -> str:
+    return f"rank{int(rank)}" if int(rank) else ""
+
+
+def _unclock(text: str) -> tuple[str, float]:
+    """Take clock, level and source place off the start of a line; give the clock's unix time."""
+    time = UNKNOWN_TIME
+    place = taken = 0
+    for _ in range(8):
+        place = _BLANKS.match(text, taken).end()  # type: ignore[union-attr]
+        match = _CLOCK.match(text, place)
+        if match is not None:
+            time = _unix(match)
+        else:
+            match = (
+                _SHORT_CLOCK.match(text, place)
+                or _LEVEL.match(text, place)
+                or (_PLACE.match(text, place) if taken else None)
+            )
+        if match is None:
+            break
+        taken = match.end()
+    rest = text[taken:].lstrip(" |-:]") if taken else ""
+    return (rest, time) if rest else (text, UNKNOWN_TIME)
+
+
+def _unix(match: re.Match[str]) -> float:
+    """A clock without a zone is this machine's local time: logs are watched where they are made."""
+    zone = (match[8] or "").replace("Z", "+00:00")
+    fraction = f".{match[7][:6]}" if match[7] else ""
+    day = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{match[6]}{fraction}{zone}"
+    try:
+        return datetime.fromisoformat(day).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return UNKNOWN_TIME

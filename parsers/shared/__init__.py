@@ -1,0 +1,1 @@
+"""What several log formats need: numbers, names of metrics, framings, time stamps."""

@@ -1,0 +1,30 @@
+"""Moments as trackers write them: a protocol buffer of seconds and nanoseconds, or ISO 8601."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers.shared.protobuf import Field, fields, signed
+
+
+def timestamp(data: bytes, message: Field) -> float:
+    """A `google.protobuf.Timestamp` in unix seconds."""
+    seconds = nanos = 0
+    for field in fields(data, message.start, message.stop):
+        if field.number == 1:
+            seconds = signed(field.integer)
+        elif field.number == 2:
+            nanos = signed(field.integer)
+    return seconds + nanos / 1e9
+
+
+def iso(text: object) -> float:
+    """An ISO 8601 moment in unix seconds; without an offset it is UTC. NaN when it is none."""
+    try:
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+        if moment is None:
+            return UNKNOWN_TIME
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return UNKNOWN_TIME

@@ -1,0 +1,3 @@
+"""TensorBoard event files."""
+
+from ppo_top.parsers.tensorboard.parser import FORMAT as FORMAT

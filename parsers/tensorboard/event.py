@@ -1,0 +1,285 @@
+"""One TensorBoard event, decoded by hand: any message that may stand in an event file.
+
+Field numbers are those of TensorFlow's `event.proto`, `summary.proto` and `tensor.proto`. What is
+not charted (graphs, images, audio, log messages) is walked past.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from math import prod
+from typing import NamedTuple
+
+from ppo_top.parsers.shared.histogram import Histogram
+from ppo_top.parsers.shared.protobuf import (
+    BYTES,
+    FIXED32,
+    VARINT,
+    Field,
+    Malformed,
+    double,
+    fields,
+    integers,
+    numbers,
+    signed,
+    single,
+    text,
+)
+
+LARGEST = 1 << 20
+"""Lists of numbers and texts up to so many bytes are read."""
+_HISTOGRAMS = "histograms"
+_MOST_TAGS = 10_000
+_RESTART = 1
+_STRING = 7
+_BFLOAT16 = 14
+_HALF = 19
+_CODES = {
+    1: "f",
+    2: "d",
+    3: "i",
+    4: "B",
+    5: "h",
+    6: "b",
+    9: "q",
+    10: "?",
+    14: "H",
+    17: "H",
+    19: "e",
+}
+_CODES |= {22: "I", 23: "Q"}
+"""TensorFlow's data type -> struct code of one element in `tensor_content`."""
+
+
+class Place(NamedTuple):
+    """Where the bytes of a number stand, and their struct code."""
+
+    start: int
+    code: str
+
+
+class Value(NamedTuple):
+    """One value of a summary: exactly one of number, histogram, texts and content, or none.
+
+    `content` is what a plugin without values keeps in the metadata (hparams).
+    """
+
+    tag: str
+    plugin: str = ""
+    number: float | None = None
+    place: Place | None = None
+    histogram: Histogram | None = None
+    texts: tuple[str, ...] = ()
+    content: bytes = b""
+
+
+@dataclass(slots=True)
+class Event:
+    """An event; `wall` and `step` also as the ranges of bytes where they stand, if they do."""
+
+    time: float = 0.0
+    step: int = 0
+    version: str = ""
+    restart: bool = False
+    values: list[Value] = field(default_factory=list)
+    time_at: int | None = None
+    step_at: tuple[int, int] | None = None
+
+
+class Tensor(NamedTuple):
+    """A tensor's type, its shape, and its elements as floats (strings apart)."""
+
+    shape: tuple[int, ...]
+    elements: list[float]
+    texts: tuple[str, ...]
+    place: Place | None
+
+
+def decode(data: bytes, start: int, stop: int, rows: set[str]) -> Event:
+    """The event in `data[start:stop]`; raises `Malformed`.
+
+    `rows` remembers the tags whose tensors are histograms: writers may say it at the first only.
+    """
+    event = Event()
+    for each in fields(data, start, stop):
+        if each.number == 1:
+            event.time, event.time_at = double(data, each), each.start
+        elif each.number == 2 and each.wire == VARINT:
+            event.step, event.step_at = signed(each.integer), (each.start, each.stop)
+        elif each.number == 3:
+            event.version = text(data, each)
+        elif each.number == 5 and each.wire == BYTES:
+            event.values.extend(_summary(data, each, rows))
+        elif each.number == 7 and each.wire == BYTES:
+            event.restart = _is_restart(data, each)
+    return event
+
+
+def _is_restart(data: bytes, log: Field) -> bool:
+    return any(
+        each.number == 1 and each.integer == _RESTART for each in fields(data, log.start, log.stop)
+    )
+
+
+def _summary(data: bytes, summary: Field, rows: set[str]) -> list[Value]:
+    return [
+        _value(data, each, rows)
+        for each in fields(data, summary.start, summary.stop)
+        if each.number == 1 and each.wire == BYTES
+    ]
+
+
+def _value(data: bytes, value: Field, rows: set[str]) -> Value:
+    found = {each.number: each for each in fields(data, value.start, value.stop)}
+    tag = text(data, found[1]) if 1 in found else ""
+    plugin, content = _plugin(data, found[9]) if 9 in found else ("", b"")
+    if plugin == _HISTOGRAMS and len(rows) < _MOST_TAGS:
+        rows.add(tag)
+    if 2 in found:
+        place = Place(found[2].start, "f") if found[2].wire == FIXED32 else None
+        return Value(tag, plugin, single(data, found[2]), place)
+    if 5 in found:
+        return Value(tag, plugin, histogram=_histogram(data, found[5]))
+    if 8 in found:
+        plugin = plugin or (_HISTOGRAMS if tag in rows else "")
+        return _tensor_value(tag, plugin, _tensor(data, found[8]))
+    return Value(tag, plugin, content=content)
+
+
+def _tensor_value(tag: str, plugin: str, tensor: Tensor) -> Value:
+    if tensor.texts:
+        return Value(tag, plugin, texts=tensor.texts)
+    if plugin == _HISTOGRAMS and tensor.shape[1:] == (3,):
+        return Value(tag, plugin, histogram=Histogram.from_rows(tensor.elements))
+    if prod(tensor.shape) == 1 and len(tensor.elements) == 1:
+        return Value(tag, plugin, tensor.elements[0], tensor.place)
+    return Value(tag, plugin)
+
+
+def _plugin(data: bytes, metadata: Field) -> tuple[str, bytes]:
+    """The plugin's name and its own data."""
+    name, content = "", b""
+    for each in fields(data, metadata.start, metadata.stop):
+        if each.number == 1 and each.wire == BYTES:
+            for inner in fields(data, each.start, each.stop):
+                if inner.number == 1:
+                    name = text(data, inner)
+                elif inner.number == 2:
+                    content = data[inner.start : inner.stop]
+    return name, content
+
+
+def _histogram(data: bytes, histogram: Field) -> Histogram:
+    if histogram.wire != BYTES:
+        raise Malformed("a histogram of another kind")
+    low = high = 0.0
+    limits: list[float] = []
+    counts: list[float] = []
+    for each in fields(data, histogram.start, histogram.stop):
+        if each.number == 1:
+            low = double(data, each)
+        elif each.number == 2:
+            high = double(data, each)
+        elif not _readable(each):
+            raise Malformed("a histogram of too many buckets")
+        elif each.number == 6:
+            limits += numbers(data, each, "d")
+        elif each.number == 7:
+            counts += numbers(data, each, "d")
+    return Histogram(low, high, limits, counts)
+
+
+def _tensor(data: bytes, tensor: Field) -> Tensor:
+    if tensor.wire != BYTES:
+        raise Malformed("a tensor of another kind")
+    found = [each for each in fields(data, tensor.start, tensor.stop) if _readable(each)]
+    kind = next((each.integer for each in found if each.number == 1), 0)
+    shape: list[int] = []
+    elements: list[float] = []
+    place = None
+    for each in found:
+        if each.number == 2 and each.wire == BYTES:
+            shape = _shape(data, each)
+        elif each.number == 4 and kind in _CODES:
+            elements, place = _content(data, each, kind)
+        elif each.number in _LISTS:
+            elements += _LISTS[each.number](data, each, kind)
+            place = _list_place(each)
+    texts = [text(data, each) for each in found if each.number == 8 and kind == _STRING]
+    return Tensor(tuple(shape), elements, tuple(texts), place)
+
+
+def _readable(part: Field) -> bool:
+    """Meshes and images come as tensors too: millions of numbers that nobody charts."""
+    return part.stop - part.start <= LARGEST
+
+
+def _shape(data: bytes, shape: Field) -> list[int]:
+    sizes = []
+    for each in fields(data, shape.start, shape.stop):
+        if each.number == 2 and each.wire == BYTES:
+            inner = fields(data, each.start, each.stop)
+            sizes.append(next((part.integer for part in inner if part.number == 1), 0))
+    return sizes
+
+
+def _content(data: bytes, content: Field, kind: int) -> tuple[list[float], Place | None]:
+    """Elements packed as in memory."""
+    size = content.stop - content.start
+    code = _CODES[kind]
+    width = struct.calcsize(f"<{code}")
+    if content.wire != BYTES or size % width:
+        raise Malformed("an odd number of bytes in a tensor")
+    found = struct.unpack_from(f"<{size // width}{code}", data, content.start)
+    if kind == _BFLOAT16:
+        return [_bfloat16(bits) for bits in found], None
+    place = Place(content.start, code) if code in "fd" else None
+    return [float(each) for each in found], place
+
+
+def _list_place(elements: Field) -> Place | None:
+    """Where a single float or double of a list stands."""
+    code = {5: "f", 6: "d"}.get(elements.number)
+    width = elements.stop - elements.start
+    return Place(elements.start, code) if code and width == struct.calcsize(f"<{code}") else None
+
+
+def _floats(data: bytes, elements: Field, kind: int) -> list[float]:
+    return numbers(data, elements, "f" if elements.number == 5 else "d")
+
+
+def _signed(data: bytes, elements: Field, kind: int) -> list[float]:
+    return [float(signed(each)) for each in integers(data, elements)]
+
+
+def _unsigned(data: bytes, elements: Field, kind: int) -> list[float]:
+    return [float(each) for each in integers(data, elements)]
+
+
+def _halves(data: bytes, elements: Field, kind: int) -> list[float]:
+    convert = _bfloat16 if kind == _BFLOAT16 else _half
+    return [convert(each & 0xFFFF) for each in integers(data, elements)]
+
+
+_LISTS = {
+    5: _floats,
+    6: _floats,
+    7: _signed,
+    10: _signed,
+    11: _unsigned,
+    13: _halves,
+    16: _unsigned,
+    17: _unsigned,
+}
+"""`float_val`, `double_val`, `int_val` ...: number of the field -> how its elements are read."""
+
+
+def _half(bits: int) -> float:
+    number: float = struct.unpack("<e", bits.to_bytes(2, "little"))[0]
+    return number
+
+
+def _bfloat16(bits: int) -> float:
+    number: float = struct.unpack("<f", (bits << 16).to_bytes(4, "little"))[0]
+    return number

@@ -1,0 +1,3 @@
+"""The transaction log of Weights & Biases."""
+
+from ppo_top.parsers.wandb.parser import FORMAT as FORMAT

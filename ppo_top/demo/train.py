@@ -1,0 +1,55 @@
+"""Train a small PPO on CartPole, healthy or with a fault, as something to watch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "lr": {"learning_rate": 3e-2, "anneal_learning_rate": False},
+    "clip": {"clip_range": 10.0, "learning_rate": 1e-2, "anneal_learning_rate": False},
+    "entropy": {"ent_coef": -2.0},
+    "critic": {"vf_coef": -0.5},
+    "nan": {"nan_reward_at": 8},
+}
+"""What each fault changes: a far too high learning rate; no clipping and big steps; entropy
+punished; the sign of the critic's loss wrong; one reward that is not a number."""
+
+NEEDS_TORCH = 'training needs torch and gymnasium: pip install "ppo-top[demo]"'
+
+
+def options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m ppo_top.demo.train", description=__doc__)
+    parser.add_argument("--logdir", type=Path, required=True, help="where TensorBoard events go")
+    parser.add_argument("--fault", choices=list(FAULTS), default="none")
+    parser.add_argument("--iterations", type=int, default=20, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train once; return 0, or 1 if torch or gymnasium are missing.
+
+    A run that meets a NaN dies with the traceback that training code usually dies with.
+    """
+    asked = options(arguments)
+    try:
+        from ppo_top.demo.ppo import Settings, train
+    except ModuleNotFoundError as error:
+        if error.name not in {"torch", "gymnasium"}:
+            raise
+        print(NEEDS_TORCH, file=sys.stderr)
+        return 1
+    settings = Settings(iterations=asked.iterations, seed=asked.seed, **FAULTS[asked.fault])
+    for line in train(settings, asked.logdir):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What leaves the program without a screen: reports, JSON, status line, points, explanations."""

@@ -1,0 +1,70 @@
+"""Every point in long form: `run,source,tag,concept,step,time,value`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+from ppo_top.output.json_report import plain
+from ppo_top.runs.run import Run
+
+HEADER = ("run", "source", "tag", "concept", "step", "time", "value")
+
+Record = tuple[str, str, str, str, int, float, float]
+
+
+def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> int:
+    """Write the points of runs as `csv` or `jsonl`; returns how many there were.
+
+    `source` is `all` (every point of every file as written) or `best` (what is charted and judged,
+    in the concepts' own signs and units).
+    """
+    points = (point for run in runs for point in (_all(run) if source == "all" else _best(run)))
+    return _csv(points, out) if fmt == "csv" else _jsonl(points, out)
+
+
+def _all(run: Run) -> Iterator[Record]:
+    for key in sorted(run.sources):
+        state = run.sources[key]
+        for tag in sorted(state.series):
+            series, concept = state.series[tag], run.concept_of(state, tag) or ""
+            for step, time, value in zip(series.steps, series.times, series.values, strict=True):
+                yield run.name, key, tag, concept, step, time, value
+
+
+def _best(run: Run) -> Iterator[Record]:
+    for name in sorted(run.timeline.tracks):
+        track = run.timeline.tracks[name]
+        concept = "" if name.startswith("tag:") else name
+        for step, time, value in zip(track.steps, track.times, track.values, strict=True):
+            yield run.name, track.source, track.tag, concept, step, time, value
+
+
+def number(value: float) -> str:
+    """A float as text that reads back as the same float; NaN is `nan`."""
+    return repr(value)
+
+
+def _csv(points: Iterable[Record], out: TextIO) -> int:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADER)
+    written = 0
+    for run, source, tag, concept, step, time, value in points:
+        when = number(time) if math.isfinite(time) else ""
+        writer.writerow((run, source, tag, concept, step, when, number(value)))
+        written += 1
+    return written
+
+
+def _jsonl(points: Iterable[Record], out: TextIO) -> int:
+    written = 0
+    for point in points:
+        record: dict[str, Any] = dict(zip(HEADER, point, strict=True))
+        record["time"] = record["time"] if math.isfinite(record["time"]) else None
+        record["value"] = plain(record["value"])
+        out.write(json.dumps(record) + "\n")
+        written += 1
+    return written

@@ -1,0 +1,145 @@
+"""A verdict as JSON: the one object that `check --json` prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ppo_top import __version__
+from ppo_top.model import Finding, Mark, Series
+from ppo_top.runs.run import Run
+from ppo_top.runs.source import SourceState
+from ppo_top.views.run_view import CheckRow, RunView
+
+SCHEMA = 1
+"""Grows when a field changes its meaning or goes away; new fields do not count."""
+
+
+def as_json(runs: Iterable[str]) -> str:
+    """The one object of several runs, each as text already."""
+    head = json.dumps({"schema": SCHEMA, "version": __version__})[:-1]
+    return f'{head}, "runs": [{", ".join(runs)}]}}'
+
+
+def object_text(run: Run, view: RunView) -> str:
+    """A run and how it stands as JSON text (non-finite numbers are strings)."""
+    return json.dumps(run_object(run, view), allow_nan=False)
+
+
+def run_object(run: Run, view: RunView) -> dict[str, Any]:
+    """One run, as an element of `runs`."""
+    return {
+        "name": view.name,
+        "path": view.path,
+        "producer": run.producer.id,
+        "family": view.family,
+        "state": view.state.value,
+        "state_text": view.state_text,
+        "verdict": view.verdict,
+        "sources": [_source(source) for source in _ordered(run)],
+        "progress": {
+            "step": view.progress.step,
+            "total": view.progress.total,
+            "updates": view.progress.updates,
+            "first_time": plain(view.progress.first_time),
+            "last_time": plain(view.progress.last_time),
+        },
+        "config": {key: plain(value) for key, value in sorted(run.config.items())},
+        "metrics": list(_metrics(run)),
+        "checklist": [_check_row(row) for row in view.checklist],
+        "findings": [finding_object(finding, run) for finding in run.findings],
+        "problems": [
+            {"path": source.key, "offset": problem.offset, "what": problem.what}
+            for source in _ordered(run)
+            for problem in source.problems
+        ],
+    }
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON can hold: `nan`, `inf` and `-inf` become strings."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def _ordered(run: Run) -> list[SourceState]:
+    return [run.sources[key] for key in sorted(run.sources)]
+
+
+def _source(source: SourceState) -> dict[str, Any]:
+    return {
+        "path": source.key,
+        "format": source.format,
+        "points": source.points,
+        "problems": source.problem_count,
+        "left_out": source.left_out_values,
+    }
+
+
+def _metrics(run: Run) -> Iterable[dict[str, Any]]:
+    concepts = {(track.source, track.tag): name for name, track in run.timeline.tracks.items()}
+    for source in _ordered(run):
+        for tag in sorted(source.series):
+            series = source.series[tag]
+            concept = concepts.get((source.key, tag)) or run.concept_of(source, tag)
+            yield _metric(
+                source, tag, None if not concept or concept.startswith("tag:") else concept, series
+            )
+
+
+def _metric(source: SourceState, tag: str, concept: str | None, series: Series) -> dict[str, Any]:
+    finite = [value for value in series.values if math.isfinite(value)]
+    return {
+        "tag": tag,
+        "concept": concept,
+        "source": source.key,
+        "points": len(series),
+        "non_finite": len(series) - len(finite),
+        "first_step": series.steps[0],
+        "last_step": series.steps[-1],
+        "first": plain(series.values[0]),
+        "last": plain(series.values[-1]),
+        "min": min(finite, default=None),
+        "max": max(finite, default=None),
+    }
+
+
+def _check_row(row: CheckRow) -> dict[str, Any]:
+    return {
+        "concept": row.concept,
+        "status": row.status.value,
+        "value": plain(row.value),
+        "healthy": row.healthy,
+        "note": row.note,
+    }
+
+
+def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
+    """A finding, as an element of `findings`."""
+    tags = [run.profile.tags[name] for name in finding.concepts if name in run.profile.tags]
+    return {
+        "rule": finding.rule,
+        "title": finding.title,
+        "severity": finding.severity.word,
+        "concepts": list(finding.concepts),
+        "tags": tags,
+        "since_step": finding.since.step,
+        "since_time": _time(finding.since),
+        "opened_step": finding.opened.step,
+        "cleared_step": finding.cleared.step if finding.cleared else None,
+        "value": plain(finding.value),
+        "limit": plain(finding.limit),
+        "message": finding.message,
+        "evidence": list(finding.evidence),
+        "causes": list(finding.causes),
+        "try": list(finding.tries),
+        "source": finding.source,
+        "members": list(finding.members),
+    }
+
+
+def _time(mark: Mark) -> float | None:
+    return mark.time if math.isfinite(mark.time) else None

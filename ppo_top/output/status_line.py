@@ -1,0 +1,55 @@
+"""`ppo-top status`: one line for tmux's `status-right`, a prompt or a Slurm comment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ppo_top.model import State
+from ppo_top.runs.run import Run
+from ppo_top.text.format import clean, count, duration
+from ppo_top.views.run_view import RunView
+
+GLYPHS = {"crit": "✗", "warn": "▲", "watch": "▲", "info": "✓", "healthy": "✓"}
+_TMUX = {
+    "crit": "#[fg=red,bold]",
+    "warn": "#[fg=yellow]",
+    "watch": "#[fg=yellow]",
+    "healthy": "#[fg=green]",
+}
+MOST_CHARACTERS = 100
+
+
+def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
+    """The worst run first, then how many there are; `fmt` is `plain` or `tmux` (coloured)."""
+    if not pairs:
+        return "no runs"
+    worst = pairs[0][1]
+    text = _run_words(worst)
+    if len(pairs) > 1:
+        text += f" · {_others([view for _, view in pairs])}"
+    text = text[:MOST_CHARACTERS]
+    if fmt == "tmux":
+        return _TMUX.get(worst.verdict, "") + text.replace("#", "##") + "#[default]"
+    return text
+
+
+def _run_words(view: RunView) -> str:
+    glyph = GLYPHS.get(view.verdict, "·")
+    words = [f"{glyph} {clean(view.name)}"]
+    if view.open and view.verdict in ("crit", "warn", "watch"):
+        words.append(clean(view.open[0].finding.title))
+    else:
+        words.append(view.verdict.replace("-", " "))
+    if view.state is not State.LIVE:
+        words.append(view.state.value)
+    if view.progress.step is not None:
+        words.append(f"step {count(view.progress.step)}")
+    if view.progress.eta_s is not None and view.state is State.LIVE:
+        words.append(f"{duration(view.progress.eta_s)} left")
+    return " · ".join(words)
+
+
+def _others(views: Sequence[RunView]) -> str:
+    counts = Counter(GLYPHS.get(view.verdict, "·") for view in views)
+    return " ".join(f"{glyph}{counts[glyph]}" for glyph in ("✗", "▲", "✓", "·") if counts[glyph])

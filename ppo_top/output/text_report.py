@@ -1,0 +1,196 @@
+"""A verdict as text for people: the report of `check`."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ppo_top.catalogue import concept
+from ppo_top.model import Finding, Severity, Status
+from ppo_top.rules.book import RULES
+from ppo_top.rules.engine.context import REWARDS
+from ppo_top.runs.run import Run
+from ppo_top.text.format import clean, count, duration, healthy, number, plural
+from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
+from ppo_top.views.trend import best
+
+WIDTH = 96
+GLYPHS = {
+    Status.OK: "✓",
+    Status.INFO: "i",
+    Status.WATCH: "▲",
+    Status.WARN: "▲",
+    Status.CRIT: "✗",
+    Status.WARMING_UP: "·",
+    Status.MISSING: "–",
+}
+_SEVERITY = {Severity.INFO: "i", Severity.WATCH: "▲", Severity.WARN: "▲", Severity.CRIT: "✗"}
+WORST_FIRST = ("crit", "warn", "watch", "info", "healthy", "warming up", "unjudged")
+_VERDICT = {"healthy": "✓", "crit": "✗", "warn": "▲", "watch": "▲", "info": "i"}
+
+
+class Summary(NamedTuple):
+    """What a table of several runs says of one."""
+
+    name: str
+    path: str
+    verdict: str
+    state: str
+    reward: str
+    since: str
+    finding: str
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a finding that is worse than information is open."""
+        return self.verdict in ("crit", "warn", "watch")
+
+
+def summary(view: RunView) -> Summary:
+    """A run in a line: its verdict, its newest reward, its worst finding and since when."""
+    worst = next((each.finding for each in view.open if each.severity > Severity.INFO), None)
+    rewards = {row.concept: row.text for row in view.checklist}
+    return Summary(
+        name=clean(view.name),
+        path=clean(view.path),
+        verdict=view.verdict.replace("-", " "),
+        state=view.state.value,
+        reward=next((rewards[name] for name in REWARDS if rewards.get(name)), ""),
+        since=count(worst.since.step) if worst is not None else "",
+        finding=clean(worst.title) if worst is not None else "",
+    )
+
+
+def summary_lines(runs: Sequence[Summary], reported: int) -> Iterator[str]:
+    """Several runs as a table in the order given, and how many they are of each verdict."""
+    heads = Summary("run", "", "verdict", "state", "reward", "since", "finding")
+    wide = [max(len(row[at]) for row in (heads, *runs)) for at in range(len(heads))]
+    for sign, row in ((" ", heads), *((_VERDICT.get(run.verdict, "·"), run) for run in runs)):
+        name, _, verdict, state = (text.ljust(wide[at]) for at, text in enumerate(row[:4]))
+        reward, since = row.reward.rjust(wide[4]), row.since.rjust(wide[5])
+        line = f"{sign} {name}  {verdict}  {state}  {reward}  {since}  {row.finding}"
+        yield line.rstrip()
+    verdicts = Counter(run.verdict for run in runs)
+    sums = ", ".join(f"{count(verdicts[word])} {word}" for word in WORST_FIRST if verdicts[word])
+    yield f"{plural(len(runs), 'run')}: {sums}"
+    more = [run for run in runs if run.in_trouble][reported:]
+    if more:
+        yield (
+            f"{plural(len(more), 'more run')} in trouble without a report above: "
+            f"ppo-top check {shlex.quote(more[0].path)}, ..."
+        )
+
+
+def report_lines(run: Run, view: RunView) -> Iterator[str]:
+    """The report of one run, line by line, without colours."""
+    yield f"{_VERDICT.get(view.verdict, '·')} {clean(view.name)}: {view.verdict.replace('-', ' ')}"
+    yield f"  {_facts(view)}"
+    for opened in view.open:
+        yield ""
+        yield from _card(opened, run)
+    if view.past:
+        yield ""
+        yield "  Over by now"
+        for finding in view.past:
+            yield from _wrap(_past_line(finding), "    ", "      ")
+    yield ""
+    yield "  Crucial values"
+    yield from _checklist([row for row in view.checklist if row.crucial])
+    yield from _skipped(run)
+    yield from _best(run)
+    yield from _problems(run)
+
+
+def _facts(view: RunView) -> str:
+    step = view.progress.step
+    facts = [
+        clean(view.producer),
+        view.state.value + (f" ({view.state_text})" if view.state_text else ""),
+    ]
+    if step is not None:
+        total = f" of {count(view.progress.total)}" if view.progress.total else ""
+        facts.append(f"step {count(step)}{total}")
+        facts.append(plural(view.progress.updates, "update"))
+    return " · ".join(clean(fact) for fact in facts)
+
+
+def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
+    finding = opened.finding
+    lasted = f", {duration(opened.seconds)}" if opened.seconds else ""
+    yield (
+        f"  {_SEVERITY[opened.severity]} {opened.severity.word.upper()}  {clean(finding.title)}"
+        f"  [{finding.rule}]  since step {count(finding.since.step)}"
+        f" ({plural(opened.rows, 'update')}{lasted})"
+    )
+    yield from _wrap(finding.message, "    ")
+    for line in finding.evidence:
+        yield from _wrap(line, "    evidence  ", "              ")
+    for line in finding.causes:
+        yield from _wrap(line, "    why       ", "              ")
+    for place, line in enumerate(finding.tries, 1):
+        yield from _wrap(line, f"    try {place}     ", "              ")
+    if finding.source:
+        yield from _wrap(finding.source, "    source    ", "              ")
+
+
+def _past_line(finding: Finding) -> str:
+    cleared = count(finding.cleared.step) if finding.cleared else ""
+    return (
+        f"{_SEVERITY[finding.severity]} {finding.title} [{finding.rule}], "
+        f"step {count(finding.since.step)} to {cleared}: {finding.message}"
+    )
+
+
+def _checklist(rows: list[CheckRow]) -> Iterator[str]:
+    width = max((len(row.label) for row in rows), default=0)
+    for row in rows:
+        label = clean(row.label).ljust(width)
+        if row.status is Status.MISSING:
+            yield from _wrap(row.note, f"    {GLYPHS[row.status]} {label}  ", " " * (width + 8))
+            continue
+        parts = [part for part in (healthy(row.healthy), row.note) if part]
+        yield f"    {GLYPHS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
+
+
+def _skipped(run: Run) -> Iterator[str]:
+    skipped = run.judge.skipped()
+    yield ""
+    yield f"  {plural(len(RULES) - len(skipped), 'rule')} looked at this run"
+    reasons: dict[str, list[str]] = {}
+    for each in skipped:
+        reasons.setdefault(each.why, []).append(each.rule)
+    for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        if why.startswith("not for"):  # true of every run of the kind: the number will do
+            yield f"    skipped, {why}: {plural(len(rules), 'rule')}"
+            continue
+        yield from _wrap(f"skipped, {why}: {', '.join(rules)}", "    ", "      ")
+
+
+def _best(run: Run) -> Iterator[str]:
+    for name in ("eval_reward_mean", "reward_mean"):
+        track = run.timeline.tracks.get(name)
+        top = best(track, len(track), "up") if track else None
+        if top is not None:
+            yield f"  best {concept(name).label}: {number(top.value)} at step {count(top.step)}"
+
+
+def _problems(run: Run) -> Iterator[str]:
+    for key in sorted(run.sources):
+        source = run.sources[key]
+        if source.problem_count:
+            yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
+        if source.left_out:
+            yield f"  {clean(key)}: {source.left_out}"
+
+
+def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        clean(text),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]

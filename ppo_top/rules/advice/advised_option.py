@@ -1,0 +1,77 @@
+"""An option of the trainer at hand, as a sentence of advice names it."""
+
+from __future__ import annotations
+
+from ppo_top.model import ConfigValue
+from ppo_top.text.format import clean, number
+
+OFF = (None, False, 0, "False", "false", "None", "none", "")
+
+WORTH_SAYING = ("since ", "two ")
+"""How notes begin that belong into a sentence: from which version on, how many numbers."""
+
+FOLLOWED = "the learning rate follows it"
+"""Said of a target that is named in place of the learning rate."""
+
+
+class Named:
+    """An option: its name, the run's own value and the trainer's default as far as known.
+
+    Formats in a sentence: none prints the name with what is known of its value, `name` the bare
+    name. `above 0.2`, `below 0.28` and `off` print as none does, and raise KeyError where the run's
+    own value is not so: the sentence has nothing to say then. An unknown value is no reason, but
+    for `known below 0.1`: what is advised of such a value only. What begins with a comma is what to
+    do with a learning rate, not with a target that it follows.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        value: ConfigValue | None = None,
+        usual: ConfigValue | None = None,
+        whose: str = "",
+        note: str = "",
+    ) -> None:
+        self.name, self.value, self.usual, self.whose = name, value, usual, whose
+        self.note = note if note.startswith(WORTH_SAYING) or note == FOLLOWED else ""
+
+    @property
+    def number(self) -> float | None:
+        """The run's own value, or else the default, where that is a number."""
+        value = self.usual if self.value is None else self.value
+        return _number(value)
+
+    def __format__(self, spec: str) -> str:
+        if spec == "name":
+            return self.name
+        if spec.startswith(","):
+            return f"{self}{'' if self.note == FOLLOWED else spec}"
+        known = spec.startswith("known ")
+        if spec and not self._is(not known, *spec.removeprefix("known ").split()):
+            raise KeyError(self.name)
+        now, usual = _text(self.value), _text(self.usual)
+        words = [f"{now} now"] if now else []
+        if usual and usual != now:
+            words.append(f"{self.whose}'s default is {usual}")
+        if self.note:
+            words.append(self.note)
+        return f"{self.name} ({'; '.join(words)})" if words else self.name
+
+    def _is(self, unknown: bool, word: str, limit: str = "0") -> bool:
+        """Whether the run's own value is `above` or `below` a limit, or `off`; or `unknown`."""
+        if word == "off":
+            return self.value in OFF
+        own = _number(self.value)
+        if own is None:
+            return unknown
+        return own > float(limit) if word == "above" else own < float(limit)
+
+
+def _number(value: ConfigValue | None) -> float | None:
+    return None if isinstance(value, (bool, str)) or value is None else float(value)
+
+
+def _text(value: ConfigValue | None) -> str:
+    if value is None or isinstance(value, (bool, str)):
+        return "" if value is None else clean(str(value)[:40])
+    return number(float(value), 3)

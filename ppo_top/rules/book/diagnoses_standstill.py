@@ -1,0 +1,176 @@
+"""Diagnoses of learning that has stopped: entropy, critic, scale, or learning rate gone."""
+
+from __future__ import annotations
+
+from ppo_top.rules.book.critic import FIT
+from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS, shown
+from ppo_top.rules.book.learning_rate import is_cut
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.terms import CRIT, INFO, NOT_ON_TEXT, WARN
+from ppo_top.rules.engine.wording import num
+
+
+def premature(run: Run, limits: Limits) -> Reading | None:
+    """C2: no exploration left, and reward stuck."""
+    entropy, reward = run.level("entropy-collapsed"), run.reward
+    if not entropy or reward is None or reward.at_max:
+        return None
+    goal = run.profile.goal
+    missed = goal is not None and run.level("reward-plateau") and reward.best < goal
+    if not ((entropy >= WARN and reward.stuck) or missed):
+        return between(0.0)
+    far = not reward.gained or (goal is not None and reward.best < 0.5 * goal)
+    left, stuck = shown(run, "entropy"), num(reward.smooth)
+    message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
+    return Reading(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
+
+
+def critic_failing(run: Run, limits: Limits) -> Reading | None:
+    """C4: the critic explains nothing and its loss grows or reward swings."""
+    if run.level("critic-not-learning") < WARN:
+        return None
+    loss = run.histories.get("value_loss")
+    rises = loss is not None and loss.rising() and loss.level(5) > 1.5 * loss.base(5)
+    if not (run.level("value-loss-rising") >= WARN or run.level("reward-swings") >= WARN or rises):
+        return between(0.0)
+    spite = run.gained and not run.falling
+    message = f"critic is failing (explained variance {shown(run, 'explained_variance')}): " + (
+        "it learns in spite of that" if spite else "policy gradients are noise"
+    )
+    level = WARN if spite else CRIT
+    return Reading(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
+
+
+def nothing_learns(run: Run, limits: Limits) -> Reading | None:
+    """C10: updates change nothing, entropy stays, reward stays."""
+    if run.level("policy-still") < WARN:
+        return None
+    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
+        return between(0.0)
+    message = (
+        "nothing is learning: KL 0, entropy and reward where they started; "
+        "learning rate too small, frozen weights or zero advantages"
+    )
+    return Reading(WARN, run.value("approx_kl", 3) or 0.0, None, message)
+
+
+def scale_too_large(run: Run, limits: Limits) -> Reading | None:
+    """C12: rewards so large that the policy cannot learn either."""
+    if run.level("reward-scale") < WARN:
+        return None
+    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
+        return between(0.0)
+    message = f"reward scale too large for this learner: value loss {shown(run, 'value_loss')}"
+    return Reading(WARN, run.value("value_loss", 3) or 0.0, None, message)
+
+
+def decayed(run: Run, limits: Limits) -> Reading | None:
+    """C11: learning rate, KL and clipping have gone to zero together, reward steady."""
+    rate = run.histories.get("lr")
+    if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
+        return None
+    if is_cut(run, rate):
+        return None
+    kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
+    if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
+        return None
+    message = "learning rate has decayed, updates are small: the normal end of training"
+    return Reading(INFO, rate.last, None, message)
+
+
+RULES = (
+    Rule(
+        id="premature-convergence",
+        title="Premature convergence",
+        codes=("C2",),
+        sees="entropy is gone and reward is stuck below its ceiling",
+        concepts=("entropy", "reward_mean"),
+        read=premature,
+        persist=DIAGNOSIS,
+        causes=("too little exploration", "a learning rate that made the policy certain too early"),
+        tries=(
+            "raise the entropy bonus: {ent_coef:below 0.01}, to 0.01",
+            "restart from a checkpoint before the fall",
+            "lower {learning_rate}",
+            "{in_groups}clip higher: {clip_range_high:below 0.28} to 0.28",
+        ),
+        source="entropy that drops to 0 too fast is premature convergence (SB3 practice, TRL)",
+        grade="C",
+        members=(
+            "entropy-collapsed",
+            "reward-plateau",
+            "reward-never-moves",
+            "policy-still",
+        ),
+    ),
+    Rule(
+        id="critic-failing",
+        title="Critic is failing",
+        codes=("C4",),
+        sees="the critic explains nothing while its loss grows or reward swings",
+        concepts=("explained_variance", "value_loss"),
+        read=critic_failing,
+        persist=DIAGNOSIS,
+        causes=("the critic is not trained, too small, or its targets are too large",),
+        tries=(*FIT[:5],),
+        source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
+        grade="C",
+        grades=NOT_ON_TEXT,
+        members=(
+            "critic-not-learning",
+            "value-loss-rising",
+            "value-loss-spike",
+            "reward-swings",
+            "critic-lost",
+        ),
+    ),
+    Rule(
+        id="reward-scale-too-large",
+        title="Reward scale too large",
+        codes=("C12",),
+        sees="huge value loss, entropy and reward do not move",
+        concepts=("value_loss", "entropy", "reward_mean"),
+        read=scale_too_large,
+        persist=DIAGNOSIS,
+        causes=("rewards are far larger than the learner can fit",),
+        tries=("{normalised_rewards}", "lower {learning_rate}"),
+        source="SB3#2240",
+        grade="C",
+        grades=NOT_ON_TEXT,
+        members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
+    ),
+    Rule(
+        id="nothing-learns",
+        title="Nothing is learning",
+        codes=("C10",),
+        sees="KL is zero, entropy and reward stay where they were",
+        concepts=("approx_kl", "entropy", "reward_mean"),
+        read=nothing_learns,
+        persist=DIAGNOSIS,
+        causes=("learning rate too small", "frozen weights", "advantages are zero"),
+        tries=(
+            "raise {learning_rate:, by 10 times}",
+            "check which parameters are trained",
+            "check the spread of advantages and rewards",
+        ),
+        source="KL that falls to 0 means under-training (TRL practice)",
+        grade="C",
+        members=("policy-still", "entropy-stays", "reward-never-moves", "reward-plateau"),
+    ),
+    Rule(
+        id="learning-rate-decayed",
+        title="Learning rate has decayed",
+        codes=("C11",),
+        sees="learning rate, KL and clipping have gone to zero together",
+        concepts=("lr", "approx_kl", "clip_fraction"),
+        read=decayed,
+        on=("lr",),
+        limits={"kl": 1e-3, "clip": 0.01},
+        persist=persist(2, 2),
+        causes=("the schedule comes to its end",),
+        tries=(),
+        source="linear decay ends with KL 0.0005 and 0 % clipped (a known run)",
+        grade="A",
+    ),
+)

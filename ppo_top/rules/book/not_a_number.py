@@ -1,0 +1,210 @@
+"""Numbers that are none: NaN and infinities, losses that hide them, errors that name them."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.ranges import may_be_nan
+from ppo_top.rules.engine.rule import AT_ONCE, Limits, Reading, Rule, between
+from ppo_top.rules.engine.stats import log_surprise, median
+from ppo_top.rules.engine.terms import CRIT, EVERY, LLM, PART, WARN, WATCH
+from ppo_top.rules.engine.wording import label, num, times
+
+FINITE_AGAIN = 3
+"""So many finite points in a row make a series good again."""
+
+
+def _is_fault(run: Run, concept: str, value: float) -> bool:
+    if may_be_nan(concept, value):
+        return False
+    before_first = concept not in run.histories
+    waits_for_episodes = before_first and run.family in ("ctrl", "unknown")
+    rewards = concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:"))
+    return not (waits_for_episodes and rewards and math.isnan(value))
+
+
+def non_finite(run: Run, limits: Limits) -> Reading | None:
+    """N1: a value is NaN or infinite."""
+    values, bad = run.values, run.bad
+    fresh = [name for name in run.new_bad if _is_fault(run, name, values[name])]
+    for concept in [name for name in bad if name in values and name not in run.new_bad]:
+        bad[concept] += 1
+        if bad[concept] >= FINITE_AGAIN:
+            del bad[concept]
+    if not fresh:
+        return between(math.nan) if bad else None
+    for concept in fresh:
+        bad[concept] = 0
+    first = fresh[0]
+    message = f"{label(first)} became {num(values[first])}"
+    if len(fresh) > 1:
+        message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
+    return Reading(CRIT, values[first], None, message, evidence=_moved_most(run, fresh))
+
+
+def _moved_most(run: Run, fresh: list[str]) -> tuple[str, ...]:
+    """The three series that moved most in the ten updates before."""
+    moved = []
+    for concept, history in run.histories.items():
+        earlier, late = history.recent[-40:-10], history.recent[-10:]
+        if concept in fresh or len(earlier) < 10 or min(earlier) <= 0.0:
+            continue
+        peak = max(late)
+        if log_surprise(peak, earlier) > 6.0:
+            moved.append((peak / median(earlier), concept, peak))
+    moved.sort(reverse=True)
+    return tuple(
+        f"before it, {label(concept)} rose to {num(peak)} ({times(ratio, 1.0)})"
+        for ratio, concept, peak in moved[:3]
+    )
+
+
+LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
+
+
+def hidden_nan(run: Run, limits: Limits) -> Reading | None:
+    """N2: a series stops while its siblings go on, as trackers that drop NaN make it look."""
+    for concept, history in run.histories.items():
+        if history.row == run.mark.row or history.count < limits["points"]:
+            continue
+        level = _level_of_loss(run, concept)
+        if not level or concept in run.bad or not _siblings(run, concept):
+            continue
+        gone = run.mark.row - history.row
+        due = run.updates - gone  # how many there would be had it never been missing
+        always = history.count >= due - 1
+        waited = limits["rows"] - always
+        if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
+            what = "reward " * concept.startswith("reward_component") + label(concept)
+            words = f"{what} is no longer logged, for {gone} updates, while others are"
+            return Reading(level, history.last, None, words)
+    return None
+
+
+def _level_of_loss(run: Run, concept: str) -> int:
+    """How bad it is when a series stops; 0 for one that may come and go."""
+    if concept in LOSSES:
+        return CRIT if run.producer == "rllib" else WATCH
+    if run.family not in LLM:
+        return 0
+    if concept.startswith(PART):
+        return WATCH if _took_over(run, run.mark.row - run.histories[concept].row) else WARN
+    return WARN if concept == "reward_mean" else 0
+
+
+def _took_over(run: Run, gone: int) -> bool:
+    """Whether another reward began when this one ended: the tasks that it is for are over."""
+    parts = (run.histories.get(name) for name in run.values if name.startswith(PART))
+    return any(part is not None and part.count <= gone + 2 for part in parts)
+
+
+def _siblings(run: Run, missing: str) -> bool:
+    others = (run.histories.get(c) for c in (*LOSSES, "reward_mean") if c != missing)
+    return any(h is not None and run.mark.row - h.row <= 1 for h in others)
+
+
+def only_notes(run: Run, limits: Limits) -> Reading | None:
+    """A rule that speaks by console text alone: no row of numbers raises or clears it."""
+    return None
+
+
+_NAN_TRIES = (
+    "if it lasts, the weights are gone: restart from the last good checkpoint",
+    "lower {learning_rate:, by 3 to 10 times}",
+    "clip gradients: {max_grad_norm:above 0.1}",
+    "{in_control}normalise or clip rewards and observations; look for an infinite reward",
+    "{in_text}look for a reward that is infinite or none",
+    "{in_text}bf16 instead of fp16, or full precision for the loss",
+)
+
+RULES = (
+    Rule(
+        id="non-finite",
+        title="Not a number",
+        codes=("N1",),
+        sees="a metric is NaN or infinite",
+        concepts=(),
+        read=non_finite,
+        families=EVERY,
+        persist=AT_ONCE,
+        limits={"clear_after": 1},
+        causes=(
+            "exploding gradients or a learning rate that is too high",
+            "an infinite or NaN reward or observation",
+            "overflow in half precision",
+        ),
+        tries=_NAN_TRIES,
+        source="TRL logging guide: value loss 'will spike / NaN when not going well'",
+        grade="A",
+    ),
+    Rule(
+        id="hidden-nan",
+        title="A loss disappeared from the log",
+        codes=("N2", "S7"),
+        sees="a loss, KL or gradient norm stops being logged while the others go on",
+        concepts=("total_loss",),
+        read=hidden_nan,
+        persist=AT_ONCE,
+        limits={"points": 10, "rows": 3},
+        causes=(
+            "some trackers drop NaN instead of writing it",
+            "a reward function that returns NaN or None is left out",
+        ),
+        tries=(
+            "look for NaN in the console output",
+            "have it logged: {nan_filter:name}=False",
+            *_NAN_TRIES[:3],
+        ),
+        source="transformers Trainer and Ray's TensorBoard logger drop NaN values",
+        grade="B",
+    ),
+    Rule(
+        id="out-of-memory",
+        title="Out of memory",
+        codes=("N3",),
+        sees="the console says that memory ran out",
+        concepts=(),
+        read=only_notes,
+        families=EVERY,
+        causes=("batch, sequence length or model too large for the device",),
+        tries=(
+            "smaller batches: {batch_size}",
+            "{in_text}shorter completions: {max_completion_length}",
+            "{in_text}gradient checkpointing, or a smaller share of memory for the sampler",
+            "{in_control}fewer environments or shorter rollouts: {n_steps}",
+            "a smaller network, or fewer processes on the device",
+        ),
+        source="text printed by PyTorch",
+        grade="A",
+    ),
+    Rule(
+        id="crashed",
+        title="The training process failed",
+        codes=("N3",),
+        sees="the console ends in a Python traceback",
+        concepts=(),
+        read=only_notes,
+        families=EVERY,
+        causes=("an exception ended the process",),
+        tries=("read the last lines of the console log", "restart from the last checkpoint"),
+        source="text printed by Python",
+        grade="A",
+    ),
+    Rule(
+        id="numpy-warning",
+        title="The environment computes with invalid numbers",
+        codes=("N3",),
+        sees="numpy warns of an invalid value, an overflow or a division by zero",
+        concepts=(),
+        read=only_notes,
+        families=EVERY,
+        causes=("a division by zero or an overflow in the environment or the reward",),
+        tries=(
+            "make it an error to find it: np.seterr(all='raise')",
+            "{in_control}clip observations and rewards",
+        ),
+        source="text printed by numpy",
+        grade="B",
+    ),
+)

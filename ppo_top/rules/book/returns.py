@@ -1,0 +1,108 @@
+"""What the critic tells of the returns: they are all equal, or no longer what they were."""
+
+from __future__ import annotations
+
+from ppo_top.rules.book.critic import critic_loss
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.terms import NOT_ON_TEXT, WARN
+from ppo_top.rules.engine.wording import num
+
+
+def returns_constant(run: Run, limits: Limits) -> Reading | None:
+    """V8: all returns are equal, so that there is nothing to tell a good action by."""
+    if "explained_variance" not in run.new_bad:
+        return None
+    if run.at_max or run.gained:
+        return between(0.0)
+    message = (
+        "all returns are equal (explained variance is undefined): no action is better or worse"
+    )
+    return Reading(WARN, 0.0, None, message)
+
+
+def returns_changed(run: Run, limits: Limits) -> Reading | None:
+    """V4, seen from the other side: the critic is surprised, learns anew, and the reward falls.
+
+    A learner that optimises something else than before looks well in all other values.
+    """
+    history, loss, reward = run.histories["explained_variance"], critic_loss(run), run.reward
+    if loss is None or loss.row != run.mark.row or run.few_samples or reward is None:
+        return None
+    before = history.before(10)
+    if _surprised(history.last, before, loss, limits) and not run.falling:
+        now = (float(history.count), history.last, median(before), reward.smooth)
+        run.memos["returns-changed"] = now
+    memo = run.memos.get("returns-changed")
+    if memo is None or history.count - memo[0] > limits["within"]:
+        return None
+    fallen = max(memo[3], reward.best - 0.1 * reward.gain) - reward.smooth
+    if not reward.gained or fallen < max(4.0 * reward.noise, limits["share"] * reward.gain):
+        return between(history.last)
+    seen = f"{num(memo[2])} -> {num(memo[1])}"
+    message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
+    level = max(WARN, run.level("reward-crash"))
+    return Reading(level, memo[1], limits["good"], message)
+
+
+def _surprised(value: float, before: list[float], loss: History, limits: Limits) -> bool:
+    """A good critic that fails from one update to the next, by much."""
+    usual = median(before)
+    return (
+        usual >= limits["good"]
+        and value < usual - limits["drop"]
+        and loss.last > limits["times"] * median(loss.before(10))
+    )
+
+
+RULES = (
+    Rule(
+        id="returns-constant",
+        title="All returns are equal",
+        codes=("V8",),
+        sees="explained variance is undefined, update after update, because no two returns differ",
+        concepts=("explained_variance",),
+        beside=("value_loss",),
+        read=returns_constant,
+        on=("value_loss",),
+        limits={"warmup": 3},
+        persist=persist(5, 5),
+        causes=(
+            "a discount of 0 with a reward that is the same in every step",
+            "a reward that never changes",
+        ),
+        tries=(
+            "check the discount: {gamma}",
+            "check that the reward depends on what the policy does",
+        ),
+        source="1 - Var(returns - values) / Var(returns) is 0/0; labelled run with a discount of 0",
+        grade="C",
+        grades=NOT_ON_TEXT,
+    ),
+    Rule(
+        id="returns-changed",
+        title="Returns changed",
+        codes=("V4", "C18"),
+        sees="the critic fails from one update to the next, learns anew, and the reward falls",
+        concepts=("explained_variance", "reward_mean"),
+        beside=("value_loss", "approx_kl"),
+        read=returns_changed,
+        on=("explained_variance",),
+        limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
+        persist=persist(3, 4),
+        causes=(
+            "the reward that is learned from is no longer the one that is logged: sign, scale",
+            "the environment or its observations changed",
+        ),
+        tries=(
+            "check what changed at that step: the reward, a wrapper, the environment",
+            "go back to the checkpoint before it",
+        ),
+        source="labelled runs: the reward's sign turned in mid-run",
+        grade="C",
+        grades=NOT_ON_TEXT,
+        members=("reward-crash", "critic-lost", "value-loss-spike"),
+    ),
+)

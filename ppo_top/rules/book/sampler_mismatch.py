@@ -1,0 +1,129 @@
+"""When the sampler's probabilities are not those of the trainer."""
+
+from __future__ import annotations
+
+from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.rule import Limits, Reading, Rule, between
+from ppo_top.rules.engine.terms import CRIT, GRPO, WARN, WATCH
+from ppo_top.rules.engine.wording import num
+
+CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "staleness")
+
+
+def sampler_differs(run: Run, limits: Limits) -> Reading | None:
+    """G6: log-probabilities, importance ratios or KL between sampler and trainer are off."""
+    readings = [
+        reading
+        for concept, read in _READERS
+        if (value := run.value(concept, 0)) is not None
+        and (reading := read(run, limits, value)) is not None
+    ]
+    return max(readings, key=lambda reading: reading.level, default=None)
+
+
+def _gap(run: Run, limits: Limits, value: float) -> Reading | None:
+    scale = limits["verl_scale"] if run.producer == "verl" else 1.0
+    value_in = abs(value) / scale
+    if value_in <= 0.5 * limits["gap"]:
+        return None
+    message = f"sampler and trainer disagree: mean gap of log-probs {num(value)}"
+    if value_in > limits["gap_crit"]:
+        return Reading(CRIT, value, limits["gap"] * scale, message)
+    if value_in > limits["gap"]:
+        return Reading(WARN, value, limits["gap"] * scale, message)
+    return between(value)
+
+
+def _ratio(run: Run, limits: Limits, value: float) -> Reading | None:
+    message = f"mean importance ratio of trainer to sampler {num(value)} (should be 1)"
+    if _masked_sequences(run):
+        gap = run.value("logp_diff_mean", 1)
+        bad = value < 0.2 and gap is not None and gap > 0.05
+        return Reading(WARN, value, 0.2, message) if bad else None
+    if not 0.1 <= value <= 10.0:
+        return Reading(CRIT, value, 1.0, message)
+    return Reading(WARN, value, 1.0, message) if not 0.5 <= value <= 2.0 else None
+
+
+def _masked_sequences(run: Run) -> bool:
+    """Ratios of whole sequences are far from 1 by construction, and capped at 3."""
+    mode = run.config.get("importance_sampling_mode")
+    if isinstance(mode, str):
+        return mode.startswith("sequence")
+    low, high = run.histories.get("is_ratio_min"), run.histories.get("is_ratio_max")
+    if run.producer == "verl" or low is None or high is None:
+        return False
+    return low.low <= 0.0 and high.high <= 3.0
+
+
+def _kl(run: Run, limits: Limits, value: float) -> Reading | None:
+    size = abs(value)
+    if size <= 0.5 * limits["kl"]:
+        return None
+    message = f"KL between sampler and trainer {num(value)} (healthy below 0.01)"
+    if size > limits["kl_crit"]:
+        return Reading(CRIT, value, limits["kl"], message)
+    return Reading(WARN, value, limits["kl"], message) if size > limits["kl"] else between(value)
+
+
+def _samples(run: Run, limits: Limits, value: float) -> Reading | None:
+    if value >= 0.5:
+        return None
+    message = f"effective sample size {num(value)} (healthy above 0.5)"
+    if value < limits["ess_crit"]:
+        return Reading(CRIT, value, limits["ess"], message)
+    return Reading(WARN, value, limits["ess"], message) if value < limits["ess"] else between(value)
+
+
+def _stale(run: Run, limits: Limits, value: float) -> Reading | None:
+    history = run.histories["staleness"]
+    if history.count < 20 or not history.rising() or value < 2.0 * max(history.base(5), 1.0):
+        return None
+    message = f"samples grow stale: {num(value)} updates old, {num(history.base(5))} at the start"
+    return Reading(WATCH, value, None, message)
+
+
+_READERS = (
+    ("logp_diff_mean", _gap),
+    ("is_ratio_mean", _ratio),
+    ("rollout_kl", _kl),
+    ("ess", _samples),
+    ("staleness", _stale),
+)
+
+RULES = (
+    Rule(
+        id="sampler-mismatch",
+        title="Sampler and trainer disagree",
+        codes=("G6",),
+        sees="the sampler's probabilities differ from the trainer's",
+        concepts=("logp_diff_mean",),
+        beside=CONCEPTS[1:],
+        read=sampler_differs,
+        on=CONCEPTS,
+        families=frozenset({GRPO}),
+        limits={
+            "gap": 0.1,
+            "gap_crit": 0.5,
+            "verl_scale": 0.1,
+            "kl": 0.1,
+            "kl_crit": 0.5,
+            "ess": 0.3,
+            "ess_crit": 0.1,
+            "warmup": 2,
+        },
+        persist={WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)},
+        causes=(
+            "other numerics in the sampler: dtype, kernels, quantised cache",
+            "sampler weights that are not refreshed, or another temperature, top-p or top-k",
+        ),
+        tries=(
+            "the same dtype in both; a full-precision output layer",
+            "refresh the sampler's weights after every update",
+            "correct for it: see that {importance_sampling_correction:off} is on",
+            "the same {temperature:name}, top_p and top_k in both",
+        ),
+        source="verl's documentation on rollout correction; When Speed Kills Stability; trl#4159",
+        grade="A",
+    ),
+)

@@ -1,0 +1,189 @@
+"""The critic's loss: it jumps, climbs, or is clipped."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.book.critic import FIT, climbs, critic_loss
+from ppo_top.rules.engine.context import ENOUGH_SAMPLES, Run
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.terms import CRIT, NOT_ON_TEXT, WARN, WATCH
+from ppo_top.rules.engine.wording import num, pct, times
+
+
+def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
+    """V2: the value loss jumps; one point is a spike, staying at that height a fault."""
+    history = critic_loss(run)
+    if history is None or history.row != run.mark.row:
+        return None
+    value, memo = history.last, run.memos.get("value-loss-spike")
+    if memo is not None:
+        return _after_spike(run, limits, history, memo)
+    if not _is_spike(history, limits):
+        return None
+    usual = max(median(history.before(10)), 1e-12)
+    highest = max((*history.first, *history.recent[:-1]))
+    gain = run.reward.gain if run.reward is not None else math.inf
+    run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
+    limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
+    if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
+        message = f"{jump}, the third such spike in {num(limits['again'])} updates"
+        return Reading(CRIT if run.falling else WARN, value, limit, message, now=True)
+    message = f"{jump} ({times(value, usual)}), one spike so far"
+    return Reading(WATCH, value, limit, message, now=True)
+
+
+def _is_spike(history: History, limits: Limits) -> bool:
+    value, before = history.last, history.before(20)
+    return (
+        value > 3.0 * max(before)
+        and value > 0.1 * history.high
+        and value > limits["times"] * median(before[-10:])
+    )
+
+
+def _third_of_a_kind(run: Run, count: int, within: float) -> bool:
+    """Whether two others, each calmed down again, came shortly before this spike."""
+    spikes = (*run.memos.get("value-loss-spikes", ()), float(count))[-3:]
+    run.memos["value-loss-spikes"] = spikes
+    return len(spikes) == 3 and count - spikes[0] <= within
+
+
+def _after_spike(
+    run: Run, limits: Limits, history: History, memo: tuple[float, ...]
+) -> Reading | None:
+    """Against the level from before the spike, which must not drift up with it.
+
+    While the reward rises a loss no higher than it has been before belongs to the task: a bonus at
+    the goal, once in some rollouts, makes it go up and down all the time.
+    """
+    value, usual, began = history.last, memo[0], memo[1]
+    age = history.count - began
+    if age > 30 or (age > 5 and value < 5.0 * usual):
+        del run.memos["value-loss-spike"]
+        return None
+    if value <= limits["times"] * usual or value <= 0.03 * history.high:
+        return between(value) if value > 5.0 * usual else None
+    message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
+    explained = (run.learned and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
+    if run.few_samples or explained or not _stays(run, history, age, limits["times"] * usual):
+        return Reading(WATCH, value, limits["times"] * usual, message)
+    return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def _first_success(run: Run, gain: float) -> bool:
+    """Whether the loss jumped with the first reward there was: until then it had nothing to fit."""
+    return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
+
+
+def _stays(run: Run, history: History, age: float, limit: float) -> bool:
+    """Three of five points at that height; of small rollouts proportionally more.
+
+    Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
+    from 0.005 to 20 and back, some updates at a time.
+    """
+    most = min(4.0, ENOUGH_SAMPLES / run.samples) if run.few_steps else 1.0
+    window = history.recent[-int(min(age + 1, 5 * most)) :]
+    needed = 3.0 if most == 1.0 else 4.0 * most
+    return sum(x > limit for x in window) >= needed
+
+
+def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
+    """V3: the critic's loss climbs, or never falls, while it explains nothing."""
+    history = critic_loss(run)
+    explained = run.value("explained_variance", 1)
+    if history is None or history.row != run.mark.row or explained is None or explained >= 0.2:
+        return None
+    trend = history.trend(20)
+    if climbs(run, history):
+        early, late = median(trend.values[:3]), median(trend.values[-3:])
+        if early > 0.0 and late > limits["times"] * early and late > 0.03 * history.high:
+            message = (
+                f"value loss rises ({times(late, early)} in {len(trend.values)} updates): "
+                "the critic cannot keep up"
+            )
+            level = WATCH if run.few_samples else WARN
+            return Reading(level, history.last, early, message)
+    never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
+    if never and run.flat and not run.few_samples and not run.resumed:
+        message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
+        return Reading(WATCH, history.last, history.base(5), message)
+    return None
+
+
+def value_clip_high(run: Run, limits: Limits) -> Reading | None:
+    """V5: value targets move faster than the value clip lets the critic follow."""
+    value = run.values["value_clip_fraction"]
+    if value <= limits["watch"]:
+        return None
+    message = f"{pct(value)} of the critic's updates are clipped: targets outrun the value clip"
+    return Reading(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
+
+
+CALM = (
+    "look for outliers in the reward, or a change in the environment",
+    "clip or normalise rewards",
+    "clip gradients: {max_grad_norm:above 0.1}",
+    "clip value updates: {clip_range_vf:off}",
+)
+
+
+RULES = (
+    Rule(
+        id="value-loss-spike",
+        title="Value loss jumped",
+        codes=("V2",),
+        sees="the value loss jumps far above its level and stays there",
+        concepts=("value_loss",),
+        beside=("explained_variance",),
+        read=value_loss_spike,
+        on=("value_loss", "value_error"),
+        limits={"times": 10.0, "again": 20, "warmup": 10},
+        persist={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
+        causes=(
+            "an outlier in the reward, or a changed reward or environment",
+            "the policy changed faster than the critic could follow",
+        ),
+        tries=CALM,
+        source="TRL's guide: value loss 'will spike / NaN when not going well'",
+        grade="C",
+    ),
+    Rule(
+        id="value-loss-rising",
+        title="Value loss does not fall",
+        codes=("V3",),
+        sees="the value loss climbs, or never falls, while the critic explains nothing",
+        concepts=("value_loss",),
+        beside=("explained_variance",),
+        read=value_loss_rises,
+        on=("value_loss", "value_error"),
+        limits={"times": 3.0, "flat_points": 40, "warmup": 7},
+        persist=persist(2, 2),
+        causes=("the critic cannot keep up with the policy", "returns grow without bound"),
+        tries=FIT,
+        source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
+        grade="C",
+        grades=NOT_ON_TEXT,
+    ),
+    Rule(
+        id="value-clip-high",
+        title="Value updates are clipped",
+        codes=("V5",),
+        sees="a large share of value predictions is clipped",
+        concepts=("value_clip_fraction",),
+        beside=("value_loss",),
+        read=value_clip_high,
+        on=("value_clip_fraction",),
+        limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
+        causes=("value targets move faster than the value clip",),
+        tries=(
+            "a wider value clip: {clip_range_vf}",
+            "see that {whiten_rewards:off} is on",
+            "lower {learning_rate}",
+        ),
+        source="TRL practice: value clip fraction is low in healthy runs",
+        grade="D",
+    ),
+)

@@ -1,0 +1,90 @@
+"""What a rule may look back upon: the recent and the first values of one concept."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.stats import Trend, median
+
+KEPT = 64
+"""How many values are looked back upon at most; twice as many are held before the oldest go."""
+
+FIRST = 20
+"""How many of the first values are kept for baselines."""
+
+
+class History:
+    """The finite values of one concept in one segment of a run, in order.
+
+    Memory is bounded: the last `KEPT` values, the first `FIRST`, extremes and counters.
+    """
+
+    __slots__ = ("count", "first", "high", "last", "low", "recent", "row", "trends")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[float] = []
+        self.recent: list[float] = []
+        self.high = -math.inf
+        self.low = math.inf
+        self.last = math.nan
+        self.row = -1
+        self.trends: dict[int, Trend] = {}
+
+    def push(self, row: int, value: float) -> None:
+        """Take in the value of a row."""
+        self.count += 1
+        self.last, self.row = value, row
+        if value > self.high:
+            self.high = value
+        if value < self.low:
+            self.low = value
+        if self.count <= FIRST:
+            self.first.append(value)
+        recent = self.recent
+        recent.append(value)
+        if len(recent) >= 2 * KEPT:
+            del recent[:KEPT]
+        for trend in self.trends.values():
+            trend.push(value)
+
+    def copy(self) -> History:
+        """An independent copy."""
+        other = History.__new__(History)
+        other.count, other.row = self.count, self.row
+        other.high, other.low, other.last = self.high, self.low, self.last
+        other.first, other.recent = self.first.copy(), self.recent.copy()
+        other.trends = {size: trend.copy() for size, trend in self.trends.items()}
+        return other
+
+    def trend(self, size: int) -> Trend:
+        """Mann-Kendall over the last `size` values (at most `KEPT`), kept from now on.
+
+        Whether it was asked for earlier makes no difference to what it says.
+        """
+        trend = self.trends.get(size)
+        if trend is None:
+            trend = self.trends[size] = Trend(size, self.recent)
+        return trend
+
+    def base(self, count: int) -> float:
+        """The run's own early level: the median of the first `count` values."""
+        return median(self.first[:count])
+
+    def level(self, count: int = 3) -> float:
+        """The median of the last `count` values."""
+        return median(self.recent[-count:])
+
+    def before(self, count: int) -> list[float]:
+        """Up to `count` values before the newest one."""
+        return self.recent[-count - 1 : -1]
+
+    def rising(self) -> bool:
+        """A significant rise over the last 15 values."""
+        trend = self.trend(15)
+        return trend.tau > 0.3 and trend.full and trend.z > 1.96
+
+    def falling(self) -> bool:
+        """A significant fall over the last 15 values."""
+        trend = self.trend(15)
+        return trend.tau < -0.3 and trend.full and trend.z < -1.96

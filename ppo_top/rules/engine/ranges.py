@@ -1,0 +1,214 @@
+"""The instant layer: the healthy range of a value, and its colour, without any memory.
+
+A value may be outside its range without a finding (one spike), and a finding may be open while the
+newest value is back inside. Limits come from the run's own configuration where that is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ppo_top.model import Profile, Status
+from ppo_top.rules.engine.wording import num, show
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A healthy range: an open end is None. `words` print it, `origin` says whose it is."""
+
+    low: float | None
+    high: float | None
+    words: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Green and red limits of a concept; between them is amber. None: no limit on that side."""
+
+    low: float | None
+    high: float | None
+    red_low: float | None
+    red_high: float | None
+    origin: str
+    words: str = ""
+    red: Status = Status.CRIT
+
+    def colour(self, value: float) -> Status:
+        """The colour of a finite value."""
+        if _outside(value, self.red_low, self.red_high):
+            return self.red
+        return Status.WATCH if _outside(value, self.low, self.high) else Status.OK
+
+
+def _outside(value: float, low: float | None, high: float | None) -> bool:
+    return (low is not None and value < low) or (high is not None and value > high)
+
+
+FOUNDING = "common practice for PPO"
+TRL_DOCS = "TRL's documentation"
+VERL_DOCS = "verl's documentation"
+USUAL = "usual values"
+
+_CTRL: dict[str, Band] = {
+    "approx_kl": Band(None, 0.02, None, 0.03, FOUNDING, "0.001-0.02"),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, FOUNDING, "near 0, up to 0.02"),
+    "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
+    "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, FOUNDING),
+    "policy_loss": Band(None, 0.01, -1.0, 1.0, FOUNDING, "near 0, below 0.01"),
+    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
+}
+
+_RLHF: dict[str, Band] = {
+    "approx_kl": Band(None, 0.05, None, 0.1, TRL_DOCS),
+    "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
+    "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
+    "ratio_dist{max}": Band(None, 10.0, None, 200.0, TRL_DOCS),
+    "ratio_var": Band(None, 0.01, None, 0.1, USUAL, "", Status.WARN),
+    "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
+    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
+    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL, "", Status.WARN),
+    "adv_mean": Band(-0.1, 0.1, None, None, FOUNDING, "near 0"),
+}
+
+_GRPO: dict[str, Band] = {
+    "approx_kl": Band(-0.02, 0.02, -0.05, 0.05, USUAL),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.05, 0.05, USUAL),
+    "clip_fraction": Band(None, 0.1, None, 0.3, USUAL),
+    "clip_low": Band(None, 0.1, None, 0.3, USUAL),
+    "clip_high": Band(None, 0.1, None, 0.3, USUAL),
+    "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
+    "ref_kl_token": Band(0.0, 0.1, -0.01, 0.3, USUAL),
+    "truncated_frac": Band(None, 0.1, None, 0.3, USUAL, "", Status.WARN),
+    "frac_zero_std": Band(None, 0.5, None, 0.8, USUAL, "", Status.WARN),
+    "logp_diff_mean": Band(None, 0.05, None, 0.1, USUAL),
+    "is_ratio_mean": Band(0.9, 1.1, 0.5, 2.0, VERL_DOCS, "", Status.WARN),
+    "ess": Band(0.5, None, 0.3, None, VERL_DOCS, "", Status.WARN),
+    "rollout_kl": Band(-0.05, 0.05, -0.1, 0.1, VERL_DOCS),
+    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL, "", Status.WARN),
+    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
+    "tool_fail_freq": Band(None, 0.5, None, None, USUAL),
+}
+
+FAMILIES = {"ctrl": _CTRL, "rlhf": _RLHF, "grpo": _GRPO}
+
+_VERL = {"logp_diff_mean": Band(None, 0.005, None, 0.01, VERL_DOCS)}
+
+RELATIVE = {
+    "reward_mean": "should rise",
+    "rlhf_reward": "should rise",
+    "eval_reward_mean": "should rise",
+    "success_rate": "should rise",
+    "entropy": "falls slowly, not to 0",
+    "seq_entropy": "falls slowly, not to 0",
+    "value_loss": "no spike, no NaN",
+    "value_error": "falls smoothly",
+    "total_loss": "no spike",
+    "grad_norm": "no spike",
+    "non_score_reward": "does not dominate",
+    "kl_coef": "steady",
+    "reward_std": "moderate, above 0",
+    "reward_component_mean": "should rise",
+    "ep_len": "moves with reward",
+    "resp_len_mean": "no drift",
+    "resp_len_std": "not exploding",
+    "query_len_mean": "no drift",
+    "n_updates": "increases",
+    "lr": "as scheduled",
+    "approx_kl_k1": "near 0, sign is noise",
+}
+"""What is healthy where no number can be given."""
+
+
+def find(concept: str, profile: Profile) -> Band | None:
+    """The band of a concept for a run, or None where only relative rules speak."""
+    table = FAMILIES.get(profile.family)
+    if table is None:
+        return None
+    producer = profile.producer.replace("_", "-")
+    if producer == "verl" and concept in _VERL:
+        return _VERL[concept]
+    standing = table.get(concept)
+    own = _OWN.get(concept)
+    configured = own(profile, standing) if own is not None else None
+    return configured or standing
+
+
+def band(concept: str, profile: Profile) -> Range | None:
+    """The healthy range of a concept for a run, or None where nothing can be said of it."""
+    found = find(concept, profile)
+    if found is None:
+        words = RELATIVE.get(concept.partition("{")[0])
+        return Range(None, None, words, "") if words else None
+    words = found.words or _words(concept, found.low, found.high)
+    return Range(found.low, found.high, words, found.origin)
+
+
+def colour(concept: str, value: float, profile: Profile, settled: bool = False) -> Status:
+    """The colour of a value by itself: `ok`, `watch`, `warn` or `crit`.
+
+    `settled` says that the reward sits at its ceiling: then the explained variance means nothing
+    (the returns hardly vary) and is not coloured.
+    """
+    if not math.isfinite(value):
+        return Status.OK if may_be_nan(concept, value) else Status.CRIT
+    if settled and concept == "explained_variance":
+        return Status.OK
+    found = find(concept, profile)
+    return Status.OK if found is None else found.colour(value)
+
+
+def may_be_nan(concept: str, value: float) -> bool:
+    """Whether a concept is NaN now and then in a healthy run (spread of one, variance of zero)."""
+    if not math.isnan(value):
+        return False
+    name = concept.partition("{")[0]
+    return name.endswith(("_std", "_var", "_component_mean")) or name == "explained_variance"
+
+
+def _words(concept: str, low: float | None, high: float | None) -> str:
+    if low is None and high is not None:
+        return f"<= {show(concept, high)}"
+    if high is None and low is not None:
+        return f">= {show(concept, low)}"
+    return f"{num(low)} to {num(high)}" if low is not None and high is not None else ""
+
+
+def _number(profile: Profile, name: str) -> float | None:
+    value = profile.config.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        return None
+    return float(value)
+
+
+def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
+    """Trainers that hold a target for the update KL say by it what they find normal."""
+    target = _number(profile, "target_kl")
+    if profile.producer.replace("_", "-") == "rllib":
+        wanted = target or 0.01
+        whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
+        return Band(None, 2 * wanted, None, 4 * wanted, whose)
+    if standing is None or target is None or profile.family != "ctrl":
+        return None
+    high, red = standing.high or 0.0, standing.red_high or 0.0
+    if 1.5 * target <= red:
+        return None
+    return Band(None, max(high, target), None, 1.5 * target, f"target_kl {num(target)} of this run")
+
+
+def _ref_kl_band(profile: Profile, standing: Band | None) -> Band | None:
+    """An adaptive controller's target is the KL that the user asked for."""
+    target = _number(profile, "ref_kl_target")
+    if standing is None or target is None or standing.high is None or 2 * target <= standing.high:
+        return None
+    origin = f"KL target {num(target)} of this run"
+    return Band(standing.low, 2 * target, standing.red_low, 4 * target, origin)
+
+
+_OWN: dict[str, Callable[[Profile, Band | None], Band | None]] = {
+    "approx_kl": _kl_band,
+    "ref_kl": _ref_kl_band,
+}
+"""Concepts whose band follows the run's configuration."""

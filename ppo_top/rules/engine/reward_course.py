@@ -1,0 +1,159 @@
+"""How the reward is doing: gain, what is lost of it, trend, and whether it is at its ceiling.
+
+Most rules judge a value by what it does to the reward, so this is worked out once for each row.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.stats import Noise, median
+
+SETTLING = 8
+"""So many rewards that hardly differ show that the reward has settled."""
+
+
+class Learning:
+    """The course of the reward in one segment of a run.
+
+    `smooth` is the median of the last three values, `base` that of the first five, `best` the
+    highest `smooth` so far (at row `best_row`), `peak` the highest median of ten; `gain` = best -
+    base, `drawdown` = best - smooth. `settling` is how many rewards must agree to be a ceiling.
+    """
+
+    __slots__ = (
+        "at_max",
+        "base",
+        "best",
+        "best_count",
+        "best_row",
+        "ceiling",
+        "falling",
+        "gain",
+        "gained",
+        "history",
+        "jitter",
+        "mark_best",
+        "noise",
+        "peak",
+        "rising",
+        "scale",
+        "settling",
+        "smooth",
+    )
+
+    def __init__(self, history: History, ceiling: float | None) -> None:
+        self.history = history
+        self.ceiling = ceiling
+        self.jitter = Noise()
+        self.base = self.smooth = math.nan
+        self.best = -math.inf
+        self.best_row = -1
+        self.best_count = 0
+        self.mark_best = -math.inf
+        self.peak = -math.inf
+        self.at_max = self.falling = self.rising = self.gained = False
+        self.gain = self.scale = 0.0
+        self.settling = SETTLING
+        self.noise = 1e-9
+
+    def copy(self, history: History) -> Learning:
+        """An independent copy that reads the copied history."""
+        other = Learning.__new__(Learning)
+        for name in Learning.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.history, other.jitter = history, self.jitter.copy()
+        return other
+
+    def update(self, row: int) -> None:
+        """Follow the value that has just been added to the history."""
+        history = self.history
+        self.jitter.push(history.last)
+        self.smooth = median(history.recent[-3:])
+        if history.count <= 5:
+            self.base = median(history.first)
+        if self.smooth > self.best or history.count <= 5:  # what the run began with is no gain
+            self._new_best(row)
+        if history.count >= 20:
+            self.peak = max(self.peak, history.level(10))
+        self._weigh()
+        self.at_max = self._at_max()
+        trend = history.trend(15)
+        self.rising = trend.full and trend.tau > 0.3 and trend.z > 1.96
+        self.falling = self._falling()
+
+    def _weigh(self) -> None:
+        """Work out what most rules ask for.
+
+        `noise` is never below a thousandth of the rewards' size. Something was gained when the best
+        stands out of the noise, or, where that is strong, the middle of ten values does.
+        """
+        self.scale = max(abs(self.best), abs(self.base))
+        self.noise = noise = max(self.jitter.level, 1e-3 * self.scale, 1e-9)
+        self.gain = gain = self.best - self.base
+        self.gained = gain > 0.05 * abs(self.base) and (
+            gain > 6.0 * noise or self.peak - self.history.base(10) > 2.5 * noise
+        )
+
+    def _new_best(self, row: int) -> None:
+        """A best is a new mark only when it beats the old mark by 2 % of the gain."""
+        self.best = self.smooth
+        self.best_row = row
+        step = 0.02 * max(self.best - self.base, self.noise)
+        if self.best > self.mark_best + step:
+            self.mark_best, self.best_count = self.best, self.history.count
+
+    @property
+    def count(self) -> int:
+        """How many rewards there are in this segment."""
+        return self.history.count
+
+    @property
+    def drawdown(self) -> float:
+        """What has been lost since the best."""
+        return self.best - self.smooth
+
+    @property
+    def flat(self) -> bool:
+        """Not rising, with enough points to tell, and not because it is at its ceiling."""
+        return self.count >= 15 and not self.rising and not self.at_max
+
+    @property
+    def stuck(self) -> bool:
+        """Not getting better: flat or falling."""
+        return self.flat or self.falling
+
+    @property
+    def lost(self) -> float:
+        """The share of the gain that has been lost since the best, 0 when nothing was gained."""
+        return self.drawdown / self.gain if self.gained else 0.0
+
+    def _falling(self) -> bool:
+        drawdown, noise = self.drawdown, self.noise
+        if self.gained and drawdown > 0.25 * self.gain and drawdown > 4.0 * noise:
+            return True
+        trend = self.history.trend(10)
+        if not (trend.full and trend.tau < -0.45 and trend.z < -1.96):
+            return False
+        loss = max(trend.values[:3]) - self.smooth
+        return loss > 4.0 * noise and loss > 0.1 * max(self.gain, 0.5 * self.scale)
+
+    def _at_max(self) -> bool:
+        recent = self.history.recent[-SETTLING:]
+        if len(recent) < SETTLING:
+            return False
+        if self.ceiling is not None:
+            return median(recent) >= self._nearly(self.ceiling)
+        if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
+            return median(recent) >= 0.97 and sum(recent) >= 0.95 * SETTLING
+        recent = self.history.recent[-self.settling :]
+        if len(recent) < self.settling:
+            return False
+        spread = max(recent) - min(recent)
+        saturated = spread <= 0.002 * self.scale and min(recent) >= self.best - 0.01 * self.scale
+        return saturated and self.gained
+
+    def _nearly(self, ceiling: float) -> float:
+        """97 % of the way to the ceiling, whatever the sign of the rewards."""
+        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.base))

@@ -1,0 +1,31 @@
+"""Numbers and names as messages print them."""
+
+from __future__ import annotations
+
+from ppo_top.catalogue import concept as about
+from ppo_top.text.format import number, percent
+
+
+def label(concept: str) -> str:
+    """A concept's (or a tag's) name in a sentence."""
+    return about(concept).label
+
+
+def num(value: float) -> str:
+    """A number to three significant digits: `0.0831`, `14.2`, `3.7e-6`, `NaN`."""
+    return number(value, 3)
+
+
+def pct(share: float) -> str:
+    """A share of one as percent: `61 %`."""
+    return percent(share)
+
+
+def show(concept: str, value: float) -> str:
+    """A value as its concept prints it."""
+    return percent(value) if about(concept).fmt == "pct" else number(value, 3)
+
+
+def times(after: float, before: float) -> str:
+    """How many times larger: `x 5,000`."""
+    return f"x {num(after / before)}" if before else "from 0"

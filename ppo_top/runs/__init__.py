@@ -1,0 +1,1 @@
+"""Sources to runs to evaluated timelines, and the session that holds them."""

@@ -1,0 +1,1 @@
+"""What serves every layer: internal errors, and what the user has acknowledged."""

@@ -1,0 +1,102 @@
+"""What the tool itself remembers between sessions: findings that a user has acknowledged or muted.
+
+It is kept in the user's state directory and never where logs live.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ppo_top.paths import is_file, state_directory
+
+FILE = "acknowledged.json"
+MOST_NOTES = 5_000
+"""The oldest notes are forgotten beyond this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A user's word on a finding: which run (its real path), rule and opening step, why, when."""
+
+    run: str
+    rule: str
+    step: int | None
+    """the step at which the finding opened; None: every finding of the rule in this run"""
+    reason: str
+    time: float
+
+
+class Memory:
+    """Notes on findings, read once and written at each change.
+
+    `logs` are the watched paths: if the state directory lies inside one of them, nothing is kept
+    on disk.
+    """
+
+    def __init__(
+        self,
+        logs: Iterable[Path] = (),
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        folder = state_directory(environ)
+        inside = any(folder.resolve().is_relative_to(path.resolve()) for path in logs)
+        self.path = None if inside else folder / FILE
+        self.problem = ""
+        self._clock = clock
+        self._notes = {(note.run, note.rule, note.step): note for note in self._read()}
+
+    @property
+    def notes(self) -> list[Note]:
+        """Every note, oldest first."""
+        return sorted(self._notes.values(), key=lambda note: note.time)
+
+    def note(self, run: str, rule: str, step: int) -> Note | None:
+        """What was said of a finding (its rule and opening step), or of the rule in this run."""
+        return self._notes.get((run, rule, step)) or self._notes.get((run, rule, None))
+
+    def acknowledge(self, run: str, rule: str, step: int, reason: str = "") -> None:
+        """This finding is known; another one of the same rule will be told again."""
+        self._keep(Note(run, rule, step, reason, self._clock()))
+
+    def mute(self, run: str, rule: str, reason: str = "") -> None:
+        """Nothing that the rule finds in this run is to be told."""
+        self._keep(Note(run, rule, None, reason, self._clock()))
+
+    def forget(self, run: str, rule: str) -> None:
+        """Take back every note on a rule in a run."""
+        self._notes = {k: note for k, note in self._notes.items() if k[:2] != (run, rule)}
+        self._write()
+
+    def _keep(self, note: Note) -> None:
+        self._notes[note.run, note.rule, note.step] = note
+        self._write()
+
+    def _read(self) -> list[Note]:
+        if self.path is None or not is_file(self.path):
+            return []
+        try:
+            entries = json.loads(self.path.read_text(encoding="utf-8"))
+            return [Note(**entry) for entry in entries]
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            self.problem = f"{self.path}: cannot be read, and is left as it is: {error}"
+            self.path = None
+            return []
+
+    def _write(self) -> None:
+        """Replace the file as a whole, so that a crash leaves the old one."""
+        if self.path is None:
+            return
+        entries = [asdict(note) for note in self.notes[-MOST_NOTES:]]
+        fresh = self.path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+            fresh.replace(self.path)
+        except OSError as error:
+            self.problem = f"{self.path}: cannot be written: {error}"

@@ -1,0 +1,1 @@
+"""Text for terminals: numbers, durations, hostile strings, and pages of a given width."""

@@ -1,0 +1,1 @@
+"""What there is to see of a run at one update: pure functions of its timeline and findings."""

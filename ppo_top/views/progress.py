@@ -1,0 +1,66 @@
+"""How far a run is, how fast it goes and how long it will take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ppo_top.runs.run import Run
+
+RECENT_ROWS = 20
+"""Speed is that of the last rows: the mean since the start, which trainers log, hides a lot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Steps, updates and time; None where it cannot be told.
+
+    `speed` is in steps a second, `eta_s` in seconds, times in unix seconds; `share` is 0 to 1.
+    """
+
+    step: int | None
+    total: int | None
+    updates: int
+    speed: float | None
+    eta_s: float | None
+    first_time: float | None
+    last_time: float | None
+
+    @property
+    def share(self) -> float | None:
+        """How much of the run is done."""
+        if not self.total or self.step is None:
+            return None
+        return min(1.0, self.step / self.total)
+
+
+EPOCH_2000 = 946_684_800.0
+"""Times before it are not of this world: they count seconds since the run began."""
+
+
+def progress(run: Run, row: int) -> Progress:
+    """The progress of a run when `row` was its newest row (-1: before the first)."""
+    total = run.total_steps
+    if row < 0:
+        return Progress(None, total, 0, None, None, None, None)
+    step = run.timeline.steps[row]
+    speed = _speed(run, row)
+    return Progress(
+        step=step,
+        total=total,
+        updates=row + 1,
+        speed=speed,
+        eta_s=(total - step) / speed if total and speed and total > step else None,
+        first_time=_unix(run.timeline.times[0]),
+        last_time=_unix(run.timeline.times[row]),
+    )
+
+
+def _speed(run: Run, row: int) -> float | None:
+    since = max([0, row - RECENT_ROWS, *(r for r in run.timeline.restarts if r <= row)])
+    steps = run.timeline.steps[row] - run.timeline.steps[since]
+    seconds = run.timeline.times[row] - run.timeline.times[since]
+    return steps / seconds if seconds > 0 and steps >= 0 else None
+
+
+def _unix(time: float) -> float | None:
+    return time if time > EPOCH_2000 else None

@@ -1,0 +1,134 @@
+"""What there is to see of a run at one moment of its timeline: a pure function, no interface in it.
+
+Live, the moment is the newest row; in replay and on the timeline it is any other. The screen, the
+report, the status line and the JSON are all drawn from a `RunView`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ppo_top.model import ConfigValue, Finding, Severity, State, Status, worst
+from ppo_top.rules.engine.context import REWARDS
+from ppo_top.runs.run import Run
+from ppo_top.runs.timeline import Timeline
+from ppo_top.text.format import count
+from ppo_top.views.checklist import SETTLED, CheckRow, brought_forward, checklist
+from ppo_top.views.curves import Panel, PanelTrack, panels
+from ppo_top.views.liveness import Standing, standing
+from ppo_top.views.open_findings import OpenFinding, open_findings, past
+from ppo_top.views.progress import Progress, progress
+
+__all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "look", "verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run at one moment.
+
+    `row` is the row looked at (None before the first); `at_end` says that it is the newest.
+    `verdict` is `healthy`, `info`, `watch`, `warn`, `crit`, `warming-up` or `unjudged`.
+    `open` holds the findings of the moment, worst first; members of an open diagnosis are its
+    evidence and not repeated. `past` holds those that had cleared before, newest first.
+    """
+
+    id: str
+    name: str
+    path: str
+    producer: str
+    family: str
+    state: State
+    state_text: str
+    verdict: str
+    headline: str
+    row: int | None
+    at_end: bool
+    progress: Progress
+    open: tuple[OpenFinding, ...]
+    past: tuple[Finding, ...]
+    checklist: tuple[CheckRow, ...]
+    panels: tuple[Panel, ...]
+    timeline: Timeline
+    config: dict[str, ConfigValue]
+    problems: int
+
+
+def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
+    """A run as it stood when `row` was its newest (None: now, at its end).
+
+    `now` is unix time; it decides the state of a run that is looked at live and nothing else.
+    """
+    run.unpack()
+    last = len(run.timeline) - 1
+    at = last if row is None else min(row, last)
+    stood = standing(run, now) if at == last else Standing(State.LIVE, "")
+    opened = open_findings(run, at)
+    rows = tuple(checklist(run, at, opened))
+    if at == last and run.newest:
+        rows = tuple(brought_forward(rows, run))
+    return RunView(
+        id=run.id,
+        name=run.name,
+        path=run.path,
+        producer=run.producer.label,
+        family=run.producer.family,
+        state=stood.state,
+        state_text=stood.text,
+        verdict=verdict(run, at),
+        headline=_headline(run, at, opened, rows),
+        row=at if at >= 0 else None,
+        at_end=at == last,
+        progress=progress(run, at),
+        open=opened,
+        past=past(run, at),
+        checklist=rows,
+        panels=tuple(panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
+        timeline=run.timeline,
+        config=run.config,
+        problems=sum(source.problem_count for source in run.sources.values()),
+    )
+
+
+def verdict(run: Run, row: int | None = None) -> str:
+    """One word on the run as it stood at a row (None: at its end).
+
+    What is only explained, such as a reward at its ceiling, leaves a healthy run healthy; without
+    any reward to judge by it is called no more than `info`.
+    """
+    at = len(run.timeline) - 1 if row is None else row
+    severity = worst(run.findings, at)
+    rewarded = any(concept in run.profile.tags for concept in REWARDS)
+    if severity is not None and (severity > Severity.INFO or not rewarded):
+        return severity.word
+    if at < 0:
+        return "unjudged"
+    if not run.has_concepts:
+        return "unjudged"
+    return "warming-up" if at + 1 < SETTLED else "healthy"
+
+
+def _headline(
+    run: Run, row: int, opened: tuple[OpenFinding, ...], rows: tuple[CheckRow, ...]
+) -> str:
+    if opened:
+        first = opened[0].finding
+        return f"{first.title}, since step {count(first.since.step)}"
+    word = verdict(run, row)
+    if word == "healthy":
+        return f"Healthy: {_outside([row.label for row in rows if row.status in _OUTSIDE])}"
+    if word == "warming-up":
+        return f"Warming up: {row + 1} of {SETTLED} updates"
+    return "Nothing to judge yet"
+
+
+_OUTSIDE = (Status.WATCH, Status.WARN, Status.CRIT)
+
+
+def _outside(labels: list[str]) -> str:
+    """Why a run is healthy although some of its values are not: the rows beside it show them."""
+    if not labels:
+        return "nothing is outside its range"
+    if len(labels) > 2:
+        return f"{len(labels)} values are outside their range, not enough for a finding"
+    verb = "is outside its" if len(labels) == 1 else "are outside their"
+    return f"{' and '.join(labels)} {verb} range, not enough for a finding"

@@ -1,0 +1,246 @@
+"""What tags mean: every trainer's table, who wrote a log, and what is guessed of unknown ones."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ppo_top.catalogue import (
+    GROUPS,
+    IGNORE,
+    UNKNOWN,
+    Producer,
+    concept,
+    concepts,
+    is_concept,
+    meaning,
+    own_meaning,
+    producers,
+    table,
+    trainers,
+)
+from ppo_top.catalogue.concepts import LABEL_WIDTH
+
+DEMO_LOGS = Path(__file__).parents[2] / "demo_logs"
+TABLES = list(trainers().values())
+PRODUCERS = {producer.id: producer for producer in producers()}
+LINES = [(each.id, entry) for each in TABLES for entry in each.entries.values()]
+
+DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
+WORDS = {
+    "=", "neg", "pct", "ms", "1-x", "bin", "zero-missing",  # what is done to the number
+    "k1", "k2", "k3", "kl",  # how a KL is estimated
+    "binding", "outside",  # which clips count
+    "ignore",  # neither drawn nor judged
+    "half", "mse", "clipped", "scaled", "token", "prob", "cumulative", "update", "end",
+}  # fmt: skip
+
+
+def concept_of(trainer: str, tag: str) -> str | None:
+    """The concept of a tag of a trainer."""
+    found = meaning(PRODUCERS[trainer], tag)
+    return found.concept if found else None
+
+
+# --- the tables ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
+def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
+    """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
+    tag = entry.tag.replace("{f}", "speed").replace("*", "x")
+    found = trainers()[trainer].find(tag)
+    assert found is not None
+    assert found[0] is entry
+    known = meaning(PRODUCERS[trainer], tag)
+    if entry.axis or "ignore" in entry.words:
+        assert known is not None
+        assert (known.concept, known.axis) == (IGNORE, entry.axis)
+    elif entry.concept == "-":
+        assert known is None
+    else:
+        assert known is not None
+        assert known.concept == entry.concept.replace("{f}", "{speed}")
+        assert is_concept(known.concept)
+
+
+@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
+def test_every_line_uses_known_words(trainer, entry):
+    """A misspelt word in the third column cannot pass for "nothing special"."""
+    assert {word for word in entry.words if not word.startswith("axis:")} <= WORDS
+
+
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_no_tag_stands_twice_in_a_table(each):
+    """Two lines for one tag would leave it to chance what it means."""
+    text = (table.FOLDER / f"{each.id}.tsv").read_text(encoding="utf-8")
+    tags = [cells[0] for _, cells in table.rows(text) if not cells[0].startswith("!")]
+    assert sorted(tags) == sorted(set(tags))
+    assert all(len(cells) <= 4 for _, cells in table.rows(text))
+
+
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_every_table_has_a_head(each):
+    """A trainer has a name, a family whose limits apply, marks to know it by, and an axis."""
+    assert each.label
+    assert each.family in {"ctrl", "rlhf", "grpo"}
+    assert each.evidence
+    assert each.totals
+
+
+def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
+    """A table with a misspelt head line does not load silently."""
+    wrong = tmp_path / "wrong.tsv"
+    wrong.write_text("!famly\tctrl\n")
+    with pytest.raises(ValueError, match="famly"):
+        table._read(wrong)
+
+
+@pytest.mark.parametrize("each", concepts().values(), ids=lambda each: each.name)
+def test_every_concept_can_be_drawn(each):
+    """A concept has a group, a direction, a short label and one sentence that explains it."""
+    assert each.group in GROUPS
+    assert each.direction in DIRECTIONS
+    assert each.fmt in {"4g", "pct", "int", "lr", "s"}
+    assert 0 < len(each.label) <= LABEL_WIDTH
+    assert each.meaning.endswith(".")
+
+
+def test_labels_tell_concepts_apart():
+    """No two concepts have the same label."""
+    labels = [each.label for each in concepts().values()]
+    assert sorted(labels) == sorted(set(labels))
+
+
+def test_loading_is_quick():
+    """All tables are read within a few milliseconds (50 here, for slow machines)."""
+    trainers.cache_clear()
+    concepts.cache_clear()
+    start = time.perf_counter()
+    trainers()
+    concepts()
+    assert time.perf_counter() - start < 0.05
+
+
+# --- names of concepts -----------------------------------------------------------------------
+
+
+def test_a_parameter_becomes_part_of_the_label():
+    """`reward_component_mean{accuracy}` is called accuracy, and keeps its group."""
+    found = concept("reward_component_mean{accuracy}")
+    assert (found.label, found.group, found.direction) == ("accuracy", "Reward", "up")
+
+
+def test_a_long_name_keeps_its_end():
+    """What does not fit is cut in front: the ends of names tell them apart."""
+    assert concept("reward_component_mean{a_very_long_name_of_a_reward}").label.startswith("…")
+    assert len(concept("tag:x/" + "y" * 100).label) == LABEL_WIDTH
+
+
+def test_a_tag_without_a_concept_can_be_drawn_too():
+    """It goes to the group of others under its own name and is never judged."""
+    found = concept("tag:my/thing")
+    assert (found.group, found.label, found.direction) == ("Other", "my/thing", "info")
+
+
+def test_quantiles_of_a_histogram_are_concepts():
+    """A histogram comes as numbers: its largest value and its quantiles have names."""
+    legacy = PRODUCERS["trl-legacy"]
+    assert concept_of("trl-legacy", "ppo/policy/ratio/max") == "ratio_dist{max}"
+    assert concept_of("trl-legacy", "env/reward_dist/p99") == "reward_p99"
+    assert concept("reward_p99").label == "reward p99"
+    assert meaning(legacy, "ppo/val/mean/max") is None
+    assert not is_concept("nonsense_p99")
+
+
+# --- unknown trainers ------------------------------------------------------------------------
+
+GUESSES = [
+    ("agent/approx_kl", "approx_kl"),
+    ("kl_divergence", "approx_kl"),
+    ("rlhf/kl", "ref_kl"),
+    ("objective/kl", "ref_kl"),
+    ("ppo/clip_frac", "clip_fraction"),
+    ("completions/clipped_ratio", "truncated_frac"),
+    ("response_length/clip_ratio", "truncated_frac"),
+    ("critic/explained_var", "explained_variance"),
+    ("vf_loss", "value_loss"),
+    ("losses/value", "value_loss"),
+    ("Loss/Value Function", "value_loss"),
+    ("loss/policy_loss", "policy_loss"),
+    ("episode_reward", "reward_mean"),
+    ("train/mean_reward", "reward_mean"),
+    ("reward", "reward_mean"),
+    ("eval/episode_reward", "eval_reward_mean"),
+    ("policy/policy_entropy", "entropy"),
+    ("train/grad_norm", "grad_norm"),
+    ("optimizer/learning-rate", "lr"),
+    ("perf/SPS", "fps"),
+    ("loss", "total_loss"),
+    ("Train_AverageReturn", "reward_mean"),
+    ("Eval_AverageReturn", "eval_reward_mean"),
+    ("Train_AverageEpLen", "ep_len"),
+    ("mean 100 episode reward", "reward_mean"),
+    ("Mean reward (last_100)", "reward_mean"),
+    ("train/return", "reward_mean"),
+    ("average reward score", "reward_mean"),
+    ("mean actor loss", "policy_loss"),
+    ("act_loss", "policy_loss"),
+    ("cri_loss", "value_loss"),
+    ("loss_v", "value_loss"),
+    ("KL_ref", "ref_kl"),
+    ("episode_reward_mean", "reward_mean"),
+    ("episode_reward_max", None),
+    ("episode_reward_std", None),
+    ("returns", None),
+    ("eval/loss", None),
+    ("accuracy", None),
+    ("critic/lr", None),
+    ("entropy_loss", None),
+]
+
+
+@pytest.mark.parametrize(("tag", "expected"), GUESSES)
+def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
+    """A likely name counts as a guess; where the sign cannot be known (entropy_loss), nothing."""
+    found = meaning(UNKNOWN, tag)
+    assert (found.concept if found else None) == expected
+    assert found is None or found.fallback
+
+
+def test_an_episodic_return_is_that_of_one_episode():
+    """Its name says so; means over episodes are called otherwise."""
+    episodic, mean = meaning(UNKNOWN, "episodic return"), meaning(UNKNOWN, "mean_episodic_return")
+    assert episodic is not None and mean is not None
+    assert (episodic.concept, episodic.per_episode) == ("reward_mean", True)
+    assert (mean.concept, mean.per_episode) == ("reward_mean", False)
+
+
+def test_nothing_is_guessed_for_a_known_trainer():
+    """A tag that is not in its trainer's table stands for no concept."""
+    assert meaning(PRODUCERS["sb3"], "my/approx_kl") is None
+
+
+def test_a_user_may_name_his_own_tags():
+    """His words count before every table, with the same transforms as the tables have."""
+    own = {"my/h": "entropy neg", "train/loss": "value_loss", "bad": "no_such_concept"}
+    sb3 = PRODUCERS["sb3"]
+    found = meaning(sb3, "my/h", own)
+    assert found is not None
+    assert (found.concept, found.scale) == ("entropy", -1.0)
+    renamed = meaning(sb3, "train/loss", own)
+    assert renamed is not None
+    assert renamed.concept == "value_loss"
+    assert own_meaning("no_such_concept") is None
+    assert own_meaning("") is None
+
+
+def test_a_flood_of_tags_does_not_fill_the_memory():
+    """What is remembered of tags is bounded."""
+    from ppo_top.catalogue.tags import _meaning
+
+    for number in range(6000):
+        meaning(Producer("sb3", "SB3", "ctrl", ""), f"flood/{number}")
+    assert _meaning.cache_info().currsize <= 4096

@@ -1,0 +1,244 @@
+"""The command line: what it says, what it refuses, and what goes to which stream."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ppo_top import __version__
+from ppo_top.cli import main
+from ppo_top.cli.commands import COMMANDS
+from tests.support.growing_logs import DEMO
+
+
+def stopped(*arguments: str) -> int:
+    """The exit code of a call that argparse ends."""
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert isinstance(stop.value.code, int)
+    return stop.value.code
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever asks for help sees all that there is."""
+    assert stopped("--help") == 0
+    text = capsys.readouterr().out
+    assert all(usage in text for _, _, usage in COMMANDS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_its_options(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`ppo-top COMMAND --help` works for each."""
+    assert stopped(name, "--help") == 0
+    assert "usage: ppo-top" in capsys.readouterr().out
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """For bug reports."""
+    assert stopped("--version") == 0
+    assert __version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--no-such-option"],
+        ["export", str(DEMO)],
+        ["replay"],
+        ["replay", str(DEMO), "--speed", "fast"],
+        ["replay", str(DEMO), "--speed", "0"],
+        ["status", "--format", "html"],
+        ["demo", "--fault", "none-such"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:1] + arguments[-2:]),
+)
+def test_wrong_usage_is_code_2_and_one_reason(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The usage, and what is wrong with the call."""
+    assert stopped(*arguments) == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_the_screen_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe or a job there is none: it is said what to use instead."""
+    assert main([str(DEMO)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "ppo-top check" in said.err
+
+
+def test_no_wait_fails_where_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it the monitor waits for the path; with it the call fails."""
+    assert main(["--no-wait", "/no/such/place"]) == 2
+    assert "no such file or directory" in capsys.readouterr().err
+
+
+def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """There is no waiting for a finished log."""
+    assert main(["replay", "/no/such/place"]) == 2
+    assert "no such file or directory" in capsys.readouterr().err
+
+
+def test_a_directory_called_like_a_command_can_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`ppo-top watch check` watches ./check."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["watch", "--no-wait", "check"]) == 2
+    assert "check: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize("command", ["check", "status", "explain"])
+def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str) -> None:
+    """A locale without UTF-8 costs the signs, never the verdict."""
+    target = "kl-high" if command == "explain" else str(DEMO / "torch_cartpole_lr")
+    said = subprocess.run(
+        [sys.executable, "-m", "ppo_top", command, target],
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+        capture_output=True,
+        check=False,
+    )
+    assert said.returncode == (1 if command == "check" else 0), said.stderr
+    assert not said.stderr
+    if command != "explain":
+        assert said.stdout.startswith(b"X torch_cartpole_lr")
+
+
+def test_a_misspelt_command_is_not_waited_for_as_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command that was meant is named; a directory of that name is watched, if there is one."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["chekc", str(DEMO)]) == 2
+    assert "did you mean `ppo-top check`?" in capsys.readouterr().err
+    (tmp_path / "chekc").mkdir()
+    assert main(["chekc"]) == 2
+    assert "the screen needs a terminal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "status", "replay"])
+def test_only_the_screen_reads_standard_input(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-` is no file that is missing: it is said what can be done."""
+    assert main([command, "-"]) == 2
+    assert "ppo-top -" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+@pytest.mark.parametrize("command", ["watch", "check", "status", "replay"])
+def test_a_closed_directory_is_one_clear_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else's logs: no traceback, and no waiting for what will not come."""
+    inside = tmp_path / "closed" / "runs"
+    inside.mkdir(parents=True)
+    inside.parent.chmod(0)
+    try:
+        for path in (inside.parent, inside):
+            assert main([command, str(path)]) == 2
+            assert capsys.readouterr().err == f"ppo-top: {path}: permission denied\n"
+    finally:
+        inside.parent.chmod(0o700)
+
+
+def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line names the file, the key and the nearest right one; the verdict comes anyway."""
+    file = tmp_path / "mine.toml"
+    file.write_text("[rules.kl-hihg]\nwarn = 0.5\n")
+    assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 0
+    said = capsys.readouterr()
+    assert "kl-hihg" in said.err
+    assert "kl-high" in said.err
+    assert "sb3_cartpole" in said.out
+
+
+def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule of one's own speaks; a muted one does not."""
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[[rule]]\nid = "poor"\nmetric = "reward_mean"\nbelow = 600\nseverity = "crit"\n'
+    )
+    assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 1
+    assert "[poor]" in capsys.readouterr().out
+
+
+def test_explain_says_what_is_near_to_a_name_it_does_not_know(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A typing error is met with the right word."""
+    assert main(["explain", "aprox_kl"]) == 2
+    assert "approx_kl" in capsys.readouterr().err
+
+
+def test_explain_without_a_name_lists_all_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """An index of concepts and rules."""
+    assert main(["explain"]) == 0
+    text = capsys.readouterr().out
+    assert "kl-high" in text
+    assert "approx_kl" in text
+
+
+def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which rule spoke how often on old runs, and how early."""
+    assert main(["check", "--backtest", str(DEMO)]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^kl-high +\d", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("fmt", ["plain", "tmux"])
+def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The worst run first, then the counts; tmux gets its colours."""
+    assert main(["status", "--format", fmt, str(DEMO)]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "✗" in line
+    assert ("#[fg=red" in line) == (fmt == "tmux")
+
+
+def test_status_on_a_healthy_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """Glyph, name, verdict."""
+    assert main(["status", str(DEMO / "sb3_cartpole")]) == 0
+    assert capsys.readouterr().out.startswith("✓ sb3_cartpole · healthy")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """`ppo-top export ... | head -1` ends without a traceback."""
+    export = [sys.executable, "-m", "ppo_top", "export", "--format", "csv", str(DEMO)]
+    with subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"run,source,tag")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
+    """`check --json ... | head -c 10` in a job with `pipefail` still fails on a sick run."""
+    check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO)]
+    with subprocess.Popen(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_demo_live_says_how_to_get_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without torch: one line with the command."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["demo", "--live", "--fault", "lr"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert 'pip install "ppo-top[demo]"' in said

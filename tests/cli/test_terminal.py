@@ -1,0 +1,132 @@
+"""In a real terminal: tmux shows the verdict at several sizes, and quitting leaves no trace."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.growing_logs import DEMO
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+PATIENCE_S = 30.0
+
+
+class Terminal:
+    """A terminal of a given size with a shell in it, on a tmux server of its own."""
+
+    def __init__(self, folder: Path, width: int, height: int) -> None:
+        self._tmux = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        size = ["-x", str(width), "-y", str(height)]
+        shell = "env -u TMUX PS1='ready> ' bash --norc --noprofile"
+        self.run("new-session", "-d", "-s", "test", *size, shell)
+        self.wait_for(lambda text: "ready>" in text)
+
+    def run(self, *arguments: str) -> str:
+        """A command of tmux."""
+        done = subprocess.run([*self._tmux, *arguments], check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def type(self, *keys: str) -> None:
+        """Press keys."""
+        self.run("send-keys", "-t", "test", *keys)
+
+    def screen(self) -> str:
+        """What stands in the terminal."""
+        return self.run("capture-pane", "-p", "-t", "test")
+
+    def wait_for(self, holds: Callable[[str], bool]) -> str:
+        """Look until the screen is as asked."""
+        end = time.monotonic() + PATIENCE_S
+        while not holds(text := self.screen()):
+            assert time.monotonic() < end, text
+            time.sleep(0.05)
+        return text
+
+    def child(self) -> int:
+        """The process that the shell has started."""
+        shell = self.run("display-message", "-p", "-t", "test", "#{pane_pid}").strip()
+        return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
+
+    def close(self) -> None:
+        """End the server."""
+        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Callable[[int, int], Terminal]]:
+    """Make terminals that are closed at the end."""
+    opened: list[Terminal] = []
+
+    def make(width: int, height: int) -> Terminal:
+        folder = tmp_path / f"{width}x{height}"
+        folder.mkdir()
+        opened.append(Terminal(folder, width, height))
+        return opened[-1]
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+def start(terminal: Terminal, *arguments: str) -> None:
+    """Start the program in the terminal."""
+    state = f"XDG_STATE_HOME={shlex.quote(os.devnull + '-none')}"
+    words = [sys.executable, "-m", "ppo_top", *arguments]
+    terminal.type(f"clear; {state} {shlex.join(words)}", "Enter")
+
+
+@pytest.mark.parametrize(("width", "height"), [(140, 40), (80, 24), (40, 15)])
+def test_a_growing_log_turns_red_and_quitting_restores_the_terminal(
+    width: int, height: int, tmp_path: Path, terminal: Callable[[int, int], Terminal]
+) -> None:
+    """The verdict appears while the file grows; `q` leaves the screen as it was."""
+    log = tmp_path / "runs" / "sick" / "stdout.log"
+    log.parent.mkdir(parents=True)
+    lines = (DEMO / "torch_cartpole_lr" / "stdout.log").read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:4]))
+    screen = terminal(width, height)
+    start(screen, str(tmp_path / "runs"))
+    screen.wait_for(lambda text: "reward" in text)
+    with open(log, "ab") as file:
+        file.write(b"".join(lines[4:]))
+    text = screen.wait_for(lambda text: "✗" in text and "KL" in text)
+    assert all(len(line) <= width for line in text.splitlines())
+    screen.type("q")
+    after = screen.wait_for(lambda text: text.rstrip().endswith("ready>"))
+    assert "✗" not in after
+
+
+def test_a_terminated_program_restores_the_terminal(
+    terminal: Callable[[int, int], Terminal],
+) -> None:
+    """After `kill -TERM` the shell is there again, with echo and without the other screen."""
+    screen = terminal(100, 30)
+    start(screen, str(DEMO))
+    screen.wait_for(lambda text: "✗" in text)
+    os.kill(screen.child(), signal.SIGTERM)
+    screen.wait_for(lambda text: text.rstrip().endswith("ready>"))
+    screen.type("echo still-$((40+2))", "Enter")
+    screen.wait_for(lambda text: "still-42" in text and "echo still" in text)
+
+
+def test_keys_come_from_the_terminal_when_the_log_comes_through_a_pipe(
+    terminal: Callable[[int, int], Terminal],
+) -> None:
+    """`cat log | ppo-top -` shows the run and obeys `q`."""
+    screen = terminal(100, 30)
+    program = shlex.join([sys.executable, "-m", "ppo_top", "-"])
+    log = shlex.quote(str(DEMO / "torch_cartpole_lr" / "stdout.log"))
+    screen.type(f"clear; cat {log} | {program}", "Enter")
+    screen.wait_for(lambda text: "✗" in text)
+    screen.type("q")
+    screen.wait_for(lambda text: text.rstrip().endswith("ready>"))

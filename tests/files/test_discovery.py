@@ -1,0 +1,399 @@
+"""Finding logs: what appears, what goes, links, names, rights, and what it costs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ppo_top.files.discovery import Discovery
+from ppo_top.parsers import wanted_names
+from ppo_top.paths import NEVER
+from tests.support.number_log import Clock
+
+LOG = re.compile(r"\.log$")
+AGED = 1_600_000_000
+
+
+def age(*folders: Path) -> None:
+    """Make directories look as if nothing happened in them for years."""
+    for folder in folders:
+        os.utime(folder, (AGED, AGED))
+
+
+def make(*paths: Path) -> None:
+    """Make files and the directories above them."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+class Finder:
+    """A discovery and all that it has found and not lost."""
+
+    def __init__(self, *paths: Path, max_depth: int = 32) -> None:
+        self.clock = Clock()
+        self.discovery = Discovery(paths, LOG, max_depth, self.clock)
+        self.keys: list[str] = []
+
+    def look(self, **options: object) -> list[str]:
+        """The keys of all logs, sorted."""
+        self.clock.now += 5
+        while True:
+            look = self.discovery.look(0.05, **options)  # type: ignore[arg-type]
+            for found in look.lost:
+                self.keys.remove(found.key)
+            self.keys += [found.key for found in look.found]
+            if not look.more:
+                return sorted(self.keys)
+
+
+def test_logs_are_found_by_their_names(tmp_path: Path) -> None:
+    """Files with other names are passed over, hidden directories are not."""
+    make(tmp_path / "a.log", tmp_path / "b/.summary/0/c.log", tmp_path / "b/model.pt")
+    assert Finder(tmp_path).look() == ["a.log", "b/.summary/0/c.log"]
+
+
+def test_what_appears_is_found(tmp_path: Path) -> None:
+    """New files and new directories, at any depth, also in directories that were old."""
+    make(tmp_path / "old/sub/a.log")
+    age(tmp_path / "old/sub", tmp_path / "old", tmp_path)
+    finder = Finder(tmp_path)
+    assert finder.look() == ["old/sub/a.log"]
+    make(tmp_path / "old/sub/b.log", tmp_path / "new/x/y/c.log")
+    assert finder.look() == ["new/x/y/c.log", "old/sub/a.log", "old/sub/b.log"]
+
+
+def test_what_goes_is_lost(tmp_path: Path) -> None:
+    """Deleted files and whole trees."""
+    make(tmp_path / "a.log", tmp_path / "b/c/d.log")
+    finder = Finder(tmp_path)
+    assert len(finder.look()) == 2
+    (tmp_path / "b/c/d.log").unlink()
+    (tmp_path / "b/c").rmdir()
+    (tmp_path / "b").rmdir()
+    assert finder.look() == ["a.log"]
+    (tmp_path / "a.log").unlink()
+    assert finder.look() == []
+
+
+def test_a_path_may_come_later_go_and_return(tmp_path: Path) -> None:
+    """A path that is not there is waited for, as a directory or as a file."""
+    root = tmp_path / "runs"
+    finder = Finder(root)
+    assert finder.look() == []
+    assert finder.discovery.problems == {}
+    make(root / "a.log")
+    assert finder.look() == ["a.log"]
+    (root / "a.log").unlink()
+    root.rmdir()
+    assert finder.look() == []
+    root.touch()
+    assert finder.look() == ["runs"]
+    root.unlink()
+    make(root / "b.log")
+    assert finder.look() == ["b.log"]
+
+
+def test_a_file_that_was_given_needs_no_name(tmp_path: Path) -> None:
+    """A path that is a file is taken whatever its name is."""
+    make(tmp_path / "output.2026")
+    finder = Finder(tmp_path / "output.2026")
+    (found,) = finder.discovery.look(1.0).found
+    assert (found.key, found.named) == ("output.2026", True)
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    """A named pipe as PATH is a problem, not something to open."""
+    os.mkfifo(tmp_path / "pipe")
+    finder = Finder(tmp_path / "pipe")
+    assert finder.look() == []
+    assert finder.discovery.problems == {str(tmp_path / "pipe"): "is not a regular file"}
+
+
+def test_special_files_with_the_name_of_a_log_are_passed_over(tmp_path: Path) -> None:
+    """Named pipes and links to devices are no logs."""
+    os.mkfifo(tmp_path / "pipe.log")
+    (tmp_path / "null.log").symlink_to("/dev/null")
+    assert Finder(tmp_path).look() == []
+
+
+def test_paths_inside_one_another_are_seen_once(tmp_path: Path) -> None:
+    """The same path twice, one below the other, and one by a link."""
+    make(tmp_path / "runs/a/x.log")
+    (tmp_path / "link").symlink_to(tmp_path / "runs")
+    roots = [tmp_path / "runs", tmp_path / "runs", tmp_path / "link", tmp_path / "runs/a"]
+    assert Finder(*roots).look() == ["a/x.log"]
+
+
+def test_tools_folders_are_not_entered_unless_given(tmp_path: Path) -> None:
+    """Version control, environments and caches hold no runs; a PATH is looked into all the same."""
+    make(tmp_path / ".git/a.log", tmp_path / "node_modules/x/b.log", tmp_path / ".cache/t/c.log")
+    assert Finder(tmp_path).look() == []
+    assert Finder(tmp_path, tmp_path / ".cache/t").look() == ["c.log"]
+
+
+def test_depth_is_bounded(tmp_path: Path) -> None:
+    """Deeper than asked for is not looked at."""
+    make(tmp_path / "1/2/a.log", tmp_path / "1/2/3/b.log")
+    assert Finder(tmp_path, max_depth=2).look() == ["1/2/a.log"]
+
+
+def test_a_link_beside_its_target_is_followed_once(tmp_path: Path) -> None:
+    """`latest-run` leads to a directory that is seen anyway: its logs keep their own place."""
+    make(tmp_path / "run-1/a.log")
+    (tmp_path / "latest-run").symlink_to("run-1")
+    finder = Finder(tmp_path)
+    assert finder.look() == ["run-1/a.log"]
+    make(tmp_path / "run-2/a.log")
+    (tmp_path / "latest-run").unlink()
+    (tmp_path / "latest-run").symlink_to("run-2")
+    assert finder.look() == ["run-1/a.log", "run-2/a.log"]
+
+
+def test_a_link_out_of_the_tree_is_followed(tmp_path: Path) -> None:
+    """Runs that lie elsewhere are found under the link's name, also after it leads elsewhere."""
+    make(tmp_path / "far/one/a.log", tmp_path / "far/two/b.log")
+    root = tmp_path / "runs"
+    root.mkdir()
+    link = root / "current"
+    link.symlink_to(tmp_path / "far/one")
+    finder = Finder(root)
+    assert finder.look() == ["current/a.log"]
+    link.unlink()
+    link.symlink_to(tmp_path / "far/two")
+    assert finder.look() == ["current/b.log"]
+    link.unlink()
+    assert finder.look() == []
+
+
+def test_two_links_to_one_place_are_one(tmp_path: Path) -> None:
+    """What two links lead to is seen by the first."""
+    make(tmp_path / "far/a.log")
+    root = tmp_path / "runs"
+    root.mkdir()
+    for name in ("one", "two"):
+        (root / name).symlink_to(tmp_path / "far")
+    assert len(Finder(root).look()) == 1
+
+
+def test_linked_files(tmp_path: Path) -> None:
+    """A link to a log elsewhere is a log; one to a log in the tree says nothing new."""
+    make(tmp_path / "far/x.txt", tmp_path / "runs/a.log")
+    (tmp_path / "runs/far.log").symlink_to(tmp_path / "far/x.txt")
+    (tmp_path / "runs/latest.log").symlink_to("a.log")
+    (tmp_path / "runs/broken.log").symlink_to("nowhere")
+    assert Finder(tmp_path / "runs").look() == ["a.log", "far.log"]
+
+
+def test_loops_end(tmp_path: Path) -> None:
+    """Links to the tree itself, above it, to themselves and to one another."""
+    make(tmp_path / "runs/a/x.log")
+    (tmp_path / "runs/a/self").symlink_to(tmp_path / "runs")
+    (tmp_path / "runs/above").symlink_to(tmp_path)
+    (tmp_path / "runs/loop").symlink_to("loop")
+    (tmp_path / "runs/ping").symlink_to("pong")
+    (tmp_path / "runs/pong").symlink_to("ping")
+    assert Finder(tmp_path / "runs").look() == ["a/x.log"]
+
+
+def test_a_path_that_is_a_link_follows_its_target(tmp_path: Path) -> None:
+    """`ppo-top latest-run`: the link may be set anew."""
+    make(tmp_path / "one/a.log", tmp_path / "two/b.log")
+    age(tmp_path / "one", tmp_path / "two")
+    link = tmp_path / "latest"
+    link.symlink_to("one")
+    finder = Finder(link)
+    assert finder.look() == ["a.log"]
+    link.unlink()
+    link.symlink_to("two")
+    assert finder.look() == ["b.log"]
+
+
+@pytest.mark.parametrize("name", ["a\nb.log", "\x1b[31m.log", "\u202e.log", " .log", "é.log"])
+def test_any_name_is_a_name(tmp_path: Path, name: str) -> None:
+    """Control characters, directions and spaces are kept as they are."""
+    make(tmp_path / name / name)
+    assert Finder(tmp_path).look() == [f"{name}/{name}"]
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 are kept so that the file can be opened."""
+    path = os.fsencode(tmp_path) + b"/\xff.log"
+    with open(path, "wb"):
+        pass
+    (key,) = Finder(tmp_path).look()
+    assert os.fsencode(key) == b"\xff.log"
+
+
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, int], None]]:
+    """Make listing a directory fail with an error number (0: no more), also for root."""
+    failing: dict[str, int] = {}
+    scandir = os.scandir
+
+    def scan(path: str) -> Iterator[os.DirEntry[str]]:
+        if failing.get(path):
+            raise OSError(failing[path], os.strerror(failing[path]))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    yield lambda path, error: failing.__setitem__(str(path), error)
+
+
+def test_a_directory_without_permission_is_told_and_tried_again(
+    tmp_path: Path, deny: Callable[[Path, int], None]
+) -> None:
+    """One closed directory hides nothing else, and is read once it is open."""
+    make(tmp_path / "open/a.log", tmp_path / "shut/b.log")
+    deny(tmp_path / "shut", 13)
+    finder = Finder(tmp_path)
+    assert finder.look() == ["open/a.log"]
+    problem = "cannot be read: permission denied"
+    assert finder.discovery.problems == {str(tmp_path / "shut"): problem}
+    deny(tmp_path / "shut", 0)
+    assert finder.look() == ["open/a.log", "shut/b.log"]
+    assert finder.discovery.problems == {}
+
+
+def test_what_is_away_for_a_moment_is_not_gone(
+    tmp_path: Path, deny: Callable[[Path, int], None]
+) -> None:
+    """A stale network mount keeps its runs, with a word about it."""
+    make(tmp_path / "a/x.log")
+    finder = Finder(tmp_path)
+    finder.look()
+    make(tmp_path / "a/y.log")
+    deny(tmp_path / "a", 116)
+    assert finder.look() == ["a/x.log"]
+    assert "stale" in finder.discovery.problems[str(tmp_path / "a")]
+    deny(tmp_path / "a", 0)
+    assert finder.look() == ["a/x.log", "a/y.log"]
+
+
+def test_a_directory_is_listed_again_only_when_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unrelated files cost one look."""
+    folders = [tmp_path / f"d{number}" for number in range(20)]
+    for folder in folders:
+        make(*(folder / f"model-{number}.pt" for number in range(50)))
+    age(*folders, tmp_path)
+    listed: list[str] = []
+    scandir = os.scandir
+
+    def scan(path: str) -> object:
+        listed.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    finder = Finder(tmp_path)
+    finder.look()
+    assert len(listed) == 21
+    listed.clear()
+    for _ in range(10):
+        finder.look()
+    assert listed == []
+    make(folders[3] / "a.log")
+    assert finder.look() == ["d3/a.log"]
+    assert set(listed) == {str(folders[3])}
+
+
+def test_a_change_within_the_grain_of_the_clock_is_seen(tmp_path: Path) -> None:
+    """A directory whose time stamp is young is listed again even if the stamp stays."""
+    make(tmp_path / "a.log")
+    finder = Finder(tmp_path)
+    finder.look()
+    stamp = tmp_path.stat()
+    make(tmp_path / "b.log")
+    os.utime(tmp_path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert finder.look() == ["a.log", "b.log"]
+
+
+def test_time_stamps_of_the_future_do_no_harm(tmp_path: Path) -> None:
+    """A writer's clock may be ahead."""
+    make(tmp_path / "a/x.log")
+    os.utime(tmp_path / "a", (4e9, 4e9))
+    finder = Finder(tmp_path)
+    finder.look()
+    make(tmp_path / "a/y.log")
+    assert finder.look() == ["a/x.log", "a/y.log"]
+
+
+def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What took long to list is left alone for long, hints or not, and is not forgotten."""
+    seconds = iter(range(1_000_000))
+    monkeypatch.setattr("ppo_top.files.discovery.time.thread_time", lambda: next(seconds))
+    finder = Finder(tmp_path)
+    finder.look()
+    make(tmp_path / "a.log")
+    assert finder.look(hints=[str(tmp_path)]) == []
+    finder.clock.now += 50
+    assert finder.look() == ["a.log"]
+
+
+def test_a_hint_is_looked_at_without_a_round(tmp_path: Path) -> None:
+    """A directory in which something happened is listed at once."""
+    make(tmp_path / "a/x.log")
+    finder = Finder(tmp_path)
+    finder.look()
+    make(tmp_path / "a/y.log")
+    assert finder.look(round_=False) == ["a/x.log"]
+    assert finder.look(round_=False, hints=[str(tmp_path / "a")]) == ["a/x.log", "a/y.log"]
+
+
+def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
+    """A large tree is seen in slices, and nothing of it twice."""
+    make(*(tmp_path / f"{number}/a.log" for number in range(30)))
+    discovery = Discovery([tmp_path], LOG)
+    found, looks, more = [], 0, True
+    while more:
+        look = discovery.look(0.0, round_=not looks)
+        found += [each.key for each in look.found]
+        looks, more = looks + 1, look.more
+    assert looks > 10
+    assert sorted(found) == sorted(f"{number}/a.log" for number in range(30))
+
+
+def test_no_format_wants_what_is_never_a_log() -> None:
+    """The short list of endings that are passed over contradicts no format."""
+    stems = ("x", "progress", "log", "trainer_state", "config", "train_log", "result")
+    wanted = wanted_names()
+    for suffix in NEVER:
+        assert not any(wanted.search(f"{stem}.{suffix}") for stem in stems)
+
+
+@pytest.mark.parametrize("name", ["console.py", "console.php", "stdout.h", "console_util.test.js"])
+def test_code_is_no_log(name: str) -> None:
+    """Projects hold code that is named like a console's output."""
+    assert not wanted_names().search(name)
+
+
+@pytest.mark.parametrize("name", ["console", "console.log", "stdout.node-1", "nohup.out"])
+def test_output_needs_no_ending(name: str) -> None:
+    """What launchers call it is enough."""
+    assert wanted_names().search(name)
+
+
+def test_a_host_may_be_named_like_an_ending(tmp_path: Path) -> None:
+    """tensorboardX ends the name of an event file with the host, say in Portugal."""
+    make(tmp_path / "events.out.tfevents.1700000000.node.pt")
+    discovery = Discovery([tmp_path], wanted_names())
+    assert len(discovery.look(1.0).found) == 1
+
+
+def test_too_many_directories_are_left_out_with_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory is bounded when someone watches the root of a machine."""
+    monkeypatch.setattr("ppo_top.files.directory_tree.MOST_FOLDERS", 5)
+    make(*(tmp_path / f"{number}/a.log" for number in range(30)))
+    finder = Finder(tmp_path)
+    assert len(finder.look()) == 4
+    words = "more than 5 directories: not all are seen"
+    assert finder.discovery.problems == {f"{tmp_path}/*": words}

@@ -1,0 +1,160 @@
+"""Who writes a log: asked of the system's table of open files, and only where that can tell."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ppo_top.files import open_files as writers
+from ppo_top.files.open_files import Writers
+from ppo_top.model import State
+from ppo_top.runs.load import load
+from ppo_top.settings import Settings
+from ppo_top.views import liveness as state
+from ppo_top.views.liveness import Standing, standing
+from tests.support.growing_logs import DEMO
+
+HELD = "import sys; file = open(sys.argv[1], sys.argv[2]); print(flush=True); sys.stdin.read()"
+
+
+@contextmanager
+def held(log: Path, mode: str = "a") -> Iterator[None]:
+    """Another process has a file open."""
+    command = [sys.executable, "-c", HELD, str(log), mode]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdin is not None
+        process.stdout.readline()
+        yield
+        process.stdin.close()
+
+
+@pytest.fixture(autouse=True)
+def plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the tests run in, it is taken for a machine with a disk of its own."""
+    monkeypatch.setattr(writers, "ALL_PROCESSES", str(Path("/proc/self/ns/pid").readlink()))
+    monkeypatch.setattr(writers, "file_system", lambda path: "ext4")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log that nobody writes."""
+    path = tmp_path / "progress.csv"
+    path.write_text("a,b\n")
+    return path
+
+
+def test_a_log_is_written_as_long_as_somebody_has_it_open(log: Path) -> None:
+    """Also under another name: links are followed."""
+    link = log.with_name("latest.csv")
+    link.symlink_to(log)
+    with held(log):
+        assert not Writers().gone([log])
+        assert not Writers().gone([link])
+    assert Writers().gone([log])
+    assert Writers().gone([link])
+
+
+def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
+    """`docker run -v $PWD/runs:/workspace`: it is the file that is open, not its path."""
+    elsewhere = log.parent / "workspace" / log.name
+    elsewhere.parent.mkdir()
+    elsewhere.hardlink_to(log)
+    with held(elsewhere):
+        assert not Writers().gone([log])
+    other = log.parent / "other" / log.name
+    other.parent.mkdir()
+    with held(other):
+        assert Writers().gone([log])
+
+
+def test_of_several_logs_one_that_is_written_is_enough(log: Path) -> None:
+    """A console ends in a file, the trainer has long closed its tables."""
+    console = log.with_name("train.log")
+    with held(console):
+        assert not Writers().gone([log, console])
+    assert Writers().gone([log, console])
+
+
+def test_who_only_reads_writes_nothing(log: Path) -> None:
+    """`tail -f` and this program do not keep a run alive."""
+    with held(log, "r"):
+        assert Writers().gone([log])
+
+
+def in_container(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(writers, "ALL_PROCESSES", "pid:[1]")
+
+
+def on_a_network(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(writers, "file_system", lambda path: "nfs4")
+
+
+def on_an_unknown_disk(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(writers, "file_system", lambda path: "")
+
+
+def of_somebody_else(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(os, "geteuid", lambda: 123_456)
+
+
+def among_many(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(writers, "MOST_HANDLES", 2)
+
+
+@pytest.mark.parametrize(
+    "where", [in_container, on_a_network, on_an_unknown_disk, of_somebody_else, among_many]
+)
+def test_nothing_is_said_where_not_all_is_seen(
+    where: Callable[[pytest.MonkeyPatch], None], log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer may be where this process cannot look."""
+    where(monkeypatch)
+    assert not Writers().gone([log])
+
+
+def test_nothing_is_said_of_nothing(log: Path, tmp_path: Path) -> None:
+    """No logs, a pipe, a log that is gone, a system without `/proc`."""
+    assert not Writers().gone([])
+    assert not Writers().gone([log, tmp_path / "stdin"])
+    assert not Writers(proc=str(tmp_path)).gone([log])
+
+
+def test_one_look_serves_for_a_while(log: Path) -> None:
+    """A thousand runs that rest cost one look at the processes."""
+    now = [0.0]
+    every = Writers(clock=lambda: now[0])
+    assert every.gone([log])
+    with held(log):
+        assert every.gone([log])
+        now[0] += 60.0
+        assert not every.gone([log])
+
+
+@pytest.mark.parametrize("name", ["progress.csv", "0.monitor.csv", "stdout.log"])
+def test_a_silent_run_stalls_only_while_somebody_writes_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stable-Baselines3 says nothing at its end; nobody is alarmed by a run that is over."""
+    now = [0.0]
+    monkeypatch.setattr(state, "WRITERS", Writers(clock=lambda: now[0]))
+    log = tmp_path / "run" / name
+    log.parent.mkdir()
+    shutil.copy(next(DEMO.glob(f"sb3_*/{name}")), log)
+    os.utime(log, (1_760_000_000, 1_760_000_000))
+    session = load([tmp_path], Settings(), io.StringIO())
+    assert session is not None
+    (run,) = session.runs.values()
+    with held(log):
+        stood = standing(run, 1_760_000_600)
+        assert stood == Standing(State.STALLED, "nothing new for 10 min")
+    now[0] += 60.0
+    stood = standing(run, 1_760_000_600)
+    assert stood == Standing(State.UNKNOWN, "nothing new for 10 min, no process has it open")

@@ -1,0 +1,153 @@
+"""The documents say what is so: tables come from the code, commands run, links lead somewhere."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ppo_top.catalogue import is_concept
+from ppo_top.cli import main
+from ppo_top.cli.commands import COMMANDS
+from ppo_top.model import Severity, State, Status
+from ppo_top.output.export import HEADER
+from ppo_top.output.json_report import run_object
+from ppo_top.parsers import claim, formats
+from ppo_top.parsers.base import HEAD_BYTES
+from ppo_top.rules.book import RULES
+from ppo_top.settings import load
+from ppo_top.views.run_view import look
+from tests.support.growing_logs import DEMO, Watched
+from tools.docs import PARTS, ROOT, SYSTEMS, System, filled
+
+README = (ROOT / "README.md").read_text("utf-8")
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "corpus" / "README.md"})
+HEADLESS = {"check", "status", "export", "explain"}
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the README in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def calls() -> list[str]:
+    """Every line of the README's shell blocks that calls the program."""
+    lines = "".join(blocks("sh")).splitlines()
+    return [line for line in lines if re.search(r"(^|\| )ppo-top", line)]
+
+
+def words(line: str) -> list[str]:
+    """The words of the program's own part of a line, without its name."""
+    parts = shlex.split(line, comments=True)
+    start = parts.index("ppo-top") + 1
+    ends = [place for place in range(start, len(parts)) if parts[place] in ("||", ">", "|")]
+    return parts[start : ends[0] if ends else None]
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_the_parts_that_the_code_knows_are_up_to_date(path: str) -> None:
+    """Run `python -m tools.docs` when this fails."""
+    text = (ROOT / path).read_text("utf-8")
+    assert filled(text, PARTS[path]) == text
+
+
+def test_every_field_that_programs_may_read_is_documented() -> None:
+    """Whatever `check --json` and `export` write has its word in docs/output.md."""
+    text = (ROOT / "docs" / "output.md").read_text("utf-8")
+    told = set(re.findall(r"`([a-z_-]+)`", text)) | set(HEADER)
+    watched = Watched(DEMO / "sb3_cartpole_lr3e-2")
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    found = run_object(run, look(run))
+    parts = (found["sources"], found["metrics"], found["checklist"], found["findings"])
+    fields = {*found, *found["progress"], *(key for part in parts for key in part[0])}
+    assert fields <= told, fields - told
+    words = {each.value for each in (*State, *Status)} | {each.word for each in Severity}
+    assert words <= told, words - told
+
+
+def test_the_readme_is_short() -> None:
+    """One reads it in a few minutes."""
+    assert len(README.splitlines()) <= 210
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    """Links to files of the project are right, and so are the pictures."""
+    for target in re.findall(r"\]\((?!https?://)([^)#]+)", path.read_text("utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("line", calls())
+def test_a_command_is_one(line: str) -> None:
+    """Every option that the README uses exists."""
+    name, *rest = words(line)
+    if name not in COMMANDS:
+        name, rest = "watch", [name, *rest]
+    parser = argparse.ArgumentParser()
+    COMMANDS[name][0](parser)
+    parser.parse_args(rest)
+
+
+@pytest.mark.parametrize("line", [line for line in calls() if words(line)[0] in HEADLESS])
+def test_a_headless_command_runs(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says something about a directory with a healthy and a sick run."""
+    for run in ("torch_cartpole", "torch_cartpole_lr"):
+        shutil.copytree(ROOT / "demo_logs" / run, tmp_path / "runs" / run)
+    monkeypatch.chdir(tmp_path)
+    arguments = words(line)
+    judges = arguments[0] == "check" and "--backtest" not in arguments
+    assert main(arguments) == (1 if judges else 0)
+    assert capsys.readouterr().out
+
+
+def test_the_settings_are_understood(tmp_path: Path) -> None:
+    """The example takes effect as it stands."""
+    (example,) = blocks("toml")
+    path = tmp_path / "ppo-top.toml"
+    path.write_text(example)
+    known = {rule.id: rule.threshold_names for rule in RULES}
+    settings = load(None, lambda: known, is_concept, {"HOME": str(tmp_path)}, own=path)
+    assert settings.problems == ()
+    assert settings.goal == 475
+    assert settings.muted
+    assert settings.thresholds
+    assert settings.tags
+    assert settings.rules
+    assert settings.desktop
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_what_is_said_to_be_read_is_recognised(system: System) -> None:
+    """Real files of each system belong to the formats that are said to read them."""
+    found = set()
+    for pattern in system.samples:
+        paths = sorted(ROOT.glob(pattern))
+        assert paths, pattern
+        for path in paths:
+            with open(path, "rb") as file:
+                format_ = claim(path.name, file.read(HEAD_BYTES))
+            assert format_, path
+            found.add(format_.name)  # type: ignore[union-attr]
+    assert found <= set(system.formats)
+
+
+def test_every_format_is_told() -> None:
+    """A new format is mentioned in the README."""
+    assert {name for each in SYSTEMS for name in each.formats} == {each.name for each in formats()}
+
+
+def test_the_tools_of_ci_are_those_of_the_readme() -> None:
+    """The two commands that do all the set-up are marked, so that CI can run them word for word."""
+    script = (ROOT / ".ci" / "run").read_text()
+    for name in ("install-command", "test-command"):
+        assert f"<!-- {name} -->\n```sh\npython3 -m venv .venv && " in README
+        assert name in script
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)

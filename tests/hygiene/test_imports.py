@@ -1,0 +1,71 @@
+"""What is loaded when: no headless command loads the interface, and nothing loads a trainer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DEMO = Path(__file__).parents[2] / "demo_logs"
+HEAVY = {
+    "textual",
+    "rich",
+    "plotext",
+    "torch",
+    "tensorboard",
+    "gymnasium",
+    "trl",
+    "stable_baselines3",
+}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level names in `sys.modules` after some code ran in a fresh interpreter."""
+    names = "sorted({name.split('.')[0] for name in sys.modules})"
+    report = f"\nimport sys, json; print('@' + json.dumps({names}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.rsplit("@", 1)[1]))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "output.check",
+        "output.export",
+        "output.status_line",
+        "output.explain",
+        "runs.session",
+        "cli",
+        "parsers",
+    ],
+)
+def test_the_core_loads_without_the_interface(module: str) -> None:
+    """Neither the interface nor numpy is needed before something needs it."""
+    assert not loaded_by(f"import ppo_top.{module}") & (HEAVY | {"numpy", "watchdog"})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--json", str(DEMO / "sb3_cartpole")],
+        ["export", "--format", "csv", str(DEMO / "sb3_cartpole")],
+        ["status", str(DEMO)],
+        ["explain", "approx_kl"],
+    ],
+)
+def test_headless_commands_never_load_the_interface(arguments: list[str]) -> None:
+    """A real verdict on a real log without Textual, Rich, plotext or a trainer."""
+    assert not loaded_by(f"import ppo_top.cli; ppo_top.cli.main({arguments!r})") & (
+        HEAVY - {"tensorboard"}
+    )
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    """`import ppo_top` tells the version and no more."""
+    names = loaded_by("import ppo_top; assert ppo_top.__version__")
+    assert not names & {"argparse", "numpy", "textual", "logging"}

@@ -1,0 +1,81 @@
+"""The layers of the code bite: each contract of import-linter holds, and finds what is planted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copy, copytree, ignore_patterns
+
+import pytest
+
+pytest.importorskip("importlinter", reason="comes with the extra `lint`")
+
+ROOT = Path(__file__).parents[2]
+LAYERS = "Layers: what is above may use what is below, never the other way round"
+SCREEN = "Only the interface knows the interface's libraries"
+TRAINER = "Watching never needs a trainer"
+STRANGERS = "A log format knows no other log format"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """The code of the project, without links and caches."""
+    for folder in ("ppo_top", "ppo_top/parsers", "ppo_top/tui"):
+        source = ROOT / Path(folder).name
+        hidden = ignore_patterns(
+            "__pycache__", "demo_logs", *(["tui", "parsers"] * (folder == "ppo_top"))
+        )
+        copytree(source, tmp_path / folder, ignore=hidden)
+    helper = Path("tests", "support", "import_contracts.py")
+    (tmp_path / helper).parent.mkdir(parents=True)
+    copy(ROOT / helper, tmp_path / helper)
+    copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def broken(tree: Path) -> set[str]:
+    """The names of the contracts that do not hold in a tree."""
+    code = "import importlinter.cli as c; raise SystemExit(c.lint_imports(no_cache=True))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False
+    )
+    verdicts = {
+        name: verdict
+        for name in (LAYERS, SCREEN, TRAINER, STRANGERS)
+        for verdict in ("KEPT", "BROKEN")
+        if f"{name} {verdict}" in done.stdout
+    }
+    assert len(verdicts) == 4, done.stdout + done.stderr
+    found = {name for name, verdict in verdicts.items() if verdict == "BROKEN"}
+    assert bool(found) == bool(done.returncode)
+    return found
+
+
+def test_the_code_keeps_its_contracts(tree: Path) -> None:
+    """Nothing in the project breaks a layer."""
+    assert not broken(tree)
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("ppo_top/model/__init__.py", "import ppo_top.runs.session", LAYERS),
+        ("ppo_top/runs/session.py", "import ppo_top.tui.state.keys", LAYERS),
+        ("ppo_top/parsers/tensorboard/parser.py", "import ppo_top.rules.judge", LAYERS),
+        ("ppo_top/rules/book/reward.py", "import ppo_top.parsers.base", LAYERS),
+        ("ppo_top/unlisted.py", "", LAYERS),
+        ("ppo_top/output/text_report.py", "import rich.text", SCREEN),
+        ("ppo_top/cli/commands.py", "import textual", SCREEN),
+        ("ppo_top/files/tail.py", "import torch", TRAINER),
+        ("ppo_top/tui/draw/zoom_chart.py", "import gymnasium", TRAINER),
+        ("ppo_top/parsers/csv_table.py", "from ppo_top.parsers import tensorboard", STRANGERS),
+        ("ppo_top/parsers/shared/numbers.py", "import ppo_top.parsers.console.parser", STRANGERS),
+        ("ppo_top/parsers/newcomer.py", "from ppo_top.parsers.csv_table import FORMAT", STRANGERS),
+    ],
+)
+def test_a_planted_import_is_found(tree: Path, module: str, line: str, contract: str) -> None:
+    """Of all contracts, the one that is meant speaks."""
+    with open(tree / module, "a") as file:
+        file.write(f"\n{line}\n")
+    assert broken(tree) == {contract}

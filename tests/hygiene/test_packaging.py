@@ -1,0 +1,160 @@
+"""What is installed: every folder of the project, under one top-level name, with its data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import shown
+
+ROOT = Path(__file__).parents[2]
+LARGE = ("corpus/runs/", "tests/data/", "screenshots/")
+FOLDERS = {"ppo_top": "ppo_top", "parsers": "ppo_top.parsers", "tui": "ppo_top.tui"}
+
+
+def settings() -> dict[str, object]:
+    """The setuptools part of pyproject.toml."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        table: dict[str, object] = tomllib.load(file)["tool"]["setuptools"]
+    return table
+
+
+def packages_on_disk() -> set[str]:
+    """Every folder that holds Python modules, under the name by which it is imported."""
+    found = {"ppo_top.demo_logs"}
+    for folder, name in FOLDERS.items():
+        for module in (ROOT / folder).rglob("*.py"):
+            inside = module.parent.relative_to(ROOT / folder)
+            linked = any(parent.is_symlink() for parent in [module.parent, *module.parents])
+            if not linked:
+                found.add(".".join([name, *inside.parts]))
+    return found
+
+
+def test_every_folder_is_in_the_list_of_packages() -> None:
+    """A folder that is missing works in a checkout and is absent from the wheel."""
+    assert set(settings()["packages"]) == packages_on_disk()  # type: ignore[call-overload]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, built from the project without its links (as a zip of it is)."""
+    tree = tmp_path_factory.mktemp("tree")
+    archive = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        check=False,
+    )
+    if archive.returncode:
+        pytest.skip("not a checkout")
+    for name in archive.stdout.decode().split("\0"):
+        path = ROOT / name
+        if name and path.is_file() and not path.is_symlink() and not name.startswith(LARGE):
+            target = tree / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    out = tmp_path_factory.mktemp("source")
+    build = [sys.executable, "-m", "build", "--sdist", "-o", str(out), str(tree)]
+    subprocess.run(build, check=True, capture_output=True)
+    return next(out.glob("*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def built(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that pip builds from the source distribution."""
+    out = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(out), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture
+def unpacked(built: Path, tmp_path: Path) -> dict[str, str]:
+    """An environment in which the wheel's content comes first, away from the checkout."""
+    zipfile.ZipFile(built).extractall(tmp_path / "site")
+    return {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+
+
+def test_the_source_distribution_holds_the_program_and_no_more(source: Path) -> None:
+    """Recordings and pictures would make it ten times as large."""
+    with tarfile.open(source) as archive:
+        folders = {name.split("/")[1] for name in archive.getnames() if "/" in name}
+    assert {
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "docs",
+        "demo_logs",
+        "parsers",
+        "tui",
+    } <= folders
+    assert not folders & {"tests", "corpus", "benchmarks", "screenshots"}
+
+
+def test_the_wheel_holds_one_top_level_name(built: Path) -> None:
+    """`parsers` and `tui` at the top level of site-packages would collide with other projects."""
+    names = {name.split("/")[0] for name in zipfile.ZipFile(built).namelist()}
+    assert {name for name in names if not name.endswith(".dist-info")} == {"ppo_top"}
+
+
+def test_the_wheel_holds_the_data_that_is_needed_at_run_time(built: Path) -> None:
+    """Tables of the catalogue and the demo logs are no Python files, and yet needed."""
+    names = set(zipfile.ZipFile(built).namelist())
+    for folder, prefix, pattern in (
+        ("ppo_top/catalogue", "ppo_top/catalogue", "*.tsv"),
+        ("demo_logs", "ppo_top/demo_logs", "*/*"),
+    ):
+        wanted = {
+            f"{prefix}/{path.relative_to(ROOT / folder).as_posix()}"
+            for path in (ROOT / folder).glob(pattern)
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        assert wanted
+        assert wanted <= names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["explain", "kl-high"], 0, "KL"),
+        (["check", str(ROOT / "demo_logs" / "torch_cartpole")], 0, "torch_cartpole"),
+        (["check", str(ROOT / "demo_logs" / "torch_cartpole_lr")], 1, "KL"),
+    ],
+)
+def test_the_wheel_runs_without_the_checkout(
+    unpacked: dict[str, str], arguments: list[str], code: int, word: str, tmp_path: Path
+) -> None:
+    """Unpacked elsewhere, the program finds all its parts and judges."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ppo_top", *arguments],
+        cwd=tmp_path,
+        env=unpacked,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert word in done.stdout
+
+
+def test_the_wheel_brings_the_logs_of_the_demo(unpacked: dict[str, str], tmp_path: Path) -> None:
+    """`ppo-top demo` shows a finding without the checkout."""
+    unpacked.update(TERM="xterm-256color", PYTHONSAFEPATH="1")
+    where = [sys.executable, "-c", "from ppo_top.demo import logs; print(logs())"]
+    told = subprocess.run(where, env=unpacked, capture_output=True, text=True, check=True)
+    assert Path(told.stdout.strip()).is_relative_to(tmp_path)
+    code, screen = shown([sys.executable, "-m", "ppo_top", "demo"], "\N{BALLOT X}", 60.0, unpacked)
+    assert code == 0, screen
+
+
+def test_nothing_in_the_project_leans_on_what_is_outside_it() -> None:
+    """A clone alone builds and tests; links stay inside."""
+    for link in (path for path in (ROOT / "ppo_top").iterdir() if path.is_symlink()):
+        assert link.resolve().is_relative_to(ROOT)

@@ -1,0 +1,60 @@
+"""Backtesting: how often each rule spoke on old runs, and how early before reward fell."""
+
+from __future__ import annotations
+
+from ppo_top.model import Row
+from ppo_top.output.backtest import Judged, backtest_lines, backtest_object, reward_fell, tallies
+from ppo_top.runs.timeline import Timeline, Track
+from tests.rules.cases import fallen
+from tests.support.drawn_runs import CTRL, Columns, judged, profile, rows
+
+
+def run(name: str, columns: Columns) -> Judged:
+    """A made-up run, judged."""
+    made = rows({**CTRL, **columns})
+    return Judged(name, judged(profile(), made).findings, reward_fell(timeline(made)))
+
+
+def timeline(made: list[Row]) -> Timeline:
+    """The timeline of rows."""
+    line = Timeline()
+    for row in made:
+        line.steps.append(row.mark.step)
+        line.times.append(row.mark.time)
+        for concept, value in row.values.items():
+            line.tracks.setdefault(concept, Track(concept, concept, "")).append(row.mark, value)
+    return line
+
+
+RUNS = [
+    run("sick", {"approx_kl": lambda i: 0.4 if i > 34 else 0.01, "reward_mean": fallen}),
+    run("loud", {"approx_kl": lambda i: 0.4 if i > 34 else 0.01}),
+    run("well", {}),
+]
+
+
+def test_the_fall_of_the_reward_is_found() -> None:
+    """Reward has fallen when a third of its gain is gone, and not before."""
+    assert [each.fell for each in RUNS] == [42, None, None]
+
+
+def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
+    """How often, where, how early, and how often for nothing."""
+    kl = next(tally for tally in tallies(RUNS) if tally.rule == "kl-high")
+    assert (kl.total, kl.runs, kl.leads, kl.without_fall) == (2, ["sick", "loud"], [5], 1)
+
+
+def test_the_table_for_people_and_the_object_for_programs_agree() -> None:
+    """Both name the same rules, in the same order."""
+    lines = list(backtest_lines(RUNS))
+    entries = backtest_object(RUNS)["rules"]
+    assert isinstance(entries, list)
+    named = [line.split()[0] for line in lines[3:] if not line.startswith(" ")]
+    assert named == [entry["rule"] for entry in entries]
+    assert lines[0] == "3 runs judged; reward fell in 1 of them"
+
+
+def test_nothing_to_count_is_an_empty_table() -> None:
+    """Without runs there is a heading and no rule."""
+    assert tallies([]) == []
+    assert len(list(backtest_lines([]))) == 3

@@ -1,0 +1,331 @@
+"""Lines of names and numbers that training loops print in their own ways."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from ppo_top.parsers.console.parser import Console
+from tests.support.parser_harness import Read, every_way
+
+RUBBISH = b"Downloading data from https://example.org/a?b=1 (12.5 MB)\n\n"
+
+
+def read(line: str) -> Read:
+    """Read lines alone and between rubbish; both must give the same points."""
+    data = line.encode() + b"\n"
+    alone = every_way(Console, data)
+    among = every_way(Console, RUBBISH + data + RUBBISH)
+    assert among.points == alone.points
+    return alone
+
+
+def test_iteration_lines_with_bars_between() -> None:
+    """The form that a PPO loop of one's own is likely to print."""
+    got = read("Iteration 1/20 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%")
+    assert got.table() == {
+        "Iteration": [(1, 1.0)],
+        "Episodes": [(1, 98.0)],
+        "Mean Reward": [(1, 20.8)],
+        "KL": [(1, 0.0047)],
+        "clip%": [(1, 6.2)],
+    }
+    assert got.config == {"total_iterations": 20}
+
+
+def test_padded_numbers() -> None:
+    """Columns that are aligned with blanks read the same."""
+    got = read(
+        "  Iteration  1/40 | Episodes:  98 | Mean reward:   20.8 | KL: -0.0047 | clip%: 6.2%"
+    )
+    assert got.table()["Mean reward"] == [(1, 20.8)]
+    assert got.table()["KL"] == [(1, -0.0047)]
+
+
+@pytest.mark.parametrize("reward", ["0.0", "nan"])
+def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
+    """`Episodes: 0` says that the reward beside it is a placeholder."""
+    got = read(f"Iteration 3/20 | Episodes: 0 | Mean Reward: {reward} | KL: 0.0047")
+    assert "Mean Reward" not in got.points
+    assert got.values("Episodes") == [0.0]
+    assert got.values("KL") == [0.0047]
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values"),
+    [
+        ("step: 100, loss: 0.5, reward: 3", 100, {"loss": 0.5, "reward": 3.0}),
+        ("step=100 loss=0.5 reward=3", 100, {"loss": 0.5, "reward": 3.0}),
+        ("iter 100 loss 0.5 reward 3", 100, {"loss": 0.5, "reward": 3.0}),
+        ("update: 7\tvalue loss: 1e-3\tentropy: .69", 7, {"value loss": 1e-3, "entropy": 0.69}),
+        ("Epoch 3 | Step 1,200 | loss 0.5", 1200, {"loss": 0.5}),
+        ("Epoch [3/10], Loss: 0.5000", 3, {"Loss": 0.5}),
+        ("[Epoch 3/10] Loss: 0.5", 3, {"Loss": 0.5}),
+        ("Step 500: loss=0.5, reward=-1.5e+02", 500, {"loss": 0.5, "reward": -150.0}),
+        ("timesteps: 1,234,567 | mean_reward: 1,024.5", 1234567, {"mean_reward": 1024.5}),
+        ("=== Update 12 === reward: 5.0; kl: 0.01", 12, {"reward": 5.0, "kl": 0.01}),
+        ("Episode 7 of 100 - reward: 12.5", 7, {"reward": 12.5}),
+        ("Ep 10 | score 200.0 | eps_len 12", 10, {"score": 200.0}),
+        ("global_step=1476, episodic_return=[25.]", 1476, {"episodic_return": 25.0}),
+        ("global_step=1476, episode_reward=21.0", 1476, {"episode_reward": 21.0}),
+        ("step: 5 | loss: tensor(0.5, device='cuda:0')", 5, {"loss": 0.5}),
+        ("step 5 | kl 0.1 | fps: 1174 steps/s", 5, {"kl": 0.1, "fps": 1174.0}),
+        ("step 9 | reward: 10.5 +/- 2.5", 9, {"reward": 10.5, "reward +/-": 2.5}),
+    ],
+)
+def test_pairs_in_many_forms(line: str, step: int, values: dict[str, float]) -> None:
+    """Colons, equals signs or blanks; bars, commas, tabs or blanks between the pairs."""
+    table = read(line).table()
+    for tag, value in values.items():
+        assert table[tag] == [(step, value)]
+
+
+@pytest.mark.parametrize("spelling", ["nan", "NaN", "-nan", "NAN", "1.#QNAN", "1.#IND"])
+def test_every_spelling_of_not_a_number(spelling: str) -> None:
+    """Python's, C's and old Microsoft runtimes' words."""
+    assert math.isnan(read(f"step: 3 | loss: {spelling} | kl: 0.1").values("loss")[0])
+
+
+@pytest.mark.parametrize(("spelling", "value"), [("inf", math.inf), ("-inf", -math.inf)])
+def test_infinities(spelling: str, value: float) -> None:
+    """Infinity keeps its sign."""
+    assert read(f"step: 3 | loss: {spelling}").values("loss") == [value]
+
+
+def test_fields_that_are_no_numbers_are_passed_over() -> None:
+    """Remaining time and words beside the pairs do not spoil a line."""
+    got = read("Update 3/9 | reward: 1.5 | ETA: 0:12:30 | saved | lr: 3e-4")
+    assert got.table()["reward"] == [(3, 1.5)]
+    assert got.table()["lr"] == [(3, 3e-4)]
+    assert not any("ETA" in tag for tag in got.points)
+
+
+def test_a_heading_gives_the_step_of_what_follows() -> None:
+    """Blocks: a line with the step, then one line a value."""
+    got = read("--- Iteration 4/10 ---\nmean reward: 12.5\nloss: 0.25")
+    assert got.table()["mean reward"] == [(4, 12.5)]
+    assert got.table()["loss"] == [(4, 0.25)]
+    assert got.config == {"total_iterations": 10}
+
+
+@pytest.mark.parametrize("between", [", ", " | ", "; "])
+def test_a_heading_may_hold_two_counts(between: str) -> None:
+    """The finer one is the step of what follows."""
+    got = read(f"Epoch: 2{between}global_step=25600\nSPS: 1088, pg_loss=-0.5\n")
+    assert got.table() == {
+        "Epoch": [(25600, 2.0)],
+        "global_step": [(25600, 25600.0)],
+        "SPS": [(25600, 1088.0)],
+        "pg_loss": [(25600, -0.5)],
+    }
+
+
+def test_coarser_headings_do_not_take_the_step_away() -> None:
+    """Where steps are known, an epoch's number is no step."""
+    got = read("step 100 | loss 0.5\nEpoch 2\nmean reward: 3.0\nstep 200 | loss 0.4")
+    assert got.steps("mean reward") == [100]
+
+
+def test_lines_without_any_step_are_counted() -> None:
+    """The records' own number is the last resort."""
+    assert read("reward: 1.0\nreward: 2.0\nreward: 3.0").steps("reward") == [1, 2, 3]
+
+
+def test_steps_per_second_stand_at_the_last_step() -> None:
+    """CleanRL prints its speed on a line of its own."""
+    got = read("global_step=256, episodic_return=[25.]\nSPS: 1174")
+    assert got.table()["SPS"] == [(256, 1174.0)]
+
+
+def test_verl_lines() -> None:
+    """verl joins its pairs by ` - ` and prints numpy's scalars by their repr."""
+    got = read(
+        "(TaskRunner pid=123) step:1 - actor/entropy:np.float64(4.16) - actor/ppo_kl:-8e-06 - "
+        "critic/score/mean:0.08 - actor/pg_loss:np.float64(nan) - val-core/gsm8k/reward/mean@1:0.5"
+    )
+    assert got.table()["actor/entropy"] == [(1, 4.16)]
+    assert got.table()["actor/ppo_kl"] == [(1, -8e-6)]
+    assert got.table()["val-core/gsm8k/reward/mean@1"] == [(1, 0.5)]
+    assert math.isnan(got.values("actor/pg_loss")[0])
+
+
+def test_verl_behind_its_progress_bar() -> None:
+    """With stderr on the same stream the record follows the bar without a line end."""
+    line = (
+        "Training Progress:  95%|#########5| 38/40 [10:00<00:30, 15.0s/it]step:38 - actor/lr:1e-06"
+    )
+    got = every_way(Console, b"\r" + line.encode() + b" - critic/score/mean:0.5\n")
+    assert got.table()["critic/score/mean"] == [(38, 0.5)]
+    assert got.config["max_steps"] == 40
+
+
+def test_rsl_rl_blocks() -> None:
+    """Right-aligned pairs below a heading: all of them count, the heading says the step."""
+    got = read(
+        "#"
+        * 80
+        + "\n                  \x1b[1m Learning iteration 3/80 \x1b[0m                  \n\n"
+        "                       Computation: 14963 steps/s (collection: 6.4s, learning 0.2s)\n"
+        "             Mean action noise std: 1.00\n"
+        "                   Mean value loss: 0.0123\n"
+        "                       Mean reward: 5.25\n"
+        "    Mean episode Episode_Reward/up: -0.5\n"
+        + "-"
+        * 80
+        + "\n                   Total timesteps: 983040\n"
+        "                    Iteration time: 0.60s\n"
+        "                               ETA: 0:01:20\n"
+    )
+    assert got.table()["Mean reward"] == [(3, 5.25)]
+    assert got.table()["Mean action noise std"] == [(3, 1.0)]
+    assert got.table()["Mean episode Episode_Reward/up"] == [(3, -0.5)]
+    assert got.table()["Computation"] == [(3, 14963.0)]
+    assert got.table()["Total timesteps"] == [(3, 983040.0)]
+    assert got.config == {"total_iterations": 80}
+
+
+def test_rl_games_lines() -> None:
+    """Words of several parts before each colon, the frames as the step."""
+    got = read(
+        "fps step: 1234 fps step and policy inference: 1200 fps total: 1100 "
+        "epoch: 60/60 frames: 61440"
+    )
+    assert got.table()["fps total"] == [(61440, 1100.0)]
+    assert got.config == {"total_epochs": 60}
+
+
+def test_sample_factory_lines() -> None:
+    """The first line's speed is nan because there is none yet: that is no failure."""
+    stamp = "[2026-11-21 00:40:41,295][09137] "
+    first = (
+        stamp + "Fps is (10 sec: nan, 60 sec: nan, 300 sec: nan). Total num frames: 0. Throughput"
+    )
+    then = stamp + "Fps is (10 sec: 1810.2, 60 sec: 9.0, 300 sec: 1.0). Total num frames: 5120. Thr"
+    reward = stamp + "Avg episode reward: [(0, '21.950')]"
+    got = read("\n".join([first, then, reward]))
+    assert got.table() == {"fps": [(5120, 1810.2)], "Avg episode reward": [(5120, 21.95)]}
+
+
+def test_sb3_evaluation_lines() -> None:
+    """EvalCallback prints mean and spread with its own number of timesteps."""
+    got = read(
+        "Eval num_timesteps=8000, episode_reward=306.40 +/- 185.95\n"
+        "Episode length: 306.40 +/- 185.95\nNew best mean reward!"
+    )
+    assert got.table()["eval/episode_reward"] == [(8000, 306.4)]
+    assert got.table()["eval/episode_reward_std"] == [(8000, 185.95)]
+    assert got.table()["eval/episode_length"] == [(8000, 306.4)]
+
+
+def test_a_farewell_with_its_evaluation() -> None:
+    """The last line of a loop of one's own tells the evaluation's mean and spread."""
+    got = read("Iteration 20/20 | KL: 0.1\nTraining complete! 20-episode evaluation: 500.0 +/- 0.0")
+    assert got.table()["eval/mean_reward"] == [(20, 500.0)]
+    assert got.table()["eval/std_reward"] == [(20, 0.0)]
+
+
+def test_clocks_give_times() -> None:
+    """A full date before the record is its time; a zone is honoured."""
+    got = read("2026-11-21T00:40:41.250Z INFO step=3 loss=0.5")
+    assert got.times("loss") == [1795221641.25]
+    logged = read("2026-11-21 00:40:41,295 - INFO - trainer - step=3 loss=0.5")
+    assert len(logged.times("loss")) == 1
+    assert not math.isnan(logged.times("loss")[0])
+
+
+def test_a_users_own_pattern() -> None:
+    """Named groups become tags; `step` and `total` mean what they say."""
+    pattern = re.compile(r"^#(?P<step>\d+) of (?P<total>\d+) R(?P<reward>\S+) bad(?P<words>\S+)")
+    got = every_way(lambda: Console([pattern]), b"hello\n#7 of 9 R12.5 badword x\n")
+    assert got.table() == {"reward": [(7, 12.5)]}
+    assert got.config == {"total_iterations": 9.0}
+
+
+def test_settings_printed_before_the_training() -> None:
+    """Pairs that are hyperparameters by name, and printed argument objects, are configuration."""
+    got = read("learning_rate: 0.0003, clip_range: 0.2, gamma=0.99\nstep 1 | loss 0.5")
+    assert got.config == {"learning_rate": 0.0003, "clip_range": 0.2, "gamma": 0.99}
+    assert set(got.points) == {"step", "loss"}
+    args = read("Namespace(lr=0.0003, env='CartPole-v1', cuda=False, steps=100)")
+    assert args.config == {"lr": 0.0003, "env": "CartPole-v1", "cuda": False, "steps": 100.0}
+    assert read("Using cuda device").config == {"device": "cuda"}
+
+
+def test_the_trainers_own_announcement() -> None:
+    """The Hugging Face trainer says how long it will train before it starts."""
+    assert read("  Total optimization steps = 1,200").config == {"max_steps": 1200.0}
+
+
+@pytest.mark.parametrize("sign", ["📊", "🚀", "⏱️", "➜", "└─", "├──", "▶", "👩\u200d💻"])
+def test_signs_before_a_name(sign: str) -> None:
+    """Scripts decorate their lines; the step behind a sign is a step all the same."""
+    got = read(f"{sign} Episode 10/500 | {sign} Win rate: 0.5 {sign} Loss: 0.25")
+    assert got.table() == {
+        "Episode": [(10, 10.0)],
+        "Win rate": [(10, 0.5)],
+        "Loss": [(10, 0.25)],
+    }
+    assert got.config == {"total_episodes": 500}
+
+
+@pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("Mean reward (last 100): 195.5", "Mean reward (last_100)"),
+        ("Mean reward (last 100 episodes) = 195.5", "Mean reward (last_100_episodes)"),
+        ("Mean reward (100): 195.5", "Mean reward (100)"),
+        ("Mean reward (n=100): 195.5", "Mean reward (n_100)"),
+        ("Mean reward (smoothed): 195.5", "Mean reward (smoothed)"),
+    ],
+)
+def test_what_a_mean_is_over_belongs_to_its_name(line: str, tag: str) -> None:
+    """The number in the remark is not the value."""
+    assert read(line).table() == {tag: [(1, 195.5)]}
+
+
+def test_a_label_in_brackets_belongs_to_the_first_name() -> None:
+    """Training and evaluation may differ in nothing else; a remark in front keeps its brackets."""
+    got = read("[train] loss=0.5 | kl=0.25\n[eval] loss=0.75\n(debug) accuracy: 0.5")
+    assert {tag: values[0][1] for tag, values in got.table().items()} == {
+        "train loss": 0.5,
+        "kl": 0.25,
+        "eval loss": 0.75,
+        "(debug) accuracy": 0.5,
+    }
+
+
+def test_a_number_sign_before_a_step() -> None:
+    """`Episode #12` is episode 12."""
+    assert read("Episode #12: reward=3.5").table() == {
+        "Episode": [(12, 12.0)],
+        "reward": [(12, 3.5)],
+    }
+
+
+@pytest.mark.parametrize("spread", ["± 0.25", "+/- 0.25", "+- 0.25", "(±0.25)", "(+/- 0.25)"])
+def test_a_spread_in_many_forms(spread: str) -> None:
+    """The value in front of it is kept, and so is the spread."""
+    got = read(f"step=100 | reward=0.5 {spread} | kl=0.25")
+    assert got.table()["reward"] == [(100, 0.5)]
+    assert got.table()["reward +/-"] == [(100, 0.25)]
+    assert got.table()["kl"] == [(100, 0.25)]
+
+
+def test_tabs_between_a_name_and_its_number() -> None:
+    """`print("Loss:\\t", loss)` is a pair as well."""
+    got = read("Iteration: \t 3\nMean Reward: \t -257.5 +- 63.25\nLoss:\t0.5")
+    assert got.table()["Mean Reward"] == [(3, -257.5)]
+    assert got.table()["Loss"] == [(3, 0.5)]
+
+
+def test_keras_rl_lines() -> None:
+    """The step and the total stand at the start, without a name."""
+    got = read(
+        " 39160/50000: episode: 569, duration: 0.073s, episode steps: 13, episode reward: 13.000, "
+        "mean reward: 1.000 [1.000, 1.000], loss: 78.5, mean_q: 46.25"
+    )
+    assert got.table()["episode reward"] == [(39160, 13.0)]
+    assert got.table()["loss"] == [(39160, 78.5)]
+    assert got.config == {"max_steps": 50000}

@@ -1,0 +1,86 @@
+"""Lines read by a form that was learnt are read as they would be one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ppo_top.parsers.console import key_values as _pairs
+from ppo_top.parsers.console.line_templates import Forms
+from ppo_top.parsers.console.record import Record
+
+HERE = Path(__file__).parents[3]
+FOLDERS = (HERE / "demo_logs", HERE / "tests" / "data", Path(__file__).parent / "data")
+CONSOLES = sorted(
+    path
+    for folder in FOLDERS
+    for pattern in ("console*.log", "stdout*.log", "output.log", "prose.txt")
+    for path in folder.rglob(pattern)
+)
+
+
+def same(one: Record | None, other: Record | None) -> bool:
+    """Equal records, NaN equal to NaN."""
+    if one is None or other is None:
+        return one is other
+    return repr((*one[:3], dict(one.config))) == repr((*other[:3], dict(other.config)))
+
+
+@pytest.mark.parametrize("path", CONSOLES, ids=lambda path: str(path.relative_to(HERE)))
+def test_recorded_lines(path: Path) -> None:
+    """Every recorded line, often enough for its form to be known."""
+    forms = Forms()
+    for line in path.read_text(encoding="utf-8", errors="replace").replace("\r", "\n").split("\n"):
+        expected = _pairs.read(line)
+        for _ in range(4):
+            assert same(forms.read(line), expected)
+
+
+numbers = st.one_of(
+    st.floats().map(repr),
+    st.floats(-1000, 1000).map(lambda value: f"{value:.4g}"),
+    st.integers(-(10**30), 10**30).map(str),
+    st.integers(0, 10**9).map(lambda value: f"{value:,}"),
+    st.sampled_from(["0", "-0", "0.0", "nan", "-nan", "inf", "1.#QNAN", "1.", ".5", "+3", "5.5.5"]),
+)
+FORMS = (
+    "Iteration {}/20 | Episodes: {} | Mean Reward: {} | KL: {} | clip%: {}%",
+    "Iteration {}/{} | Episodes: {} | Mean Reward: {}",
+    "step: {}, loss: {}, reward: {} +/- {}",
+    "iter {} loss {} reward {}",
+    "global_step={}, episodic_return=[{}]",
+    "epoch {} took {} seconds",
+    "conv-1: {} conv-2: {} loss_3={}",
+    "Epoch [{}/10] loss: {} time {}:{}",
+    "step:{} - a/b:np.float64({}) - reward/mean@1:{}",
+    "In episode {} the reward was {}",
+    "{} {} {}",
+    "reward {} of {}",
+)
+
+
+@example(form=FORMS[0], rows=[["0.0"] * 5, *[["5.5.5", *"0000"]] * 3])  # a version, no number
+@settings(max_examples=300, deadline=None)
+@given(
+    form=st.sampled_from(FORMS),
+    rows=st.lists(st.lists(numbers, min_size=5, max_size=5), min_size=1, max_size=6),
+)
+def test_any_numbers(form: str, rows: list[list[str]]) -> None:
+    """Whatever the numbers are, a known form gives what reading the line alone gives."""
+    forms = Forms()
+    for row in rows:
+        line = form.format(*row)
+        assert same(forms.read(line), _pairs.read(line)), line
+
+
+def test_forms_are_bounded() -> None:
+    """Lines that are all different do not fill the memory."""
+    forms = Forms()
+    for k in range(20_000):
+        forms.read(f"word{k} is {k}")
+        forms.read(f"word{k} is {k}")
+    assert len(forms._forms) <= 4096
+    assert len(forms._seen) <= 4096

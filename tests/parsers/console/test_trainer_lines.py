@@ -1,0 +1,103 @@
+"""What some trainers print in sentences of their own, and what says settings instead of values."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.parsers.console.parser import Console
+from tests.support.parser_harness import Read, every_way
+
+
+def read(text: str) -> Read:
+    """Read lines in every way."""
+    return every_way(Console, text.encode() + b"\n")
+
+
+def test_a_plan_is_no_place() -> None:
+    """verl's workers say how many steps there will be before the first one."""
+    plan = "(WorkerDict pid=464) Total steps: 700, num_warmup_steps: -1\n"
+    got = read(f"{plan}step:1 - actor/pg_loss:0.5")
+    assert got.config == {"max_steps": 700, "num_warmup_steps": -1}
+    assert got.table() == {"step": [(1, 1.0)], "actor/pg_loss": [(1, 0.5)]}
+
+
+def test_a_dictionary_of_options_holds_settings() -> None:
+    """How completions are sampled is no value of the training."""
+    got = read("kwargs: {'n': 8, 'logprobs': 0, 'temperature': 0.7, 'detokenize': False}")
+    assert got.points == {}
+    assert got.config == {"n": 8.0, "logprobs": 0.0, "temperature": 0.7, "detokenize": 0.0}
+
+
+@pytest.mark.parametrize("end", [". Training.", "."])
+def test_ml_agents_lines(end: str) -> None:
+    """Unity's trainers print sentences; a window without an episode has no reward."""
+    line = "[INFO] Walker. Step: {}. Time Elapsed: 30.4 s. "
+    first = line.format(10000) + f"Mean Reward: 1.25. Std of Reward: 0.75{end}"
+    none = line.format(20000) + "No episode was completed since last summary. Training."
+    old = "INFO:mlagents.trainers: run: Walker: Step: 30000. Time Elapsed: 9.5 s "
+    old += "Mean Reward: -1.5. Std of Reward: 0.500. Training."
+    assert read("\n".join((first, none, old))).table() == {
+        "Environment/Cumulative Reward": [(10000, 1.25), (30000, -1.5)],
+        "Environment/Cumulative Reward (std)": [(10000, 0.75), (30000, 0.5)],
+    }
+
+
+def test_pytorch_a2c_ppo_lines() -> None:
+    """The second line stands at the step of the first."""
+    got = read(
+        "Updates 10, num timesteps 5632, FPS 512 \n"
+        " Last 10 training episodes: mean/median reward 20.1/19.5, min/max reward 9.0/31.0"
+    )
+    assert got.table()["mean reward"] == [(5632, 20.1)]
+    assert got.table()["max reward"] == [(5632, 31.0)]
+
+
+def test_torch_ac_lines() -> None:
+    """One-letter names with four statistics each; the names are those of its CSV file."""
+    got = read(
+        "U 1 | F 002048 | FPS 0817 | D 2 | rR:μσmM 0.14 0.31 0.00 0.96 | F:μσmM 60.2 16.6 6.0 64.0 "
+        "| H 1.940 | V 0.021 | pL -0.004 | vL 0.016 | ∇ 0.078"
+    )
+    assert got.table() == {
+        "FPS": [(2048, 817.0)],
+        "rreturn_mean": [(2048, 0.14)],
+        "num_frames_mean": [(2048, 60.2)],
+        "entropy": [(2048, 1.94)],
+        "value": [(2048, 0.021)],
+        "policy_loss": [(2048, -0.004)],
+        "value_loss": [(2048, 0.016)],
+        "grad_norm": [(2048, 0.078)],
+    }
+
+
+def test_tianshou_tests_stand_at_the_last_step() -> None:
+    """Its test line counts epochs, the lines of training environment steps."""
+    got = read(
+        "Epoch #1: 1024it [00:10, 93.2it/s, env_step=1024, len=24, loss=0.5, rew=24.00]\n"
+        "Epoch #1: test_reward: 123.500000 ± 20.4, best_reward: 123.5 ± 20.4 in #1"
+    )
+    assert got.table()["rew"] == [(1024, 24.0)]
+    assert got.table()["test/reward"] == [(1024, 123.5)]
+    assert got.table()["test/reward_std"] == [(1024, 20.4)]
+
+
+def test_ml_agents_trains_several_behaviours() -> None:
+    """The first one's reward keeps the name; the other's is marked, and neither is mixed in."""
+    line = (
+        "[INFO] {}. Step: {}. Time Elapsed: 9.5 s. Mean Reward: {}. Std of Reward: 0.5. Training."
+    )
+    got = read("\n".join(line.format(who, at, r) for at, who, r in (
+        (1000, "Goalie?team=0", -1.5), (1000, "Striker?team=1", 1.5),
+        (2000, "Goalie?team=0", -0.5), (2000, "Striker?team=1", 0.5),
+    )))  # fmt: skip
+    tag = "Environment/Cumulative Reward"
+    assert got.table()[tag] == [(1000, -1.5), (2000, -0.5)]
+    assert got.table()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
+
+
+def test_settings_line_by_line() -> None:
+    """What stands alone before the training and is a setting's name is none of its values."""
+    head = "actor_lr=1e-06\ntotal_steps=1000\nLoRA: r=16, alpha=32\n"
+    got = read(head + "Epoch 1: loss=0.5\nalpha: 0.25")
+    assert got.config == {"actor_lr": 1e-06, "total_steps": 1000.0, "alpha": 32.0}
+    assert got.table() == {"Epoch": [(1, 1.0)], "loss": [(1, 0.5)], "alpha": [(1, 0.25)]}

@@ -1,0 +1,271 @@
+"""Event files that are cut off, torn, overwritten or hostile: what is whole is still read."""
+
+from __future__ import annotations
+
+import random
+import struct
+import time
+import tracemalloc
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppo_top.parsers.tensorboard.crc32c import crc32c, masked
+from ppo_top.parsers.tensorboard.parser import NOT_LISTED, TensorBoard
+from tests.support.event_files import event, frame, run, scalar, text
+from tests.support.parser_harness import Read, assert_same, cuts, every_way, feed
+
+HERE = Path(__file__).parents[3]
+DEMO = HERE / "demo_logs"
+TAGS = ["train/approx_kl", "train/loss", "rollout/ep_rew_mean"]
+SMALL = run(range(4), TAGS) + text("args", '{"learning_rate": 0.1}')
+BAD = "a record with a bad checksum is passed over"
+
+
+def bounds(data: bytes) -> list[int]:
+    """Where the records of an undamaged file begin, and its end."""
+    places = [0]
+    while places[-1] < len(data):
+        places.append(places[-1] + 16 + struct.unpack_from("<Q", data, places[-1])[0])
+    return places
+
+
+def records(data: bytes) -> list[bytes]:
+    """An undamaged file cut into its records."""
+    places = bounds(data)
+    return [data[start:stop] for start, stop in pairwise(places)]
+
+
+def read(data: bytes) -> Read:
+    """What the bytes hold, however they are cut."""
+    return every_way(TensorBoard, data)
+
+
+def flip(data: bytes, place: int) -> bytes:
+    """One bit changed."""
+    return data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+
+
+def test_a_file_cut_at_every_byte_goes_on() -> None:
+    """A half record waits for its rest, whatever half it is; nothing is a problem meanwhile."""
+    whole = feed(TensorBoard(), [SMALL])
+    places = bounds(SMALL)
+    for place in range(len(SMALL) + 1):
+        parser = TensorBoard()
+        first = feed(parser, [SMALL[:place]], finish=False)
+        assert not first.problems
+        count = max(sum(stop <= place for stop in places[1:]) - 1, 0)
+        assert sum(map(len, first.points.values())) == min(count, 12)
+        first.add(parser.feed(SMALL[place:]))
+        assert_same(first, whole)
+
+
+def test_a_file_that_ends_in_a_record_says_so_at_its_end() -> None:
+    """Only when no byte will follow, with the record's offset."""
+    places = bounds(SMALL)
+    found = read(SMALL[:-1])
+    assert [problem.offset for problem in found.problems] == [places[-2]]
+    assert "cut off" in found.problems[0].what
+
+
+def test_a_record_with_a_bad_checksum_costs_itself_only() -> None:
+    """One bit flipped in the payload or its checksum, in every record in turn."""
+    parts = records(SMALL)
+    places = bounds(SMALL)
+    for number, part in enumerate(parts[:-1]):
+        for place in (12, len(part) // 2, len(part) - 1):
+            damaged = [*parts[:number], flip(part, place), *parts[number + 1 :]]
+            found = read(b"".join(damaged))
+            rest = feed(TensorBoard(), parts[:number] + parts[number + 1 :])
+            assert found.problems == [(places[number], BAD)]
+            assert found.points == rest.points
+            assert found.config == rest.config
+
+
+def test_a_broken_length_costs_one_record() -> None:
+    """The next header that verifies is found, even when the length says 2^60 bytes."""
+    parts = records(SMALL)
+    places = bounds(SMALL)
+    for number in range(len(parts) - 1):
+        for place in (0, 7, 9):
+            damaged = [*parts[:number], flip(parts[number], place), *parts[number + 1 :]]
+            found = read(b"".join(damaged))
+            rest = feed(TensorBoard(), parts[:number] + parts[number + 1 :])
+            assert [problem.offset for problem in found.problems] == [places[number]]
+            assert found.points == rest.points
+
+
+@pytest.mark.parametrize("lost", [1, 5, 11, 12, 13, 30, 40])
+def test_a_torn_record_costs_no_other(lost: int) -> None:
+    """A disk that was full in the middle of a record: those appended behind it are all read."""
+    parts = records(SMALL)
+    torn = parts[3][:-lost]
+    found = read(b"".join([*parts[:3], torn, *parts[4:]]))
+    rest = feed(TensorBoard(), parts[:3] + parts[4:])
+    assert found.points == rest.points
+    assert found.config == rest.config
+    assert [problem.offset for problem in found.problems] == [bounds(SMALL)[3]]
+
+
+def test_rubbish_between_records() -> None:
+    """Bytes that belong to nothing are told once and passed over."""
+    parts = records(SMALL)
+    for rubbish in (
+        b"x",
+        bytes(7),
+        bytes(500),
+        b"\x01" + bytes(11),
+        random.Random(1).randbytes(999),
+    ):
+        found = read(b"".join([*parts[:5], rubbish, *parts[5:]]))
+        assert found.points == feed(TensorBoard(), [SMALL]).points
+        assert [problem.offset for problem in found.problems] == [bounds(SMALL)[5]]
+
+
+def test_only_rubbish() -> None:
+    """No point, one problem, and no exception."""
+    for data in (bytes(5000), b"\xff" * 5000, random.Random(2).randbytes(5000), b"text\n" * 1000):
+        found = read(data)
+        assert not found.points
+        assert [problem.offset for problem in found.problems] == [0]
+
+
+def test_a_good_checksum_around_no_event() -> None:
+    """A payload that is no message is a problem of its own, and the next record is read."""
+    odd = [
+        b"\xff" * 5,
+        b"\x0a\xff",
+        b"\x2a\x05\x0a\x03\x15\x00\x00",
+        b"\x0b",
+        b"\x08" * 3,
+        b"\x0d" * 5,
+    ]
+    for payload in odd:
+        found = read(scalar("a", 1, 1.0) + frame(payload) + scalar("a", 2, 2.0))
+        assert found.steps("a") == [1, 2]
+        assert [problem.what.split(":")[0] for problem in found.problems] == [
+            "a record that is no event"
+        ]
+
+
+def test_a_record_too_long_is_not_waited_for() -> None:
+    """A length with a right checksum that no memory holds: the search goes on behind its header."""
+    length = struct.pack("<Q", 1 << 60)
+    head = length + struct.pack("<I", masked(crc32c(length)))
+    found = read(scalar("a", 1, 1.0) + head + b"abc" + scalar("a", 2, 2.0) + scalar("a", 3, 3.0))
+    assert found.steps("a") == [1, 2, 3]
+    assert ["too long" in problem.what for problem in found.problems] == [True]
+
+
+@pytest.mark.parametrize("name", ["sb3_cartpole", "torch_cartpole"])
+def test_random_damage(name: str) -> None:
+    """1,000 seeds of flipped, lost, doubled and overwritten bytes in real logs: never an exception,
+
+    the cut never matters, and every point that is given was written by the trainer.
+    """
+    (path,) = (DEMO / name).glob("*tfevents*")
+    data = path.read_bytes()[:9000]
+    written = {
+        (tag, *point)
+        for tag, points in feed(TensorBoard(), [data]).points.items()
+        for point in points
+    }
+    for seed in range(500):
+        rng = random.Random(f"{name} {seed}")
+        damaged = damage(data, rng)
+        found = feed(TensorBoard(), [damaged])
+        given_points = {(tag, *point) for tag, points in found.points.items() for point in points}
+        assert given_points <= written
+        assert all(0 <= problem.offset <= len(damaged) for problem in found.problems)
+        places = [rng.randrange(len(damaged)) for _ in range(5)]
+        assert_same(feed(TensorBoard(), cuts(damaged, places)), found)
+
+
+def damage(data: bytes, rng: random.Random) -> bytes:
+    """One to four accidents."""
+    damaged = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randrange(len(damaged))
+        stop = min(len(damaged), start + rng.choice([1, 3, 20, 400]))
+        kind = rng.randrange(4)
+        if kind == 0:
+            damaged[start] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            del damaged[start:stop]
+        elif kind == 2:
+            damaged[start:start] = damaged[start:stop]
+        else:
+            damaged[start:stop] = bytes(stop - start)
+    return bytes(damaged)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.binary(max_size=60), max_size=6), st.lists(st.integers(0, 400), max_size=4))
+def test_any_payload_with_good_checksums(payloads: list[bytes], places: list[int]) -> None:
+    """Hostile messages in sound records: no exception, and the cut never matters."""
+    data = b"".join(map(frame, payloads)) + scalar("a", 1, 1.0)
+    found = feed(TensorBoard(), [data])
+    assert found.values("a")[-1:] == [1.0]
+    assert_same(feed(TensorBoard(), cuts(data, places)), found)
+
+
+def test_a_writer_that_leaves_half_records() -> None:
+    """tensorboardX writes through a buffer: pieces of 4 KiB that end in the middle of a record."""
+    data = run(range(300), TAGS)
+    parser = TensorBoard()
+    seen = Read()
+    for start in range(0, len(data), 4096):
+        seen.add(parser.feed(data[start : start + 4096]))
+        whole = [stop for stop in bounds(data)[2:] if stop <= start + 4096]
+        assert sum(map(len, seen.points.values())) == len(whole)
+    assert_same(seen, feed(TensorBoard(), [data]))
+
+
+def test_damage_without_end_is_told_once() -> None:
+    """Ten thousand damaged records: the first thousand are listed, the rest is one remark."""
+    part = flip(scalar("a", 1, 1.0), 20)
+    data = part * 10_000 + scalar("a", 2, 2.0)
+    found = feed(TensorBoard(), [data])
+    assert found.steps("a") == [2]
+    assert len(found.problems) == 1001
+    assert found.problems[-1] == (1000 * len(part), NOT_LISTED)
+    assert feed(TensorBoard(), cuts(data, [5, 70_000])).problems == found.problems
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        bytes(64),
+        b"\x01" + bytes(7),
+        b"\xff" * 64,
+        struct.pack("<QI", 0, masked(crc32c(bytes(8)))),
+        struct.pack("<QI", 0, masked(crc32c(bytes(8)))) + b"abcd",
+        flip(event(), 13),
+    ],
+    ids=["zeros", "almost headers", "ones", "headers only", "empty and damaged", "damaged"],
+)
+def test_hostile_files_take_bounded_time_and_memory(unit: bytes) -> None:
+    """A quarter of a megabyte of the worst: seconds, and memory of some ten times a piece."""
+    data = unit * ((1 << 18) // len(unit))
+    begun = time.process_time()
+    feed(TensorBoard(), cuts(data, range(0, len(data), 1 << 16)))
+    assert time.process_time() - begun < 5
+    tracemalloc.start()
+    try:
+        feed(TensorBoard(), cuts(data[: 1 << 17], [1 << 16]))
+        assert tracemalloc.get_traced_memory()[1] < 6 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_record_in_small_pieces_is_joined_once() -> None:
+    """Eight megabytes of image in pieces of a kilobyte: linear, not quadratic."""
+    data = frame(b"\x22" + b"\x80\x80\x80\x04" + bytes(8 << 20)) + scalar("a", 1, 1.0)
+    begun = time.process_time()
+    found = feed(TensorBoard(), cuts(data, range(0, len(data), 1024)))
+    assert found.steps("a") == [1]
+    assert not found.problems
+    assert time.process_time() - begun < 5

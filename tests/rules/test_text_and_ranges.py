@@ -1,0 +1,102 @@
+"""Console lines that are evidence, colours of values, and the lines of the checklist."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.catalogue import is_concept, trainers
+from ppo_top.model import Profile, Status
+from ppo_top.rules.console_text import match
+from ppo_top.rules.crucial_values import crucial, not_logged
+from ppo_top.rules.engine.ranges import band, colour
+from tests.support.drawn_runs import profile
+
+LINES = {
+    "KL divergence is starting to become negative: -1.34 - this might be": "ref-kl-negative:crit",
+    "The average ratio of batch (12.26) exceeds threshold 10.00. Skipping batch.": "ratio-off:warn",
+    "Early stopping at step 3 due to reaching max kl: 0.05": "kl-stops-updates:watch",
+    "ValueError: Expected parameter logits (Tensor of shape (64, 2)) of distribution "
+    "Categorical(logits: torch.Size([64, 2])) to satisfy the constraint IndependentConstraint(), "
+    "but found invalid values: tensor([[nan, nan]])": "non-finite:crit",
+    "RuntimeError: normal expects all elements of std >= 0.0": "non-finite:crit",
+    "probability tensor contains either `inf`, `nan` or element < 0": "non-finite:crit",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate": "out-of-memory:crit",
+    "Traceback (most recent call last):": "crashed:crit",
+    "(TaskRunner pid=57714) Traceback (most recent call last):": "crashed:crit",
+    "env.py:12: RuntimeWarning: invalid value encountered in divide": "numpy-warning:watch",
+    "NameError: name 'wandb' is not defined": "last-error",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_known_lines_are_evidence(line: str) -> None:
+    """Each sentence that trainers print leads to its rule and severity."""
+    found = match(line)
+    assert found is not None and found.kind == LINES[line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "loss: 0.3 nan_count: 0",
+        "| train/ | |",
+        "KL: 0.0047",
+        "ERROR: retrying",
+        "x" * 100_000,
+        "(Worker pid=577) ERROR:2026-03-26 21:59:41,526:Traceback (most recent call last):",
+        "2026-03-26 21:59:41 WARNING retry 2: Traceback (most recent call last):",
+    ],
+)
+def test_other_lines_are_not(line: str) -> None:
+    """Ordinary lines, however long, are no evidence, nor are exceptions that were caught."""
+    assert match(line) is None
+
+
+def test_hostile_text_is_made_harmless() -> None:
+    """What is kept of a line is short and printable."""
+    found = match("\x1b[31mTraceback (most recent call last)\x1b]0;x\x07" + "y" * 5000)
+    assert found is not None and found.text.isprintable() and len(found.text) <= 300
+
+
+@pytest.mark.parametrize(
+    ("concept", "value", "status"),
+    [
+        ("approx_kl", 0.01, Status.OK),
+        ("approx_kl", 0.025, Status.WATCH),
+        ("approx_kl", 0.031, Status.CRIT),
+        ("clip_fraction", 0.1, Status.OK),
+        ("clip_fraction", 0.31, Status.CRIT),
+        ("explained_variance", 0.9, Status.OK),
+        ("value_loss", 1e9, Status.OK),
+        ("value_loss", float("nan"), Status.CRIT),
+        ("explained_variance", float("nan"), Status.OK),
+    ],
+)
+def test_colours_are_instant(concept: str, value: float, status: Status) -> None:
+    """A value is coloured by its range alone, NaN by whether it is allowed."""
+    assert colour(concept, value, profile()) is status
+
+
+def test_the_two_kls_have_their_own_ranges() -> None:
+    """A KL of 5 to the reference is healthy where a KL of 5 between updates is a disaster."""
+    rlhf = profile("rlhf")
+    assert colour("ref_kl", 5.0, rlhf) is Status.OK
+    assert colour("approx_kl", 5.0, rlhf) is Status.CRIT
+
+
+def test_the_runs_own_target_sets_the_range() -> None:
+    """SB3 stops at 1.5 times target_kl, RLlib steers by kl_target: these are their limits."""
+    sb3 = band("approx_kl", profile(target_kl=0.1))
+    rllib = band("approx_kl", profile("ctrl", "rllib", target_kl=0.05))
+    assert sb3 is not None and sb3.high == 0.1 and "target_kl" in sb3.origin
+    assert rllib is not None and rllib.high == 0.1
+
+
+@pytest.mark.parametrize("producer", sorted(trainers()))
+def test_checklists_hold_known_concepts(producer: str) -> None:
+    """Every crucial line is a concept of the catalogue, and can say why it is missing."""
+    about = Profile(producer, trainers()[producer].family)
+    for concept, label in crucial(about):
+        assert is_concept(concept) and label
+        assert not_logged(concept, producer).startswith("not logged")

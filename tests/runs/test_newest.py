@@ -1,0 +1,115 @@
+"""While a long log is being read, the values at its end are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ppo_top.files import log_reader as feed
+from ppo_top.files.follower import Follower
+from ppo_top.model import Status
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.views.checklist import CheckRow
+from ppo_top.views.run_view import look
+
+Line = Callable[[int, float], str]
+HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/entropy_loss\n"
+
+
+def csv_line(row: int, kl: float) -> str:
+    """A line of SB3's progress.csv."""
+    return f"{row * 2048},{row % 90},{kl},-0.6{'':>40}\n"
+
+
+def json_line(row: int, kl: float) -> str:
+    """The same as JSON lines."""
+    return (
+        f'{{"time/total_timesteps": {row * 2048}, "rollout/ep_rew_mean": {row % 90}.5, '
+        f'"train/approx_kl": {kl}, "train/entropy_loss": -0.6}}\n'
+    )
+
+
+def console_line(row: int, kl: float) -> str:
+    """The same on a console."""
+    return f"step: {row * 2048} | reward: {kl} | entropy: 0.6\n"
+
+
+class Reader:
+    """Reads as the screen does, one small piece at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.follower = Follower([folder])
+        self.session = Session(Settings())
+
+    def look(self) -> list[CheckRow]:
+        """The next piece; then the checklist of the only run."""
+        piece = self.follower.poll(limit=200, budget=0.0)
+        self.session.apply(piece.gains)
+        self.session.reading = piece.more
+        for run in self.session.runs.values():
+            self.follower.focus(run.sources)
+            self.session.judge(0.0, first=run.id)
+            return list(look(run).checklist)
+        return []
+
+    def read(self) -> list[CheckRow]:
+        """All of it."""
+        while True:
+            rows = self.look()
+            if rows and not self.session.reading:
+                self.session.judge()
+                return list(look(*self.session.runs.values()).checklist)
+
+
+def row_of(rows: list[CheckRow], concept: str) -> CheckRow | None:
+    """The line of a concept, where it has a value."""
+    return next((row for row in rows if row.concept == concept and row.text), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "line", "concept"),
+    [
+        ("progress.csv", HEADER, csv_line, "approx_kl"),
+        ("progress.json", "", json_line, "approx_kl"),
+        ("console.log", "", console_line, "reward_mean"),
+    ],
+)
+def test_the_newest_value_of_a_long_log_comes_at_once(
+    tmp_path: Path,
+    name: str,
+    header: str,
+    line: Line,
+    concept: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What broke away at the very end is seen long before the log is read."""
+    monkeypatch.setattr(feed, "LONG", 1 << 18)
+    rows = (1 << 20) // len(line(1000, 0.01))
+    text = header + "".join(line(row, 0.01) for row in range(rows)) + line(rows, 1.75)
+    (tmp_path / name).write_text(text)
+    reader = Reader(tmp_path)
+    looks = (row_of(reader.look(), concept) for _ in range(12))
+    seen = next(found for found in looks if found and found.note == "still reading")
+    assert seen.value == 1.75
+    assert (seen.status is Status.CRIT) == (concept == "approx_kl")
+    (run,) = reader.session.runs.values()
+    assert run.points < rows  # most of it has not been read
+    last = row_of(reader.read(), concept)
+    assert last is not None
+    assert last.value == 1.75
+    assert last.note != "still reading"
+    assert len(run.timeline) == rows + 1  # each row once
+    reader.follower.close()
+
+
+def test_of_a_short_log_nothing_is_read_twice(tmp_path: Path) -> None:
+    """What is read in a moment needs no look ahead."""
+    (tmp_path / "progress.csv").write_text(HEADER + csv_line(0, 0.01))
+    follower = Follower([tmp_path])
+    follower.focus(["progress.csv"])
+    gains = [gain for _ in range(3) for gain in follower.poll().gains]
+    assert not any(gain.ahead for gain in gains)
+    follower.close()

@@ -1,0 +1,251 @@
+"""What `ppo-top.toml` may say, and what is said of a file that is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ppo_top.catalogue import is_concept, own_meaning
+from ppo_top.paths import config_directory, state_directory
+from ppo_top.settings import (
+    CURRICULUM,
+    MOST_BYTES,
+    NAME,
+    TRANSFORMS,
+    OwnRule,
+    Settings,
+    load,
+)
+
+RULES = {"kl-high": ("warn", "crit", "k", "n"), "entropy-collapsed": ("share",)}
+
+Read = Callable[[str], Settings]
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> Mapping[str, str]:
+    """A home of its own, with nothing in it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return {"HOME": str(home)}
+
+
+def write(path: Path, text: str) -> Path:
+    """A settings file at a place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def own(tmp_path: Path, environ: Mapping[str, str]) -> Read:
+    """Reads a text as the user's own settings."""
+
+    def read(text: str) -> Settings:
+        path = write(config_directory(environ) / NAME, text)
+        assert str(path).startswith(str(tmp_path))
+        return load(tmp_path / "logs", lambda: RULES, is_concept, environ)
+
+    return read
+
+
+def test_without_a_file_everything_is_as_usual(tmp_path, environ):
+    """No file is no problem, and nothing is read or asked for."""
+
+    def never() -> Mapping[str, tuple[str, ...]]:
+        raise AssertionError("asked for the rules although no file speaks of them")
+
+    assert load(tmp_path, never, is_concept, environ) == Settings()
+    assert load(None, never, is_concept, environ) == Settings()
+
+
+EVERYTHING = """
+goal = 475
+console = ['(?P<step>\\d+): (?P<reward_mean>\\S+)']
+
+[rules.kl-high]
+warn = 0.05
+crit = 0.2
+
+[rules.entropy-collapsed]
+mute = "a puzzle with one solution"
+
+[tags]
+"my/kl" = "approx_kl"
+"my/h" = "entropy neg"
+"my/acc" = "reward_component_mean{acc}"
+
+[[rule]]
+id = "too-hot"
+metric = "gpu/temperature"
+above = 85
+severity = "watch"
+k = 2
+try = ["open a window"]
+
+[notify]
+bell = false
+desktop = true
+
+[display]
+theme = "light"
+ascii = true
+"""
+
+
+def test_all_that_can_be_said(own):
+    """Each part of a file is taken as it stands."""
+    settings = own(EVERYTHING)
+    assert settings.problems == ()
+    assert settings.goal == 475.0
+    assert settings.thresholds == {"kl-high": {"warn": 0.05, "crit": 0.2}}
+    assert settings.muted == {"entropy-collapsed"}
+    assert settings.reasons == {"entropy-collapsed": "a puzzle with one solution"}
+    assert settings.tags["my/h"] == "entropy neg"
+    assert settings.rules == (
+        OwnRule(
+            id="too-hot",
+            metric="gpu/temperature",
+            above=85,
+            severity="watch",
+            k=2,
+            tries=("open a window",),
+        ),
+    )
+    assert settings.console == ("(?P<step>\\d+): (?P<reward_mean>\\S+)",)
+    assert (settings.bell, settings.desktop, settings.tmux) == (False, True, False)
+    assert (settings.theme, settings.ascii) == ("light", True)
+
+
+def test_a_curriculum_softens_what_it_explains(own: Read) -> None:
+    """`curriculum = true` eases the rules of a changed task, beside thresholds of one's own."""
+    settings = own("curriculum = true\n[rules.kl-high]\nwarn = 0.5")
+    assert settings.thresholds["kl-high"] == {"warn": 0.5}
+    assert {settings.thresholds[rule]["milder"] for rule in CURRICULUM} == {1.0}
+    assert own("curriculum = false").thresholds == {}
+
+
+WRONG = [
+    ("gaol = 1", "'gaol': is not known; did you mean 'goal'?"),
+    ("goal = 'high'", "goal: 'high' is not a number"),
+    ("goal = nan", "goal: nan is not a number"),
+    ("goal = true", "goal: True is not a number"),
+    ("rules = 3", "rules: is a table"),
+    ("[rules.kl-hihg]\nwarn = 1", "rules.'kl-hihg': is not known; did you mean 'kl-high'?"),
+    ("[rules.kl-high]\nwran = 1", "rules.kl-high.'wran': is not known; did you mean 'warn'?"),
+    ("[rules.kl-high]\nwarn = 'a'", "rules.kl-high.warn: 'a' is not a number"),
+    ("[rules.kl-high]\nmute = 3", "rules.kl-high.mute: is true, false or the reason"),
+    ("[tags]\nx = 'aprox_kl'", "tags.'x': 'aprox_kl' is not a concept"),
+    ("[tags]\nx = 3", "tags.'x': 3 is not a concept"),
+    ("[tags]\nx = 'entropy ngt'", "tags.'x'.'ngt': is not known; did you mean 'neg'?"),
+    ("console = ['(']", "console[1]: is no usable expression"),
+    ("console = ['loss (.*)']", "it needs named groups"),
+    ("console = 3", "console[1]: is no usable expression"),
+    ("[[rule]]\nid = 'x'", "rule[1]: needs id, metric, and above or below"),
+    ("[[rule]]\nid='x'\nmetirc='y'", "rule[1].'metirc': is not known; did you mean 'metric'?"),
+    ("[[rule]]\nid='x'\nmetric='y'\nabove='z'", "rule[1].above: is a number"),
+    ("[[rule]]\nid='x'\nmetric='y'\nabove=1\nk=-1", "rule[1].k: is a whole number"),
+    ("[[rule]]\nid='x'\nmetric='y'\nabove=1\nk=9", "rule[1].k: is at most n"),
+    ("[[rule]]\nid='x'\nmetric='y'\nabove=1\nseverity='bad'", "rule[1].severity: is one of"),
+    ("[[rule]]\nid='x'\nmetric='y'\nabove=1\ntry='pray'", "rule[1].try: is a list of texts"),
+    ("[[rule]]\nid='kl-high'\nmetric='y'\nabove=1", "is the name of a rule that is built in"),
+    ("[notify]\nbel = true", "notify.'bel': is not known; did you mean 'bell'?"),
+    ("[notify]\nbell = 1", "notify.bell: is true or false"),
+    ("[display]\ntheme = 1", "display.theme: is a name in quotes"),
+    ("[display]\nascci = true", "display.'ascci': is not known; did you mean 'ascii'?"),
+    ("curriculum = 1", "curriculum: is true or false"),
+    ("goal = = 3", "cannot be read: Invalid value (at line 1, column 8)"),
+    ("x = " + "[" * 5000, "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WRONG, ids=[text[:40] for text, _ in WRONG])
+def test_a_wrong_file_gets_one_line(own, environ, text, expected):
+    """The line names the file, the key, and the right word where one is near; the rest holds."""
+    settings = own(text)
+    assert len(settings.problems) == 1
+    assert settings.problems[0].startswith(str(config_directory(environ) / NAME))
+    assert expected in settings.problems[0]
+
+
+@pytest.mark.parametrize("word", TRANSFORMS)
+def test_every_transform_does_something(word):
+    """The words for one's own tags are those of the catalogue's tables."""
+    assert own_meaning(f"entropy {word}") != replace(own_meaning("entropy"), words=(word,))
+
+
+def test_what_is_right_beside_what_is_wrong_still_holds(own):
+    """One wrong key does not cost the others."""
+    settings = own("goal = 10\nxyz = 1\n[rules.kl-high]\nwarn = 0.5\nnope = 1")
+    assert settings.goal == 10.0
+    assert settings.thresholds == {"kl-high": {"warn": 0.5}}
+    assert len(settings.problems) == 2
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (MOST_BYTES + 1)])
+def test_rubbish_is_a_problem_and_no_crash(tmp_path, environ, content):
+    """A file that is no text, or far too large, is left alone."""
+    (tmp_path / NAME).write_bytes(content)
+    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    assert len(settings.problems) == 1
+
+
+def test_the_users_own_file_counts_before_that_of_the_logs(tmp_path, environ):
+    """Both are read; where they differ the user's own word holds."""
+    write(tmp_path / NAME, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
+    write(config_directory(environ) / NAME, "[rules.kl-high]\nwarn = 3\nmute = false")
+    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    assert settings.goal == 1.0
+    assert settings.thresholds == {"kl-high": {"warn": 3.0, "crit": 2.0}}
+    assert settings.muted == frozenset()
+
+
+def test_a_file_in_a_log_directory_may_not_bring_expressions(tmp_path, environ):
+    """An expression can be made to run for ever; only the user's own are used."""
+    write(tmp_path / NAME, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
+    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    assert settings.console == ()
+    assert settings.goal == 5.0
+    assert "counts only in your own settings" in settings.problems[0]
+
+
+def test_a_file_that_is_asked_for_has_to_be_there(tmp_path, environ):
+    """`--settings FILE` takes the place of the user's own file."""
+    path = write(tmp_path / "mine.toml", "goal = 7")
+    write(config_directory(environ) / NAME, "goal = 1")
+    assert load(None, lambda: RULES, is_concept, environ, own=path).goal == 7.0
+    missing = load(None, lambda: RULES, is_concept, environ, own=tmp_path / "no.toml")
+    assert missing.problems == (f"{tmp_path / 'no.toml'}: no such file",)
+
+
+def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own):
+    """What is quoted of a wrong file is written so that a terminal obeys none of it."""
+    settings = own('"\\u001b[2J" = 1\n[tags]\n"\\u009b1m" = "\\u001bx"')
+    assert len(settings.problems) == 2
+    assert all(line.isprintable() for line in settings.problems)
+
+
+def test_nor_do_those_in_the_name_of_the_directory(tmp_path, environ):
+    """A log directory may be called anything."""
+    write(tmp_path / "\x1b[2J" / NAME, "x = 1")
+    settings = load(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
+    assert all(line.isprintable() for line in settings.problems)
+
+
+def test_places_follow_the_xdg_convention():
+    """Absolute places are used; relative ones are ignored, as the convention says."""
+    assert config_directory({"XDG_CONFIG_HOME": "/x"}) == Path("/x/ppo-top")
+    assert config_directory({"XDG_CONFIG_HOME": "x", "HOME": "/h"}) == Path("/h/.config/ppo-top")
+    assert state_directory({"HOME": "/h"}) == Path("/h/.local/state/ppo-top")
+
+
+def test_the_longest_file_that_is_read_is_read_quickly(own):
+    """Nothing in the size limit makes reading slow."""
+    text = "[tags]\n" + "".join(f'"t{number}" = "approx_kl"\n' for number in range(9000))
+    assert len(text) < MOST_BYTES
+    assert len(own(text).tags) == 9000
+    assert tomllib.loads(text)["tags"]["t1"] == "approx_kl"

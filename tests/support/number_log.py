@@ -1,0 +1,164 @@
+"""A file as a writer sees it, and a format of one number a line, for tests of the following."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from ppo_top.files.follower import Follower
+from ppo_top.files.update import Gain, Slice
+from ppo_top.model import Batch, Columns, Problem
+from ppo_top.parsers.base import Format
+
+NUMBERS = re.compile(r"\.(num|rew)$")
+
+
+class NumberParser:
+    """Lines of numbers under the tag `x`; a line that is none is a problem, `boom` a defect."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._offset = 0
+        self._count = 0
+
+    def feed(self, data: bytes) -> Batch:
+        """Whole lines become points."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        columns, batch = Columns(), Batch()
+        for line in lines:
+            if line == b"boom":
+                raise RuntimeError("a defect in a reader")
+            try:
+                columns.add("x", self._count, float("nan"), float(line))
+                self._count += 1
+            except ValueError:
+                batch.problems.append(Problem(self._offset, "not a number"))
+            self._offset += len(line) + 1
+        batch.points = columns.take()
+        return batch
+
+    def finish(self) -> Batch:
+        """A last line without an end is not certain."""
+        return Batch()
+
+
+FORMAT = Format("numbers", NUMBERS, lambda name, head: None, parser=NumberParser)
+REWRITTEN = Format("table", NUMBERS, lambda name, head: None, parser=NumberParser, rewritten=True)
+
+
+def claim(name: str, head: bytes) -> Format | bool | None:
+    """`*.num` grows, `*.rew` is rewritten; of no bytes nothing can be told; `#` is no number."""
+    if not NUMBERS.search(name):
+        return False
+    if not head:
+        return None
+    if head.startswith(b"#"):
+        return False
+    return REWRITTEN if name.endswith(".rew") else FORMAT
+
+
+class GrowingFile:
+    """A log and its writer: every call is on the disk when it returns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: BinaryIO = open(path, "wb", buffering=0)  # noqa: SIM115
+
+    def write(self, text: str) -> None:
+        """Append."""
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(text.encode())
+
+    def write_at(self, offset: int, text: str) -> None:
+        """Change what is there."""
+        os.pwrite(self._file.fileno(), text.encode(), offset)
+
+    def truncate(self, size: int = 0) -> None:
+        """Cut the file in place."""
+        self._file.truncate(size)
+
+    def replace(self, text: str) -> None:
+        """Put another file in its place at once, as careful writers do."""
+        other = self.path.with_name(self.path.name + ".tmp")
+        other.write_bytes(text.encode())
+        other.replace(self.path)
+        self._reopen("r+b")
+
+    def rotate(self, to: str) -> None:
+        """Rename the file and begin a new one under the old name."""
+        self.path.rename(self.path.with_name(to))
+        self._reopen("wb")
+
+    def recreate(self, text: str) -> None:
+        """Delete the file and make it again."""
+        self.path.unlink()
+        self._reopen("wb")
+        self.write(text)
+
+    def _reopen(self, mode: Literal["wb", "r+b"]) -> None:
+        self._file.close()
+        self._file = open(self.path, mode, buffering=0)  # noqa: SIM115
+
+    def close(self) -> None:
+        """End the writer."""
+        self._file.close()
+
+
+class Clock:
+    """Monotonic time that passes only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Reader:
+    """Owns a follower and keeps what it brought, as a session would."""
+
+    def __init__(self, *paths: Path, **options: object) -> None:
+        self.clock = Clock()
+        options.setdefault("clock", self.clock)
+        self.follower = Follower(paths, claim=claim, names=NUMBERS, **options)  # type: ignore[arg-type]
+        self.values: dict[str, list[float]] = {}
+        self.problems: list[str] = []
+        self.gains: list[Gain] = []
+        self.resets = 0
+
+    def take(self, slice_: Slice) -> None:
+        """Apply what a poll brought."""
+        for gain in slice_.gains:
+            key = gain.source.key
+            self.gains.append(gain)
+            if gain.reset:
+                self.resets += 1
+                self.values[key] = []
+            kept = self.values.setdefault(key, [])
+            for points in gain.batch.points:
+                kept.extend(points.values)
+            self.problems += [problem.what for problem in gain.batch.problems]
+        for source in slice_.gone:
+            del self.values[source.key]
+
+    def look(self, seconds: float = 5.0) -> dict[str, list[float]]:
+        """Everything that is there after some seconds have passed."""
+        self.clock.now += seconds
+        while True:
+            slice_ = self.follower.poll()
+            self.take(slice_)
+            if not slice_.more:
+                return self.values
+
+    def until(self, done: Callable[[], bool], seconds: float = 10.0) -> bool:
+        """Wait and poll in real time until something holds."""
+        end = time.monotonic() + seconds
+        while not done() and time.monotonic() < end:
+            self.follower.wait(0.5)
+            self.take(self.follower.poll())
+        return done()

@@ -1,0 +1,78 @@
+"""The program in a terminal of its own."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+from tests.support.installed_program import PROGRAM, environment, until
+
+LEADER = (
+    "import fcntl, os, sys, termios\n"
+    "os.setsid()\n"
+    "fcntl.ioctl(1, termios.TIOCSCTTY, 0)\n"
+    "os.execv(sys.argv[1], sys.argv[1:])\n"
+)
+ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
+SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
+
+
+class Screen:
+    """The program in a terminal of its own, and what it has drawn."""
+
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str | Path,
+        stdin: int | None = None,
+        before: tuple[str, ...] = (),
+    ) -> None:
+        self.terminal, inner = os.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        self.before = termios.tcgetattr(inner)
+        self.inner = inner
+        self.process = subprocess.Popen(
+            [*before, sys.executable, "-c", LEADER, *PROGRAM, *map(str, arguments)],
+            stdin=inner if stdin is None else stdin,
+            stdout=inner,
+            stderr=inner,
+            env={**environment(home), "TERM": "xterm-256color"},
+        )
+        self.drawn = b""
+
+    def draw(self, seconds: float = 0.1) -> bytes:
+        """Everything drawn so far."""
+        while select.select([self.terminal], [], [], seconds)[0]:
+            try:
+                data = os.read(self.terminal, 1 << 16)
+            except OSError:  # the last one has left the terminal
+                break
+            if not data:
+                break
+            self.drawn += data
+        return self.drawn
+
+    def shows(self, words: str, seconds: float = 30.0) -> bool:
+        """Wait until these characters were drawn in one piece."""
+        return until(lambda: words.encode() in self.draw(), seconds)
+
+    def ends(self, seconds: float = 10.0) -> int:
+        """Wait for the end while drawing goes on, and give the exit code."""
+        assert until(lambda: self.draw() is not None and self.process.poll() is not None, seconds)
+        self.draw()
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Leave the terminal."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for handle in (self.inner, self.terminal):
+            if handle >= 0:
+                os.close(handle)

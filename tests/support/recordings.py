@@ -1,0 +1,105 @@
+"""Recorded logs of real writers, and ways to spoil them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ppo_top.parsers.base import Parser
+from tests.support.parser_harness import Read, assert_same, feed
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+def one(folder: str, pattern: str) -> Path:
+    """The only file of a recorded run that fits the pattern."""
+    (found,) = (DATA / folder).glob(pattern)
+    return found
+
+
+def expected(folder: str, name: str = "expected") -> list[dict[str, Any]]:
+    """The points that the format's own reader finds, in file order."""
+    text = (DATA / folder / f"{name}.points").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, str, str]]]:
+    """Expected points by tag, spelt as `Read.points` spells them."""
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for row in rows:
+        point = (row["step"], repr(float(row["time"])), repr(float(row["value"])))
+        found.setdefault(row["tag"], []).append(point)
+    return found
+
+
+def spoilt(data: bytes, seed: int) -> bytes:
+    """The bytes with a few of them changed, taken out, put in, or a piece moved."""
+    draw = random.Random(seed)
+    broken = bytearray(data)
+    for _ in range(draw.choice((1, 1, 2, 5, 20))):
+        place = draw.randrange(len(broken))
+        kind = draw.randrange(5)
+        if kind == 0:
+            broken[place] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            broken[place] = draw.randrange(256)
+        elif kind == 2:
+            del broken[place : place + draw.choice((1, 3, 100, 5000))]
+        elif kind == 3:
+            broken[place:place] = draw.randbytes(draw.choice((1, 7, 200)))
+        else:
+            size = draw.choice((4, 64, 4096))
+            broken[place : place + size] = bytes(len(broken[place : place + size]))
+        if not broken:
+            broken = bytearray(b"\0")
+    return bytes(broken)
+
+
+def truncated_everywhere(make: type[Parser], data: bytes, stride: int = 1) -> None:
+    """Cut at each place: what was certain then stays certain, and the rest completes it."""
+    whole = feed(make(), [data])
+    for place in range(0, len(data), stride):
+        parser = make()
+        read = Read()
+        read.add(parser.feed(data[:place]))
+        for tag, points in read.points.items():
+            assert whole.points[tag][: len(points)] == points
+        read.add(parser.feed(data[place:]))
+        read.add(parser.finish())
+        assert_same(read, whole)
+        feed(make(), [data[:place]])  # finished there: no exception
+
+
+def shrunk(source: Path, target: Path, tables: dict[str, int]) -> None:
+    """The first rows of some tables of a recorded database, on the smallest pages there are."""
+    whole = sqlite3.connect(f"file:{source}?immutable=1", uri=True)
+    small = sqlite3.connect(target, isolation_level=None)
+    small.execute("PRAGMA page_size = 512")
+    for table, rows in tables.items():
+        small.execute(
+            *whole.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        )
+        for row in whole.execute(f"SELECT * FROM {table} LIMIT {rows}"):
+            small.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    whole.close()
+    small.close()
+
+
+@contextmanager
+def in_memory() -> Iterator[Path]:
+    """A folder that no disk slows down, where there is one; private copies go there too."""
+    shared = "/dev/shm"
+    place = shared if os.access(shared, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        before, tempfile.tempdir = tempfile.tempdir, folder
+        try:
+            yield Path(folder)
+        finally:
+            tempfile.tempdir = before

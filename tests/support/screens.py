@@ -1,0 +1,59 @@
+"""Logs, sessions and pictures for the tests of the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.tui.draw.overlays import picture
+from ppo_top.tui.graphics.styled_text import plain
+from ppo_top.tui.state.ui_state import Desk
+
+DEMOS = Path(__file__).parents[2] / "demo_logs"
+
+HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/clip_fraction"
+
+
+@dataclass
+class FakeClock:
+    """A clock that stands still until it is moved."""
+
+    now: float = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+def write_sick(path: Path, updates: int = 40, broken_from: int = 20) -> None:
+    """A progress.csv whose policy steps become far too large at some update."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [HEADER]
+    for number in range(1, updates + 1):
+        sick = number >= broken_from
+        reward = 20 + 4 * number if not sick else max(5, 100 - 8 * (number - broken_from))
+        rows.append(f"{number * 2048},{reward},{0.2 if sick else 0.008},{0.6 if sick else 0.1}")
+    path.write_text("\n".join(rows) + "\n")
+
+
+def read(paths: list[Path]) -> Session:
+    """Everything below some paths, read and judged."""
+    session = Session(Settings())
+    follower = Follower(paths)
+    while True:
+        piece = follower.poll()
+        session.apply(piece.gains)
+        if not piece.more:
+            break
+    session.apply(follower.finish().gains)
+    follower.close()
+    assert session.judge()
+    return session
+
+
+def text(desk: Desk, cells: int, rows: int) -> list[str]:
+    """The screen as lines of characters."""
+    return [plain(row) for row in picture(desk, cells, rows).lines]

@@ -1,0 +1,236 @@
+"""Real writers that are killed, rotate and truncate at random, watched all the time: the long test.
+
+`python tests/faults/soak.py --minutes 30` by hand. At the end every point that a writer flushed
+must have been seen exactly once, by a watcher that was there from the beginning, by one that was
+started anew again and again, and by a fresh look; and memory must not have grown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ppo_top.files.follower import Follower
+
+WRITERS = Path(__file__).with_name("soak_writers.py")
+TAG = re.compile(r"soak/value|(?i:mean[ _]reward)")
+Seen = dict[str, Counter[int]]
+
+
+class Watcher:
+    """A follower and every value it has given, by file."""
+
+    def __init__(self, root: Path) -> None:
+        self._follower = Follower([root])
+        self.seen: dict[str, array[int]] = {}
+        self.problems: list[str] = []
+
+    def look(self, wait: float = 0.0) -> bool:
+        """Take what is new; True when there is more."""
+        if wait:
+            self._follower.wait(wait)
+        slice_ = self._follower.poll()
+        for gain in slice_.gains:
+            path = str(gain.source.path)
+            if gain.reset or path not in self.seen:
+                self.seen[path] = array("q")
+            for points in gain.batch.points:
+                if TAG.fullmatch(points.tag):
+                    self.seen[path].extend(int(value) for value in points.values)
+            self.problems += [f"{path}: {problem.what}" for problem in gain.batch.problems]
+        for source in slice_.gone:
+            self.seen.pop(str(source.path), None)
+        return slice_.more
+
+    def settle(self, seconds: float = 1.6) -> None:
+        """Look until nothing can be new any more: no more is there for some sweeps."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.look(0.5):
+                end = time.monotonic() + seconds
+
+    def close(self) -> Seen:
+        """End, and give what was seen."""
+        self._follower.close()
+        return {path: Counter(values) for path, values in self.seen.items() if values}
+
+
+@dataclass
+class Soak:
+    """The writers, what they do, and what becomes of it."""
+
+    root: Path
+    kinds: list[str]
+    draw: random.Random
+    writers: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict)
+    kills: int = 0
+    deletions: int = 0
+
+    def start(self, kind: str) -> None:
+        """A new writer, in a new directory or, as a resumed run, in that of one that died."""
+        number = self.draw.randrange(10)
+        folder = self.root / "runs" / kind / str(number)
+        if folder in self.writers:
+            return
+        seed = self.draw.getrandbits(60)
+        command = [sys.executable, WRITERS, kind, folder, self._ledger(folder), seed]
+        self.writers[folder] = subprocess.Popen(list(map(str, command)))
+
+    def _ledger(self, folder: Path) -> Path:
+        return self.root / f"{folder.parent.name}-{folder.name}.ledger"
+
+    def disturb(self) -> None:
+        """Kill a writer, begin another, or delete a dead run."""
+        chance = self.draw.random()
+        if chance < 0.3 and self.writers:
+            folder = self.draw.choice(sorted(self.writers))
+            self.kill(folder)
+            if chance < 0.05:
+                shutil.rmtree(folder, ignore_errors=True)
+                self._ledger(folder).unlink(missing_ok=True)
+                self.deletions += 1
+        else:
+            self.start(self.draw.choice(self.kinds))
+
+    def kill(self, folder: Path) -> None:
+        """No last words."""
+        writer = self.writers.pop(folder)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        self.kills += 1
+
+    def flushed(self) -> Seen:
+        """What the writers rely on, by file."""
+        held: Seen = {}
+        for ledger in self.root.glob("*.ledger"):
+            for line in ledger.read_text().splitlines():
+                word, *rest = line.split(" ")
+                if word == "point" and len(rest) == 2:
+                    held.setdefault(rest[0], Counter())[int(rest[1])] += 1
+                elif word == "void":
+                    held[rest[0]] = Counter()
+                elif word == "moved" and Path(rest[1]).exists():
+                    held[rest[1]] = held.pop(rest[0], Counter())
+        return {path: values for path, values in held.items() if values}
+
+
+def available() -> list[str]:
+    """The kinds of writers that are installed here."""
+    needs = {"console": "re", "events": "tensorboard", "torch": "torch", "sb3": "stable_baselines3"}
+    return [kind for kind, module in needs.items() if importlib.util.find_spec(module)]
+
+
+class Bystander:
+    """A follower in a process of its own that keeps nothing: its memory is the tool's alone."""
+
+    def __init__(self, root: Path) -> None:
+        self._process = subprocess.Popen([sys.executable, __file__, "--stand-by", root])
+        self.memory: list[int] = []
+
+    def look(self) -> int:
+        """Note its resident memory, in bytes."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None, "the bystander has ended"
+        self.memory.append(int(found[1]) * 1024)
+        return self.memory[-1]
+
+    def close(self) -> None:
+        """End it."""
+        self._process.terminate()
+        self._process.wait()
+
+
+def stand_by(root: Path) -> None:
+    """Follow for ever and forget what is read."""
+    follower = Follower([root])
+    while True:
+        follower.poll()
+        follower.wait(0.1)
+
+
+def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) -> dict[str, int]:
+    """Run it, check it, and give the figures; raises AssertionError where a point is missing."""
+    draw = random.Random(seed)
+    it = Soak(root, kinds or available(), draw)
+    (root / "runs").mkdir()
+    steady, restarted = Watcher(root / "runs"), Watcher(root / "runs")
+    for kind in it.kinds:
+        it.start(kind)
+    restarts, end = 0, time.monotonic() + seconds
+    bystander = Bystander(root / "runs")
+    next_disturbance = next_restart = time.monotonic()
+    while (now := time.monotonic()) < end:
+        steady.look(0.1)
+        restarted.look()
+        if now >= next_disturbance:
+            it.disturb()
+            next_disturbance = now + draw.uniform(0.1, 1.0)
+        if now >= next_restart:
+            restarted.close()
+            restarted = Watcher(root / "runs")
+            restarts += 1
+            next_restart = now + max(1.0, seconds / 20)
+            print(f"{end - now:6.0f} s to go, {bystander.look() >> 20} MiB", flush=True)
+    for folder in sorted(it.writers):
+        it.kill(folder)
+    steady.settle()
+    growth = bystander.look() - bystander.memory[len(bystander.memory) // 3]
+    bystander.close()
+    restarted.settle()
+    fresh = Watcher(root / "runs")
+    fresh.settle()
+    return judge(it, steady, restarted.close(), fresh.close()) | {
+        "restarts": restarts,
+        "memory": bystander.memory[-1],
+        "memory_growth": growth,
+    }
+
+
+def judge(it: Soak, steady: Watcher, restarted: Seen, fresh: Seen) -> dict[str, int]:
+    """Compare what was flushed with what was seen."""
+    seen, flushed = steady.close(), it.flushed()
+    for path, values in flushed.items():
+        missing = values - seen.get(path, Counter())
+        assert not missing, f"{path}: {len(missing)} flushed points were not seen"
+    # A killed writer may have flushed one more than it noted: so ours is held to the files.
+    for name, other in (("steady", seen), ("restarted", restarted)):
+        differing = [
+            path for path in fresh.keys() | other.keys() if fresh.get(path) != other.get(path)
+        ]
+        assert not differing, f"the {name} watcher differs from a fresh look in {differing[:9]}"
+    twice = [path for path, values in seen.items() if values and max(values.values()) > 1]
+    assert not twice, f"values were seen twice in {twice}"
+    return {
+        "points": sum(values.total() for values in flushed.values()),
+        "files": len(seen),
+        "kills": it.kills,
+        "deletions": it.deletions,
+        "problems": len(steady.problems),
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--stand-by", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.stand_by:
+        stand_by(options.stand_by)
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"seed {options.seed}, writers: {', '.join(available())}", flush=True)
+        for what, figure in soak(Path(folder), options.minutes * 60, options.seed).items():
+            print(f"{what}: {figure:,}")

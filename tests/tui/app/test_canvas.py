@@ -1,0 +1,78 @@
+"""The canvas writes changed cells and nothing else."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App
+from textual.geometry import Size
+
+from ppo_top.tui.app.canvas import Canvas, CellCompositor, changes, in_cells, use_cell_compositor
+from ppo_top.tui.app.screen import Front
+from ppo_top.tui.graphics.styled_text import line
+
+TEXT = st.text(st.sampled_from("ab┄界✗ "), max_size=12)
+
+
+@given(TEXT, TEXT)
+def test_repainting_the_changes_gives_the_new_line(old: str, new: str) -> None:
+    """The old cells with the changed stretches painted over are the new cells."""
+    before, after = in_cells(line(old), 24), in_cells(line(new), 24)
+    painted = list(before)
+    for first, last in changes(before, after):
+        painted[first:last] = after[first:last]
+        assert first == 0 or after[first][0] != ""
+        assert last == 24 or after[last][0] != ""
+    assert painted == after
+
+
+def test_an_equal_line_is_not_repainted() -> None:
+    """Nothing changed, nothing to do."""
+    cells = in_cells(line("same"), 10)
+    assert list(changes(cells, list(cells))) == []
+
+
+def test_far_changes_are_two_stretches_and_near_ones_one() -> None:
+    """A jump is dearer than a few unchanged cells."""
+    old = in_cells(line("a" + "." * 20 + "b"), 22)
+    new = in_cells(line("x" + "." * 20 + "y"), 22)
+    assert list(changes(old, new)) == [(0, 1), (21, 22)]
+    near = in_cells(line("x..y"), 4)
+    assert list(changes(in_cells(line("a..b"), 4), near)) == [(0, 4)]
+
+
+async def test_one_changed_cell_costs_few_bytes() -> None:
+    """A digit that changes in a screen of 140x40 is a jump and a digit."""
+    canvas = Canvas()
+    front = Front(canvas)
+
+    class Small(App[None]):
+        def get_default_screen(self) -> Front:
+            return front
+
+    app = Small()
+    async with app.run_test(size=(140, 40)) as pilot:
+        rows = [line("." * 140) for _ in range(40)]
+        canvas.show(rows)
+        await pilot.pause()
+        rows = list(rows)
+        rows[20] = line("." * 70 + "7" + "." * 69)
+        assert canvas.show(rows) == 1
+        update = front._compositor
+        assert isinstance(update, CellCompositor)
+        update.update_widgets({canvas})
+        partial = update.render_partial_update()
+        assert partial is not None
+        written = partial.render_segments(app.console)
+        assert "7" in written and len(written) < 30
+        assert canvas.size == Size(140, 40)
+
+
+def test_an_unknown_textual_is_left_alone() -> None:
+    """Where the compositor is not the one that is known here, Textual's own way is taken."""
+
+    class Other:
+        _compositor = object()
+
+    assert use_cell_compositor(Other()) is False
+    assert use_cell_compositor(object()) is False

@@ -1,0 +1,117 @@
+"""The page that is seen before Textual is loaded."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.support.acknowledgements import Memory
+from ppo_top.tui.app.first_page import read, show, written
+from ppo_top.tui.graphics.theme import THEMES
+from ppo_top.tui.state.ui_state import Desk
+from tests.support.screens import FakeClock, text, write_sick
+
+
+@pytest.fixture
+def empty() -> Desk:
+    """A desk that knows no run yet."""
+    return Desk(session=Session(Settings()), memory=Memory(), clock=FakeClock())
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[TextIO, int]]:
+    """A terminal of 100x30: the end to write to and the end to read from."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    os.set_blocking(outer, False)
+    with os.fdopen(inner, "w", encoding="utf-8") as file:
+        yield file, outer
+    os.close(outer)
+
+
+def test_it_is_the_page_of_the_screen(tmp_path: Path, empty: Desk) -> None:
+    """Line by line the same letters as the screen shows afterwards."""
+    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    follower = Follower([tmp_path / "runs"])
+    read(empty, follower)
+    follower.close()
+    page = written(empty, THEMES["dark"], 80, 24)
+    rows = re.split(r"\x1b\[\d+;1H", page)[1:]
+    assert [re.sub(r"\x1b\[[\d;]*m", "", row) for row in rows] == text(empty, 80, 24)
+
+
+def test_it_is_written_at_the_size_of_the_terminal(
+    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+) -> None:
+    """Verdict and all, and the terminal wraps lines again afterwards."""
+    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    follower = Follower([tmp_path / "runs"])
+    show(empty, follower, THEMES["none"], terminal[0])
+    follower.close()
+    pieces = []
+    with suppress(BlockingIOError):
+        while True:
+            pieces.append(os.read(terminal[1], 1 << 16))
+    seen = b"".join(pieces).decode()
+    assert "Updates too large" in seen
+    assert "\x1b[30;1H" in seen and "\x1b[31;1H" not in seen
+    assert seen.endswith("\x1b[?7h")
+
+
+def test_without_a_run_nothing_is_written(
+    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+) -> None:
+    """Where there is nothing to see the first word stays."""
+    follower = Follower([tmp_path / "later"])
+    show(empty, follower, THEMES["dark"], terminal[0])
+    follower.close()
+    with pytest.raises(BlockingIOError):
+        os.read(terminal[1], 1)
+
+
+def test_a_run_that_is_read_in_part_is_not_shown(
+    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+) -> None:
+    """What half of the logs say may be wrong: the first word stays until more is known."""
+    write_sick(tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000)
+    follower = Follower([tmp_path / "runs"])
+    show(empty, follower, THEMES["dark"], terminal[0])
+    follower.close()
+    assert empty.loading is not None
+    with pytest.raises(BlockingIOError):
+        os.read(terminal[1], 1)
+
+
+def test_a_fault_is_left_to_the_screen(
+    empty: Desk, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever fails here does not keep the program from starting."""
+
+    class Broken(Follower):
+        def poll(self, limit: int = 0, budget: float | None = None) -> object:  # type: ignore[override]
+            raise RuntimeError("planted")
+
+    follower = Broken([])
+    show(empty, follower, THEMES["dark"], terminal[0])
+    follower.close()
+
+
+def test_textual_is_not_loaded_for_it() -> None:
+    """That is what makes it early."""
+    code = "import sys, ppo_top.tui.app.first_page; sys.exit('textual' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,135 @@
+"""Keys come first: work that takes long gives way to them, and answers do not look anew."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from textual.events import Key, MouseMove
+
+from ppo_top.tui.app.app import PpoTop
+from ppo_top.tui.app.input_priority import LEAST_S, REST_S, Ear, listen
+from ppo_top.tui.state.ui_state import Desk
+from tests.support.screens import FakeClock
+
+
+class FakeDriver:
+    """Keeps what is sent to the app."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    def send_message(self, message: Any) -> None:
+        """As a driver of Textual."""
+        self.sent.append(message)
+
+
+def test_work_gives_way_for_a_moment_after_a_key() -> None:
+    """Nothing gives way before a key, everything does after one, and then no longer."""
+    clock = FakeClock()
+    ear = Ear(clock)
+    assert not ear.gives_way()
+    ear.hear()
+    assert ear.hears
+    assert ear.gives_way()
+    clock.now += REST_S + 0.001
+    assert not ear.hears
+    assert not ear.gives_way()
+
+
+def test_work_goes_on_under_a_key_that_is_held_down() -> None:
+    """With a key every 30 milliseconds there is a turn at least every tenth of a second or so."""
+    clock = FakeClock()
+    ear = Ear(clock)
+    turns = []
+    for _ in range(100):
+        clock.now += 0.03
+        ear.hear()
+        if not ear.gives_way():
+            turns.append(clock.now)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
+    assert len(turns) >= 20
+    assert max(gaps) <= LEAST_S + 0.03 + 1e-6
+
+
+def test_keys_are_heard_before_they_go_their_way() -> None:
+    """A key is heard and passed on; the mouse that only moves is passed on."""
+    driver, heard = FakeDriver(), []
+    assert listen(driver, lambda: heard.append(len(driver.sent)))
+    move = MouseMove(None, 1, 1, 0, 0, 0, False, False, False)
+    key = Key("q", "q")
+    driver.send_message(move)
+    driver.send_message(key)
+    assert driver.sent == [move, key]
+    assert heard == [1]  # before the key itself was sent
+
+
+def test_a_driver_without_the_door_is_left_alone() -> None:
+    """Another Textual may send keys in another way: nothing is heard early, nothing breaks."""
+    assert not listen(object(), lambda: None)
+
+
+async def test_this_textual_has_the_door(sick: Desk) -> None:
+    """With the pinned Textual a key is heard before the app is told of it."""
+    app = PpoTop(sick, None)
+    app.ear = Ear(FakeClock())
+    async with app.run_test(size=(100, 30)) as pilot:
+        assert not app.ear.hears
+        await pilot.press("j")
+        assert app.ear.hears
+
+
+def test_a_view_is_made_once_for_a_moment(sick: Desk) -> None:
+    """Two looks at the same moment are one view; another row or a judged update makes a new one."""
+    first = sick.view()
+    assert sick.view() is first
+    sick.player.row = 3
+    second = sick.view()
+    assert second is not first
+    assert sick.run is not None
+    sick.run.version += 1
+    assert sick.view() is not second
+
+
+def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: Desk) -> None:
+    """While a run is being judged a key is answered with the last view, for two seconds."""
+    clock = FakeClock()
+    sick.clock = clock
+    run, first = sick.run, sick.view()
+    assert run is not None
+    run.version, run.judged, sick.hurry = run.version + 1, False, True
+    assert sick.view() is first
+    sick.player.row = 2
+    assert sick.view() is not first, "another moment is another view, hurry or not"
+    sick.player.row = None
+    kept = sick.view()
+    clock.now += 2.5
+    run.version += 1
+    assert sick.view() is not kept
+    run.judged = True
+    run.version += 1
+    latest = sick.view()
+    run.version += 1
+    assert sick.view() is not latest, "what is judged is shown as it is"
+
+
+def test_curves_are_drawn_once_for_a_view(sick: Desk) -> None:
+    """A key that changes no curve draws none; a new view draws them all."""
+    view, drawn = sick.view(), []
+    assert view is not None
+
+    def draw() -> list[Any]:
+        drawn.append(1)
+        return [()]
+
+    for _ in range(3):
+        sick.pyramids.drawn(view, ("reward_mean", 10), draw)
+    assert len(drawn) == 1
+    sick.pyramids.drawn(view, ("reward_mean", 11), draw)
+    assert len(drawn) == 2
+    assert sick.run is not None
+    sick.run.version += 1
+    other = sick.view()
+    assert other is not None
+    sick.pyramids.drawn(other, ("reward_mean", 10), draw)
+    assert len(drawn) == 3

@@ -1,0 +1,193 @@
+"""Writes the parts of README.md and docs/ that the code knows: `python -m tools.docs`.
+
+A part stands between `<!-- name -->` and `<!-- /name -->`; tests/test_docs.py compares it with what
+is written here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from corpus.table import table
+from ppo_top.catalogue import concept, concepts, producers
+from ppo_top.cli.commands import COMMANDS
+from ppo_top.rules.book import RULES
+from ppo_top.rules.engine.rule import Rule
+from ppo_top.rules.engine.terms import EVERY
+from ppo_top.tui.state import keys
+
+ROOT = Path(__file__).parent.parent
+
+
+class System(NamedTuple):
+    """A line of the table of what is read: the formats behind it, and real files that prove it."""
+
+    name: str
+    text: str
+    formats: tuple[str, ...]
+    samples: tuple[str, ...]
+
+
+SYSTEMS = (
+    System(
+        "TensorBoard",
+        "`*tfevents*`: scalars old and new style, histograms as quantiles, hyperparameters; "
+        "resumed runs continue each other",
+        ("tfevents",),
+        ("demo_logs/sb3_cartpole/*tfevents*", "tests/data/rllib_*/**/*tfevents*"),
+    ),
+    System(
+        "Stable-Baselines3",
+        "console tables and `log.txt`, `progress.csv`, `progress.json`, `monitor.csv`, "
+        "`evaluations.npz`",
+        ("console", "sb3-csv", "jsonl", "sb3-monitor", "sb3-evaluations"),
+        ("demo_logs/sb3_cartpole/[0lps]*", "demo_logs/sb3_cartpole/eval*"),
+    ),
+    System(
+        "TRL, Hugging Face",
+        "console dictionaries, `trainer_state.json`, TensorBoard",
+        ("console", "trainer-state", "tfevents"),
+        ("demo_logs/trl_grpo/stdout.log", "demo_logs/trl_grpo/**/trainer_state.json"),
+    ),
+    System(
+        "your own script",
+        "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
+        "`key=value`, or an expression of yours; CSV and JSON lines",
+        ("console", "csv", "jsonl"),
+        ("demo_logs/torch_cartpole/stdout.log",),
+    ),
+    System(
+        "Weights & Biases",
+        "`*.wandb` of offline and online runs",
+        ("wandb",),
+        ("tests/data/wandb_*/finished/**/*.wandb",),
+    ),
+    System(
+        "SwanLab",
+        "`*.swanlab`, and the older store of a database and `logs/`",
+        ("swanlab", "swanlab-store", "swanlab-store-points"),
+        (
+            "tests/data/swanlab_*/finished/**/*.swanlab",
+            "tests/data/swanlab_0.4*/finished/**/1000.log",
+        ),
+    ),
+    System(
+        "Trackio",
+        "its SQLite database and its inbox of `.jsonl` files",
+        ("trackio", "trackio-inbox"),
+        ("tests/data/trackio_*/**/*.db", "tests/data/trackio_*/**/0*.jsonl"),
+    ),
+    System(
+        "RLlib, Spinning Up, rsl_rl, TorchRL, ...",
+        "`result.json`, `progress.txt`, console blocks and bars, a CSV file a tag",
+        ("jsonl", "csv", "console", "torchrl-csv"),
+        (
+            "tests/data/rllib_*/**/result.json",
+            "tests/data/spinup_*/**/progress.txt",
+            "tests/data/torchrl_*/**/scalars/loss.csv",
+        ),
+    ),
+    System(
+        "settings beside a log",
+        "`config.json`, `params.json`, `config.yaml`, `hparams.yaml`, ...",
+        ("settings-json", "settings-yaml"),
+        ("tests/data/spinup_*/**/config.json",),
+    ),
+)
+
+SHARED = re.compile(
+    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
+    r"|--theme \{[^}]*\}|--no-bell)\]"
+)
+"""Options that most commands have: the README tells them once."""
+
+
+def commands() -> str:
+    """The table of commands, with the usage that argparse gives."""
+    rows = ["| command | what it does |", "|---|---|"]
+    for name, (add, what, _) in COMMANDS.items():
+        prog = "ppo-top" if name == "watch" else f"ppo-top {name}"
+        parser = argparse.ArgumentParser(prog=prog)
+        add(parser)
+        usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+        usage = SHARED.sub("", usage).replace("{", "").replace("}", "").replace(",", "|")
+        rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {what} |")
+    return "\n".join(rows) + "\n"
+
+
+def formats() -> str:
+    """The table of systems, and the trainers that are known by name."""
+    rows = ["| system | what is read |", "|---|---|"]
+    rows += [f"| {each.name} | {each.text} |" for each in SYSTEMS]
+    labels = [each.label for each in producers() if each.id not in ("custom", "monitor")]
+    known = f"Trainers that it knows by name, tag for tag: {', '.join(labels)}."
+    return "\n".join(rows) + f"\n\n{known}\n"
+
+
+def rules_in_short() -> str:
+    """How many rules there are, in the README."""
+    diagnoses = sum(bool(rule.members) for rule in RULES)
+    return (
+        f"There are {len(RULES) - diagnoses} rules, {diagnoses} diagnoses that put several signs "
+        f"together, and {len(concepts())} metrics known by meaning: [docs/rules.md](docs/rules.md) "
+        "lists the rules, `ppo-top explain NAME` tells of each.\n"
+    )
+
+
+def rules() -> str:
+    """The table of all rules."""
+    rows = [
+        "| rule | what it finds | speaks when | looks at | trainers | grade |",
+        "|---|---|---|---|---|---|",
+    ]
+    rows += [_row(rule) for rule in RULES]
+    return "\n".join(rows) + "\n"
+
+
+def _row(rule: Rule) -> str:
+    seen = tuple(f"`{name}`" for name in rule.members) or tuple(
+        concept(name).label for name in rule.concepts
+    )
+    families = "all" if rule.families >= EVERY - {"unknown"} else ", ".join(sorted(rule.families))
+    grades = "".join(f", {family} {grade}" for family, grade in sorted(rule.grades.items()))
+    cells = (f"`{rule.id}`", rule.title, rule.sees, ", ".join(seen), families, rule.grade + grades)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "README.md": {
+        "commands": commands,
+        "formats": formats,
+        "rules": rules_in_short,
+        "keys": keys.table,
+    },
+    "docs/rules.md": {"rules": rules},
+    "corpus/README.md": {"runs": table},
+}
+
+
+def filled(text: str, parts: dict[str, Callable[[], str]]) -> str:
+    """A document with its parts as they should be."""
+    for name, make in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            raise ValueError(f"no part called {name!r}")
+        text = before + begin + make() + end + after
+    return text
+
+
+def main() -> None:
+    """Write every part anew."""
+    for path, parts in PARTS.items():
+        place = ROOT / path
+        place.write_text(filled(place.read_text("utf-8"), parts), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

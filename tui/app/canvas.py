@@ -1,0 +1,218 @@
+"""A widget that shows lines of spans and repaints only the cells that changed.
+
+Textual repaints from the start of a widget's line to the last changed cell. For a widget as wide as
+the screen that is most of the line, so `CellCompositor` crops each update to the changed cells. It
+leans on Textual's compositor; where that looks different from what is known here, Textual's own way
+is taken (tests/tui/test_canvas.py tells which of the two is in use).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ppo_top.text.format import clean
+from ppo_top.tui.app.ansi import Pen
+from ppo_top.tui.graphics.styled_text import Line
+from ppo_top.tui.graphics.theme import THEMES, Theme
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Cells = list[tuple[str, str]]
+"""A line cell by cell: character and style; the second cell of a wide character is empty."""
+
+JUMP = 6
+"""Bytes of a jump along the line: unchanged cells that cost no more are repeated instead."""
+
+RESTYLE = 10
+"""Bytes of a change of colour."""
+
+
+class CellUpdate(ChopsUpdate):
+    """An update that writes exactly the cells of its spans."""
+
+    def render_segments(self, console: Console) -> str:
+        """The escape sequences: a jump and the cells of each span, nothing before or after it."""
+        pen = Pen(console._color_system)
+        for y, first, last in self.spans:
+            for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
+                if strip is None or start >= last or end <= first:
+                    continue
+                begin, stop = max(start, first), min(end, last)
+                pen.to(begin, y)
+                for text, style, _ in strip.crop(begin - start, stop - start):
+                    pen.write(text, style)
+        return pen.end()
+
+
+class CellCompositor(Compositor):
+    """Textual's compositor with updates cropped on both sides.
+
+    As long as there is nothing to show (`ready`) nothing is written: the first page, which was
+    there before Textual, stays until its own comes.
+    """
+
+    def __init__(self, ready: Callable[[], bool] = lambda: True) -> None:
+        super().__init__()
+        self.ready = ready
+
+    def render_update(self, *arguments: Any, **options: Any) -> Any:
+        """What is to be written, or None."""
+        return super().render_update(*arguments, **options) if self.ready() else None
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        """What changed since the last time, or None."""
+        update = super().render_partial_update()
+        if update is None:
+            return None
+        return CellUpdate(update.chops, update.spans, update.chop_ends)
+
+
+def use_cell_compositor(screen: Any, ready: Callable[[], bool] = lambda: True) -> bool:
+    """Let a screen write changed cells only; False where this Textual works in another way."""
+    if type(getattr(screen, "_compositor", None)) is not Compositor:
+        return False
+    screen._compositor = CellCompositor(ready)
+    return True
+
+
+def in_cells(row: Line, width: int) -> Cells:
+    """A line cell by cell, padded with blanks."""
+    cells: Cells = []
+    for text, style in row:
+        if cell_len(text) == len(text):  # no wide character
+            cells += [(character, style) for character in text]
+            continue
+        for character in text:
+            cells.append((character, style))
+            if not character.isascii() and cell_len(character) == 2:
+                cells.append(("", style))
+    cells.extend([(" ", "")] * (width - len(cells)))
+    return cells
+
+
+def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
+    """Stretches (first, past the last) of cells that differ, joined where they are near."""
+    if len(old) != len(new):
+        yield 0, len(new)
+        return
+    start = stop = -1
+    for at, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before == after:
+            continue
+        if start >= 0 and _dearer_than_a_jump(new[stop - 1 : at + 1]):
+            yield start, stop
+            start = -1
+        if start < 0:
+            start = at - 1 if at and not (before[0] and after[0]) else at
+        stop = at + 1
+    if start >= 0:
+        wide = stop < len(new) and not (old[stop][0] and new[stop][0])
+        yield start, stop + 1 if wide else stop
+
+
+def _dearer_than_a_jump(between: Cells) -> bool:
+    """Whether the cells between two changed ones (the first and last here) cost more bytes."""
+    size = 0
+    for before, cell in pairwise(between):
+        size += len(cell[0].encode()) + RESTYLE * (cell[1] != before[1])
+    last, first = between[-1], between[0]
+    return size - len(last[0].encode()) > JUMP + RESTYLE * (first[1] != last[1])
+
+
+class Canvas(Widget):
+    """Shows a page: `show` takes the new lines and repaints what is not as it was."""
+
+    DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
+    can_focus = True
+    ALLOW_SELECT = False  # the mouse clicks here; terminals select with Shift held
+
+    def __init__(
+        self, theme: Theme = THEMES["dark"], sized: Callable[[], object] = lambda: None
+    ) -> None:
+        super().__init__()
+        self._sized = sized
+        self.held = False
+        """Nothing is written while Textual still arranges its screen: once is enough."""
+        self.palette = theme
+        self._rows: list[Line] = []
+        self._cells: list[Cells] = []
+        self._strips: list[Strip | None] = []
+        self._styles: dict[str, Style] = {}
+
+    def on_resize(self) -> None:
+        """Have it drawn for the new size."""
+        self._sized()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._rows) and not self.held
+
+    def release(self) -> None:
+        """From now on what is shown is written."""
+        self.held = False
+        self.refresh()
+
+    def recolour(self, theme: Theme) -> None:
+        """Use another theme from now on."""
+        self.palette = theme
+        self._styles.clear()
+        self._strips = [None] * len(self._rows)
+        self.refresh()
+
+    def show(self, rows: Sequence[Line]) -> int:
+        """Show these lines; gives how many cells had to be repainted."""
+        width = self.size.width
+        if len(rows) != len(self._rows):
+            self._rows = list(rows)
+            self._cells = [in_cells(row, width) for row in rows]
+            self._strips = [None] * len(rows)
+            self.refresh()
+            return width * len(rows)
+        regions: list[Region] = []
+        for y, row in enumerate(rows):
+            if row == self._rows[y] and len(self._cells[y]) == width:
+                continue
+            new = in_cells(row, width)
+            regions.extend(
+                Region(first, y, last - first, 1) for first, last in changes(self._cells[y], new)
+            )
+            self._rows[y], self._cells[y], self._strips[y] = row, new, None
+        if regions:
+            self.refresh(*regions)
+        return sum(region.width for region in regions)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The strips of a region: ours as they are, without Textual's styling on top."""
+        first, last = crop.column_span
+        return [self._strip(y).crop(first, last) for y in crop.line_range]
+
+    def _strip(self, y: int) -> Strip:
+        if y >= len(self._rows):
+            return Strip.blank(self.size.width, self._style(""))
+        strip = self._strips[y]
+        if strip is None:
+            segments = [
+                Segment(clean(text), self._style(style)) for text, style in self._rows[y] if text
+            ]
+            strip = self._strips[y] = Strip(segments).adjust_cell_length(
+                self.size.width, self._style("")
+            )
+        return strip
+
+    def _style(self, name: str) -> Style:
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = self.palette.style(name)
+        return style

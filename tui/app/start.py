@@ -1,0 +1,139 @@
+"""How the screen is started: a first word at once, then all that takes a moment to load."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from ppo_top.paths import is_file
+from ppo_top.tui import Replay
+from ppo_top.tui.app.alternate_screen import entered
+
+if TYPE_CHECKING:
+    from ppo_top.files.follower import Follower
+    from ppo_top.settings import Settings
+    from ppo_top.tui.app.app import PpoTop
+    from ppo_top.tui.app.notifications import Notifier
+    from ppo_top.tui.state.ui_state import Desk
+
+SWITCH_S = 0.002
+"""How long the reading thread may hold the interpreter while a key waits."""
+
+
+def run(
+    paths: Sequence[Path],
+    *,
+    settings: Settings,
+    stdin: bool = False,
+    replay: Replay | None = None,
+    ascii: bool = False,
+    theme: str | None = None,
+    bell: bool = True,
+) -> int:
+    """Show the screen until the user quits; gives the exit code of the process."""
+    pipe = _take_stdin() if stdin else None
+    _screen_to_terminal()
+    place = " ".join(str(path) for path in paths) or "standard input"
+    with entered(_first_word(place)):
+        app = _app(paths, pipe, place, settings, replay, ascii, theme, bell)
+        code = app.run()
+    return app.return_code or code or 0
+
+
+def _app(
+    paths: Sequence[Path],
+    pipe: BinaryIO | None,
+    place: str,
+    settings: Settings,
+    replay: Replay | None,
+    ascii: bool,
+    theme: str | None,
+    bell: bool,
+) -> PpoTop:
+    """The app, once everything that it needs is loaded; the first page is drawn meanwhile."""
+    gc.disable()  # nothing of what is loaded now is garbage
+    from ppo_top.files.follower import Follower
+    from ppo_top.runs.session import Session
+    from ppo_top.support.acknowledgements import Memory
+    from ppo_top.tui.graphics.symbols import ASCII, UNICODE
+    from ppo_top.tui.state.ui_state import HINT, WAITING, Desk
+
+    desk = Desk(
+        session=Session(settings),
+        memory=Memory(paths),
+        place=place,
+        waiting=WAITING.format(place=place),
+        replay=replay,
+        glyphs=ASCII if ascii or settings.ascii or not _speaks_unicode() else UNICODE,
+    )
+    desk.toast = _greeting(settings, desk.memory.path, HINT)
+    follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
+    if pipe is None and replay is None:
+        _first_page(desk, follower, theme or settings.theme)
+    from ppo_top.tui.app.app import PpoTop
+    from ppo_top.tui.app.notifications import Notifier
+
+    gc.freeze()
+    gc.enable()
+    sys.setswitchinterval(SWITCH_S)
+
+    def notifier(write: Callable[[str], None]) -> Notifier:
+        return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
+
+    return PpoTop(desk, follower, notifier, theme or settings.theme)
+
+
+def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
+    """What the footer says at first: a problem of the settings, else a hint at the first start."""
+    if settings.problems:
+        return settings.problems[0]
+    if memory is None:  # nothing is to be kept: the state directory lies among the logs
+        return hint
+    marker = memory.with_name("welcomed")
+    if is_file(marker):
+        return ""
+    with suppress(OSError):
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    return hint
+
+
+def _first_word(place: str) -> str:
+    """What goes on, while Textual is being loaded."""
+    shown = "".join(letter for letter in place if letter.isprintable())[:60]
+    words = f" ppo-top  {shown}\r\n\r\n  Looking for logs"
+    return words.encode("ascii", "replace").decode()
+
+
+def _first_page(desk: Desk, follower: Follower, theme: str | None) -> None:
+    """What can be read in a moment, while Textual is still to be loaded."""
+    from ppo_top.tui.app.first_page import show
+    from ppo_top.tui.graphics.theme import choose
+
+    if sys.__stderr__ is not None and os.environ.get("TERM") != "dumb":
+        show(desk, follower, choose(theme), sys.__stderr__)
+
+
+def _screen_to_terminal() -> None:
+    """Textual draws on standard error; where that is redirected, draw on the terminal anyway."""
+    if sys.__stderr__ is None or not sys.__stderr__.isatty():
+        sys.__stderr__ = open("/dev/tty", "w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
+
+
+def _speaks_unicode() -> bool:
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    return encoding == "utf8" and os.environ.get("TERM") not in ("dumb", "vt100")
+
+
+def _take_stdin() -> BinaryIO:
+    """The pipe on standard input, which becomes the terminal: keys come from there."""
+    pipe = os.fdopen(os.dup(0), "rb", buffering=0)
+    terminal = os.open("/dev/tty", os.O_RDWR)
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    return pipe

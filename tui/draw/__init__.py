@@ -1,0 +1,1 @@
+"""Pure drawing: a snapshot and a size become styled lines."""

@@ -1,0 +1,88 @@
+"""The run's own timeline in one line: health so far, findings as marks, the cursor."""
+
+from __future__ import annotations
+
+from ppo_top.model import Severity
+from ppo_top.text.format import count, number
+from ppo_top.tui.graphics.sparkline import merge
+from ppo_top.tui.graphics.styled_text import Line, Span, line, pack, width
+from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.views.run_view import RunView
+
+
+def timebar(frame: Frame, cells: int) -> Block:
+    """The timeline in one line of so many cells; a click on it moves the cursor."""
+    view = frame.view
+    if view is None or view.row is None or not len(view.timeline):
+        return Block([line("")])
+    left, right = _left(frame), _right(frame, view)
+    room = cells - width(left) - width(right) - 2
+    if room < 12:
+        return Block([pack([left, right], cells)])
+    rows = len(view.timeline)
+    bar = strip(frame, view, rows, room)
+    hit = Hit(width(left) + 1, 0, room, 1, "time")
+    return Block([line(*left, " ", *bar, " ", *right)], [hit])
+
+
+def _left(frame: Frame) -> Line:
+    transport = frame.transport
+    if transport is None or (not transport.replay and frame.view and frame.view.at_end):
+        return line((" timeline", "dim"))
+    if transport.replay and frame.view and frame.view.at_end:
+        return line((" replay over", "restart"))
+    if not transport.playing:
+        return line((" paused", "restart"))
+    play = ">" if frame.glyphs.ascii else "▶"
+    return line((f" {play} {number(transport.speed, 3)}x", "cursor"))
+
+
+def _right(frame: Frame, view: RunView) -> Line:
+    rows = len(view.timeline)
+    row = view.row or 0
+    if view.at_end:
+        return line(("newest ", "cursor"))
+    share = 100 * (row + 1) // rows
+    step = count(view.timeline.steps[row])
+    return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
+
+
+def strip(frame: Frame, view: RunView, rows: int, cells: int) -> Line:
+    """One cell for a stretch of rows: its worst health, the marks of findings, the cursor."""
+    glyphs = frame.glyphs
+    cursor = _cell(view.row or 0, rows, cells)
+    worst: list[Severity | None] = [None] * cells
+    marks: dict[int, Span] = {}
+    known = [f for f in frame.findings if _visible(frame, view, f.opened.row)]
+    for finding in sorted(known, key=lambda each: each.severity):
+        stop = finding.cleared.row if finding.cleared is not None else rows - 1
+        for cell in range(
+            _cell(finding.since.row, rows, cells), _cell(min(stop, rows - 1), rows, cells) + 1
+        ):
+            worst[cell] = max(finding.severity, worst[cell] or Severity.INFO)
+        word = finding.severity.word
+        marks[_cell(finding.opened.row, rows, cells)] = (glyphs.verdict[word], word)
+    for row in view.timeline.restarts:
+        marks.setdefault(_cell(row, rows, cells), (glyphs.restart, "restart"))
+    spans: list[Span] = []
+    for cell in range(cells):
+        if cell == cursor:
+            spans.append((glyphs.here, "cursor"))
+        elif cell in marks:
+            spans.append(marks[cell])
+        else:
+            severity = worst[cell]
+            past = "healthy" if view.verdict not in ("unjudged",) else "dim"
+            tone = severity.word if severity is not None else past
+            spans.append((glyphs.rule, tone if cell < cursor else "faint"))
+    return merge(spans)
+
+
+def _visible(frame: Frame, view: RunView, opened: int) -> bool:
+    """In a replay the future is not told; when looking back on a run its later marks are shown."""
+    replay = frame.transport is not None and frame.transport.replay
+    return not replay or opened <= (view.row or 0)
+
+
+def _cell(row: int, rows: int, cells: int) -> int:
+    return min(cells - 1, max(0, row * (cells - 1) // max(rows - 1, 1)))

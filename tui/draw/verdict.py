@@ -1,0 +1,157 @@
+"""The verdict: what is wrong in one line, the numbers behind it, and what to try, in this order."""
+
+from __future__ import annotations
+
+from ppo_top.model import Finding
+from ppo_top.text.format import clean, count, duration, plural
+from ppo_top.tui.graphics.styled_text import Line, line, pack, plain, shorten, width, wrap
+from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.views.run_view import OpenFinding, RunView
+
+MORE = 3
+"""Other open findings that are named below the first one."""
+
+NARROW = 60
+"""Below this width advice has no word before its number."""
+
+ADVICE = 3
+"""Lines that are kept for advice before evidence may use them."""
+
+
+def verdict(frame: Frame, cells: int, rows: int) -> Block:
+    """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
+    view = frame.view
+    if view is None or rows < 1:
+        return Block()
+    lines = headline(frame, view, cells, max(1, min(rows, 2)))
+    if view.open:
+        room = rows - len(lines)
+        others = _others(frame, view, cells, min(max(0, room - 4), MORE))
+        lines += _details(frame, view.open[0].finding, cells, room - len(others))
+        lines += others
+    elif view.past and rows > len(lines):
+        lines.append(_past(frame, view, cells))
+    block = Block(lines[:rows])
+    block.hits.append(Hit(0, 0, cells, len(block.lines), "key", "findings"))
+    return block
+
+
+def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
+    """The verdict itself: sign and words, whole words only."""
+    sign = frame.glyphs.verdict.get(view.verdict, frame.glyphs.dash)
+    text = clean(view.headline)
+    if not view.open and len(text) > cells - 3:
+        text = text.partition(":")[0]  # the values say the rest
+    elif view.open:
+        first = view.open[0]
+        text = _longest(
+            cells - 3,
+            f"{clean(first.finding.title)}, since step {count(first.finding.since.step)}"
+            f" ({_age(first)})",
+            text,
+            clean(first.finding.title),
+        )
+        if first.finding.rule in frame.acknowledged:
+            text += f" {frame.glyphs.dot} acknowledged"
+    wrapped = wrap(text, max(cells - 3, 4))
+    if len(wrapped) > rows:
+        wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
+    style = view.verdict
+    first_line = line((f" {sign} ", style), (wrapped[0] if wrapped else "", style))
+    return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
+
+
+def _longest(cells: int, *texts: str) -> str:
+    """The first of several wordings that fits on a line, or the last."""
+    return next((text for text in texts if len(text) <= cells), texts[-1])
+
+
+def _age(opened: OpenFinding) -> str:
+    age = plural(opened.rows, "update")
+    return f"{age}, {duration(opened.seconds)}" if opened.seconds else age
+
+
+Rows = list[tuple[Line, bool]]
+"""Lines of a text, and whether something whole ends with each."""
+
+
+def _whole(rows: Rows, most: int) -> list[Line]:
+    """At most so many lines, cut where a piece of evidence or advice ends."""
+    kept = rows[: max(most, 0)]
+    while kept and not kept[-1][1]:
+        kept.pop()
+    return [row for row, _ in kept]
+
+
+def _details(frame: Frame, finding: Finding, cells: int, most: int) -> list[Line]:
+    """Evidence, then numbered advice; the first advice stays where there is no room for both:
+
+    the values below tell what is wrong, too.
+    """
+    evidence = [line(frame.told(text)) for text in finding.evidence] or [
+        line(frame.told(finding.message))
+    ]
+    tries = [
+        line((f"{number} ", "key"), frame.told(text))
+        for number, text in enumerate(finding.tries, 1)
+    ]
+    advice = _flow("   try  " if cells >= NARROW else "   ", tries, cells, "  ")
+    first = next((number for number, (_, ends) in enumerate(advice, 1) if ends), 0)
+    keep = max(min(len(advice), ADVICE, most // 2), first if first <= most else 0)
+    why = _whole(_flow("   ", evidence, cells), most - keep)
+    return why + _whole(advice, most - len(why))
+
+
+def _flow(lead: str, parts: list[Line], cells: int, gap: str = " · ") -> Rows:
+    """Parts one after the other; one that does not fit begins a line, one too long is wrapped."""
+    rows: Rows = []
+    current: list[Line] = []
+    room = max(cells - len(lead), 8)
+    for part in parts:
+        together = [*current, part]
+        if current and width(pack(together, 10_000, gap)) > room:
+            rows += _wrapped(pack(current, 10_000, gap), room)
+            together = [part]
+        current = together
+    if current:
+        rows += _wrapped(pack(current, 10_000, gap), room)
+    leads = [lead, *[" " * len(lead)] * (len(rows) - 1)]
+    return [
+        (line((start, "dim"), *row), ends) for start, (row, ends) in zip(leads, rows, strict=False)
+    ]
+
+
+def _wrapped(part: Line, cells: int) -> Rows:
+    if width(part) <= cells:
+        return [(part, True)]
+    first = part[0] if part[0][1] == "key" else ("", "")
+    indent = len(first[0])
+    rows = wrap(plain(part)[indent:], cells - indent)
+    return [
+        (line(first if number == 0 else " " * indent, row), number == len(rows) - 1)
+        for number, row in enumerate(rows)
+    ]
+
+
+def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
+    """The other open findings, a line each; the last line says how many there are besides."""
+    rows: list[Line] = []
+    hidden = len(view.open) - 1 - most
+    dot = frame.glyphs.dot
+    for opened in view.open[1 : most + 1]:
+        word = opened.severity.word
+        after = f" {dot} acknowledged" if opened.finding.rule in frame.acknowledged else ""
+        if hidden > 0 and len(rows) == most - 1:
+            after += f" {dot} {hidden} more (f)"
+        text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
+        text = shorten(text, cells - 3 - len(after))
+        rows.append(line((f" {frame.glyphs.verdict[word]} ", word), text, (after, "dim")))
+    return rows
+
+
+def _past(frame: Frame, view: RunView, cells: int) -> Line:
+    newest = view.past[0]
+    cleared = newest.cleared
+    where = f", over at step {count(cleared.step)}" if cleared is not None else ""
+    text = f"{plural(len(view.past), 'finding')} in the past: {clean(newest.title)}{where}"
+    return line(("   " + shorten(text, cells - 3), "dim"))

@@ -1,0 +1,1 @@
+"""Styled text, symbols, themes, sparklines and plots."""

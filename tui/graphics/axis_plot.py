@@ -1,0 +1,154 @@
+"""Charts with axes, drawn by plotext into lines of spans; plotext is loaded at the first chart."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ppo_top.runs.timeline import Track
+from ppo_top.tui.graphics.styled_text import Line, line
+from ppo_top.views.downsample import stride
+
+_CODES = re.compile(r"\x1b\[([\d;]*)m")
+
+
+@dataclass(slots=True)
+class Curve:
+    """Points to be joined by a line; `style` names its colour."""
+
+    xs: list[float]
+    ys: list[float]
+    style: str = "curve"
+
+
+@dataclass(slots=True)
+class Chart:
+    """What is in a chart: curves, lines across it and single signs, with the ends of its axes."""
+
+    curves: list[Curve] = field(default_factory=list)
+    across: list[tuple[float, str]] = field(default_factory=list)
+    """Horizontal lines: value and style."""
+    upright: list[tuple[float, str]] = field(default_factory=list)
+    """Vertical lines: place and style."""
+    signs: list[tuple[float, float, str, str]] = field(default_factory=list)
+    """x, y, character, style."""
+    x_label: Callable[[float], str] = str
+    y_label: Callable[[float], str] = str
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+
+
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers between two ends: about so many, and two at least, else there is no scale."""
+    span = high - low
+    if not math.isfinite(span) or span <= 0 or most < 2:
+        return [low]
+    rough = span / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    factors = (10, 5, 2, 1, 0.5, 0.2)
+    at = max(n for n, factor in enumerate(factors) if power * factor >= rough * 0.999)
+    for factor in factors[at:]:
+        step = power * factor
+        numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        if len(numbers) > 1:
+            return [n * step for n in numbers]
+    return [low, high]
+
+
+def reach(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
+    """The ends of an axis that holds all finite values, with a little room."""
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return 0.0, 1.0
+    low, high = min(finite), max(finite)
+    room = (high - low) * margin or abs(low) * 0.1 or 1.0
+    return low - room, high + room
+
+
+def thin(track: Track, seen: int, columns: int) -> list[int]:
+    """Which of the points to draw: all, or of each stretch the lowest, the highest and the last."""
+    if seen <= 3 * columns:
+        return list(range(seen))
+    size = stride(seen, columns, 1)
+    kept: list[int] = []
+    for column in range(math.ceil(seen / size)):
+        start, stop = int(column * size), min(seen, int((column + 1) * size))
+        finite = [at for at in range(start, stop) if math.isfinite(track.values[at])]
+        if finite:
+            low = min(finite, key=track.values.__getitem__)
+            high = max(finite, key=track.values.__getitem__)
+            kept += sorted({low, high, finite[-1]})
+    return kept
+
+
+def draw(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[Line]:
+    """The chart in so many cells and lines."""
+    if cells < 16 or rows < 5:
+        return []
+    import plotext
+
+    plotext.terminal.limit(False, False)  # the size is ours to know
+    styles: dict[str, int] = {}
+
+    def ink(style: str) -> Any:
+        return plotext.pixel(styles.setdefault(style, len(styles) + 1))
+
+    figure = plotext.figure
+    figure.clear()
+    figure.theme("colorless")
+    figure.canvas("default")
+    _set_axes(figure, chart, cells, rows)
+    for value, style in chart.across:
+        figure.line(value, "horizontal", pixel=ink(style))
+    for place, style in chart.upright:
+        figure.line(place, "vertical", pixel=ink(style))
+    for curve in chart.curves:
+        if curve.xs:
+            marker = plotext.marker("braille" if braille else "*", ink(curve.style))
+            figure.draw(figure.signal(curve.xs, curve.ys, marker=marker).lines())
+    for x, y, sign, style in chart.signs:
+        figure.draw(figure.text(x, y, plotext.colorize(sign, ink(style))))
+    figure.plot_size(cells, rows)
+    return parse(figure.build().string(), {number: style for style, number in styles.items()})
+
+
+def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
+    xs = [x for curve in chart.curves for x in curve.xs]
+    ys = [y for curve in chart.curves for y in curve.ys]
+    x_low, x_high = chart.x_range or reach(xs, 0.0)
+    y_low, y_high = chart.y_range or reach(ys)
+    at_x = ticks(x_low, x_high, max(2, cells // 16))
+    at_y = ticks(y_low, y_high, max(2, rows // 4))
+    across = figure.ruler("x")
+    across.lim(x_low, x_high)
+    across.ticks(at_x, [chart.x_label(x) for x in at_x])
+    upright = figure.ruler("y")
+    upright.lim(y_low, y_high)
+    upright.ticks(at_y, [chart.y_label(y) for y in at_y])
+
+
+def parse(text: str, styles: dict[int, str]) -> list[Line]:
+    """Text with colour codes as lines of spans; a code that is not ours is the frame's."""
+    rows: list[Line] = []
+    for raw in text.rstrip("\n").split("\n"):
+        spans = []
+        style = "frame"
+        for at, piece in enumerate(_CODES.split(raw)):
+            if at % 2:
+                style = _style(piece, styles, style)
+            elif piece:
+                spans.append((piece, style))
+        rows.append(line(*spans))
+    return rows
+
+
+def _style(code: str, styles: dict[int, str], now: str) -> str:
+    if code in ("", "0"):
+        return "dim"
+    parts = code.split(";")
+    if parts[:2] == ["38", "5"] and len(parts) == 3:
+        return styles.get(int(parts[2]), "dim")
+    return now

@@ -1,0 +1,214 @@
+"""Curves in a line of cells: bars with their scale, arrows beyond it, crosses where there is NaN.
+
+What is drawn is a list of `Extent`s (lowest, highest and last value per column), so a spike that
+lasted one update is as visible as a plateau, however long the history.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from ppo_top.runs.timeline import Track
+from ppo_top.tui.graphics.styled_text import Line, Span
+from ppo_top.tui.graphics.symbols import Glyphs
+from ppo_top.views.downsample import WIDEST, Extent, Pyramid, buckets, stride
+
+FAR = 3.0
+"""A value this many times the usual spread beyond it is off the scale and gets an arrow."""
+
+
+SPIKE = 2.0
+"""A column whose extremes are this many times farther apart than usual holds a spike."""
+
+FEW = 30
+"""One column in so many may lie off the scale: a spike, not a change of level."""
+
+
+class Limits(Protocol):
+    """A healthy range; an open end is None."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+class Scale(NamedTuple):
+    """The values at the lower and the upper edge of a drawing."""
+
+    low: float
+    high: float
+
+    def place(self, value: float, steps: int) -> int:
+        """Which of so many steps a value falls on: 0 at the bottom; beyond the edges clipped."""
+        share = (value - self.low) / (self.high - self.low)
+        return min(steps - 1, max(0, int(share * steps)))
+
+
+class Colours(NamedTuple):
+    """The styles of a curve inside and outside its healthy range."""
+
+    inside: str = "curve"
+    outside: str = "warn"
+
+
+def extents(
+    track: Track, pyramid: Pyramid, row: int, columns: int, widest: int = WIDEST
+) -> list[Extent]:
+    """A track up to a row of its timeline, in at most so many columns; `widest`: of one row.
+
+    Columns without a point of their own (a metric that is logged seldom) hold the last value.
+    """
+    pyramid.grow()
+    held: list[Extent] = []
+    last: float | None = None
+    for extent in buckets(pyramid, track.rows, row, stride(row + 1, columns, widest)):
+        if extent.last is None and not extent.non_finite and last is not None:
+            extent = Extent(last, last, last, False)
+        last = extent.last if extent.last is not None else last
+        held.append(extent)
+    return held
+
+
+def outside(low: float, high: float, limits: Limits | None) -> bool:
+    """Whether some value between two extremes is outside a range."""
+    if limits is None:
+        return False
+    too_low = limits.low is not None and low < limits.low
+    return too_low or (limits.high is not None and high > limits.high)
+
+
+def scale(columns: Sequence[Extent], limits: Limits | None = None) -> Scale:
+    """The range to draw: that of the values, without the few that would flatten all others.
+
+    The edges are round numbers, so that they stay where they are while values come in.
+    """
+    lows = sorted(column.low for column in columns if column.low is not None)
+    highs = sorted(column.high for column in columns if column.high is not None)
+    if not lows:
+        return Scale(0.0, 1.0)
+    low, high = _without_far(lows, highs)
+    span = high - low
+    for limit in (limits.low, limits.high) if limits else ():
+        if limit is not None and low - span <= limit <= high + span:
+            low, high = min(low, limit), max(high, limit)
+    return _rounded(low, high)
+
+
+def _without_far(lows: list[float], highs: list[float]) -> tuple[float, float]:
+    """The extremes, or the edge of the usual where a few columns lie far beyond it."""
+    edge = max(1, len(lows) // FEW) if len(lows) >= 8 else 0
+    usual_low, usual_high = lows[edge], highs[-1 - edge]
+    spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
+    low = lows[0] if usual_low - lows[0] <= FAR * spread else usual_low - spread / 2
+    high = highs[-1] if highs[-1] - usual_high <= FAR * spread else usual_high + spread / 2
+    return low, high
+
+
+def _rounded(low: float, high: float) -> Scale:
+    span = high - low
+    if low == high == 0:
+        return Scale(0.0, 1.0)
+    if not math.isfinite(span) or span <= 1e-9 * max(abs(low), abs(high), 1e-300):
+        half = abs(low) * 0.1
+        return Scale(low - half, low + half) if math.isfinite(span) else Scale(-1e308, 1e308)
+    step = 10 ** math.floor(math.log10(span)) / 4
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
+
+
+# --- one line --------------------------------------------------------------------------------
+
+
+def bars(
+    columns: Sequence[Extent],
+    limits: Limits | None,
+    glyphs: Glyphs,
+    colours: Colours,
+    at: Scale | None = None,
+) -> Line:
+    """One character a column: its height, an arrow where it is off the scale, a cross for NaN.
+
+    A column that holds many values stands at their middle, but for one that reaches far beyond its
+    like: there the extreme is drawn. Extremes alone would turn the noise of a long run into combs.
+    """
+    reach = at or scale(columns, limits)
+    usual = _usual_span(columns)
+    spans: list[Span] = []
+    before: float | None = None
+    for column in columns:
+        value = _height(column, before, usual)
+        spans.append(_bar(column, value, limits, glyphs, colours, reach))
+        before = column.last if column.last is not None else before
+    return merge(spans)
+
+
+def _usual_span(columns: Sequence[Extent]) -> float:
+    """The median distance between the extremes of a column."""
+    spans = sorted(
+        column.high - column.low
+        for column in columns
+        if column.low is not None and column.high is not None
+    )
+    return spans[len(spans) // 2] if spans else 0.0
+
+
+def _height(column: Extent, before: float | None, usual: float) -> float | None:
+    """Which value stands for a column: the middle, or the extreme away from the column before."""
+    if column.low is None or column.high is None:
+        return None
+    if column.high - column.low <= SPIKE * usual:
+        return column.low / 2 + column.high / 2
+    start = column.last if before is None else before
+    upwards = start is None or column.high - start >= start - column.low
+    return column.high if upwards else column.low
+
+
+def _bar(
+    column: Extent,
+    value: float | None,
+    limits: Limits | None,
+    glyphs: Glyphs,
+    colours: Colours,
+    reach: Scale,
+) -> Span:
+    if column.non_finite:
+        return glyphs.bad, "bad"
+    if value is None or column.low is None or column.high is None:
+        return " ", ""
+    if column.high > reach.high:
+        value = column.high
+    elif column.low < reach.low:
+        value = column.low
+    style = colours.outside if outside(column.low, column.high, limits) else colours.inside
+    if value > reach.high:
+        return glyphs.above, style
+    if value < reach.low:
+        return glyphs.below, style
+    return glyphs.bars[reach.place(value, len(glyphs.bars))], style
+
+
+def merge(spans: Sequence[Span]) -> Line:
+    """Neighbours of the same style in one span; a blank takes the colour of what is beside it.
+
+    On a blank only the background is seen, and every change of style costs bytes on the line.
+    """
+    merged: list[Span] = []
+    for text, style in spans:
+        if not merged:
+            merged.append((text, style))
+            continue
+        before, style_before = merged[-1]
+        if style == style_before or (text == " " and _ground(style) == _ground(style_before)):
+            merged[-1] = (before + text, style_before)
+        elif before.isspace() and _ground(style) == _ground(style_before):
+            merged[-1] = (before + text, style)
+        else:
+            merged.append((text, style))
+    return tuple(merged)
+
+
+def _ground(style: str) -> str:
+    """The part of a style that is seen on a blank."""
+    return style.partition("+")[2]

@@ -1,0 +1,133 @@
+"""Lines of styled text, measured in terminal cells: the only material that screens are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+from ppo_top.text.format import clean
+
+Span = tuple[str, str]
+"""Plain text and the name of its style (see `ppo_top.tui.graphics.theme`)."""
+
+Line = tuple[Span, ...]
+
+ELLIPSIS = "…"
+
+
+def line(*parts: Span | str) -> Line:
+    """A line of spans; a bare string has the plain style."""
+    return tuple((part, "") if isinstance(part, str) else part for part in parts)
+
+
+def plain(spans: Iterable[Span]) -> str:
+    """The characters of a line without their styles."""
+    return "".join(text for text, _ in spans)
+
+
+def told(text: str) -> str:
+    """Words of a rule or a log as they are shown: harmless, with signs for comparisons."""
+    return clean(text).replace("<= ", "≤ ").replace(">= ", "≥ ").replace(" -> ", " → ")
+
+
+def width(spans: Iterable[Span]) -> int:
+    """How many cells a line takes."""
+    return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
+
+
+def take(text: str, cells: int) -> str:
+    """The longest beginning of a text that fits into so many cells."""
+    if text.isascii():
+        return text[: max(cells, 0)]
+    used = 0
+    for at, character in enumerate(text):
+        used += cell_len(character)
+        if used > cells:
+            return text[:at]
+    return text
+
+
+def crop(spans: Line, cells: int) -> Line:
+    """A line cut off at a width, without a sign of it."""
+    kept: list[Span] = []
+    for text, style in spans:
+        size = cell_len(text)
+        if size > cells:
+            kept.append((take(text, cells), style))
+            break
+        kept.append((text, style))
+        cells -= size
+    return tuple(kept)
+
+
+def fill(spans: Line, cells: int, style: str = "") -> Line:
+    """A line of exactly this width: cropped, or padded with blanks."""
+    missing = cells - width(spans)
+    if missing < 0:
+        return fill(crop(spans, cells), cells, style)
+    return (*spans, (" " * missing, style)) if missing else spans
+
+
+def shorten(text: str, cells: int) -> str:
+    """A text in so many cells: whole words and `…`; a name without blanks loses its middle."""
+    if cell_len(text) <= cells:
+        return text
+    if cells < 4:
+        return take(text, cells) if cells > 0 else ""
+    start = take(text, cells - 1)
+    cut = start.rfind(" ")
+    if cut >= cells // 2:
+        return start[:cut].rstrip(" ,;:·-") + ELLIPSIS
+    tail = (cells - 1) // 2
+    return take(text, cells - 1 - tail) + ELLIPSIS + text[-tail:]
+
+
+def wrap(text: str, cells: int) -> list[str]:
+    """A text in lines of at most so many cells, broken between words where there are any."""
+    rows: list[str] = []
+    current = ""
+    for word in text.split():
+        if current and cell_len(current) + 1 + cell_len(word) > cells:
+            rows.append(current)
+            current = ""
+        while cell_len(word) > cells > 0:
+            rows.append(take(word, cells))
+            word = word[len(rows[-1]) :]
+        current = f"{current} {word}" if current else word
+    return [*rows, current] if current else rows
+
+
+def spread(left: Line, right: Line, cells: int) -> Line:
+    """Two ends of a line with blanks between; the left one gives way."""
+    room = cells - width(right)
+    if room < 1:
+        return crop(left, cells)
+    return (*fill(left, room), *right)
+
+
+def pack(parts: Sequence[Line], cells: int, gap: str = " · ", style: str = "dim") -> Line:
+    """As many whole parts as fit, in order, with a gap between: what does not fit is left out."""
+    packed: list[Span] = []
+    used = 0
+    for part in parts:
+        size = width(part)
+        extra = cell_len(gap) if packed else 0
+        if not size or used + extra + size > cells:
+            continue
+        if packed:
+            packed.append((gap, style))
+        packed.extend(part)
+        used += extra + size
+    return tuple(packed)
+
+
+def beside(columns: Sequence[tuple[Sequence[Line], int]], height: int) -> list[Line]:
+    """Columns of lines, each of its own width, joined line by line."""
+    joined: list[Line] = []
+    for row in range(height):
+        spans: list[Span] = []
+        for rows, cells in columns:
+            spans.extend(fill(rows[row] if row < len(rows) else (), cells))
+        joined.append(tuple(spans))
+    return joined

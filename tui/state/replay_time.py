@@ -1,0 +1,55 @@
+"""Where every run stood at the moment that a replay shows: by the clock of the logs."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+
+from ppo_top.model import Severity, State
+from ppo_top.runs.run import Run
+from ppo_top.runs.session import Session
+from ppo_top.tui import Replay
+from ppo_top.views.liveness import standing
+
+STORY = 0.4
+"""A replay is best watched where things go wrong after this share of the run."""
+
+
+def time_at(run: Run, row: int) -> float:
+    """Unix seconds at a row of a run; NaN where it is not known."""
+    times = run.timeline.times
+    return times[row] if 0 <= row < len(times) else math.nan
+
+
+def row_at(run: Run, when: float) -> int | None:
+    """The newest row of a run at a time (-1: it had not begun); None: its end.
+
+    A log without a clock of this world is shown as it ended; so is a run whose rows of that time
+    were let go.
+    """
+    times = run.timeline.times
+    if not len(times) or not when > 1e9 or not times[0] > 1e9 or times[-1] <= when:
+        return None
+    if times.dropped and times[0] <= when < times[times.dropped]:
+        return None
+    return bisect_right(times, when) - 1
+
+
+def state_at(run: Run, row: int | None, now: float) -> State:
+    """The state of a run at a row: before its end it lives."""
+    if row is None or row >= len(run.timeline) - 1:
+        return standing(run, now).state
+    return State.LIVE if row >= 0 else State.STARTING
+
+
+def best_story(session: Session, replay: Replay) -> str | None:
+    """For a replay of several runs: one that was healthy for a while before it turned red."""
+    named = [run.id for run in session.runs.values() if run.name == replay.run]
+    if named:
+        return named[0]
+    told: list[tuple[float, str]] = []
+    for run in session.runs.values():
+        rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
+        if rows and len(run.timeline):
+            told.append((abs(min(rows) / len(run.timeline) - STORY), run.id))
+    return min(told)[1] if told else None

@@ -1,0 +1,209 @@
+"""Which runs are listed and in what order: by trouble, then newest; filtered; seeds folded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ppo_top.catalogue import concept
+from ppo_top.model import Severity, State
+from ppo_top.rules.engine.context import REWARDS
+from ppo_top.runs.run import Run
+from ppo_top.runs.session import Session
+from ppo_top.text.format import count, value
+from ppo_top.tui.state.replay_time import state_at
+from ppo_top.tui.state.seed_groups import Traits, families, traits
+from ppo_top.tui.state.snapshot import Counts, Entry
+from ppo_top.views.run_view import verdict
+
+FRESH_S = 5.0
+"""How long the state of a run that did not change is believed."""
+
+_WORST = ("crit", "warn", "watch", "info", "healthy", "warming-up", "unjudged")
+_TROUBLE = {"crit": 3, "warn": 2, "watch": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the list says of a run."""
+
+    id: str
+    name: str
+    path: str
+    verdict: str
+    state: State
+    newest: float
+    traits: Traits
+    trouble: str = ""
+    """The worst finding that is open."""
+    since: str = ""
+    reward: str = ""
+    step: str = ""
+
+    def matches(self, words: Iterable[str]) -> bool:
+        """Whether every word is in name, path, verdict, state or finding; `!word` must not be."""
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.trouble}".lower()
+        return all(
+            word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
+            for word in words
+        )
+
+
+@dataclass(slots=True)
+class RunList:
+    """The list of the runs, as a function of the session, a filter and what is folded."""
+
+    filter: str = ""
+    fold: bool = True
+    opened: set[str] = field(default_factory=set)
+    verdict_of: Callable[[Run, int | None], str] = verdict
+    trouble_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
+    """The worst open finding and the step since which it is so."""
+    row_of: Callable[[Run], int | None] = lambda _run: None
+    """At which row a run is seen; None: at its end."""
+    _known: dict[str, tuple[int, int | None, float, Known]] = field(default_factory=dict)
+
+    def known(self, session: Session, now: float) -> list[Known]:
+        """All runs, those in trouble first, then the newest."""
+        every = [self._of(run, now) for run in session.runs.values()]
+        if len(self._known) > len(every):
+            self._known = {k: kept for k, kept in self._known.items() if k in session.runs}
+        return sorted(every, key=_rank)
+
+    def _of(self, run: Run, now: float) -> Known:
+        kept = self._known.get(run.id)
+        row = self.row_of(run)
+        if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < FRESH_S:
+            return kept[3]
+        trouble, since = self.trouble_of(run, row)
+        made = Known(
+            id=run.id,
+            name=run.name,
+            path=run.path,
+            verdict=self.verdict_of(run, row),
+            state=state_at(run, row, now),
+            newest=run.last_change,
+            traits=traits(run.name, run.config),
+            trouble=trouble,
+            since=since,
+            reward=reward_at(run, row),
+            step=step_at(run, row),
+        )
+        self._known[run.id] = (run.version, row, now, made)
+        return made
+
+    def look_anew(self) -> None:
+        """Believe nothing that is known: what counts as trouble has changed."""
+        self._known.clear()
+
+    def shown(self, every: list[Known]) -> list[Known]:
+        """Those that the filter lets through."""
+        words = self.filter.lower().split()
+        return [known for known in every if known.matches(words)] if words else every
+
+    def entries(self, every: list[Known], chosen: str) -> list[Entry]:
+        """The lines of the list; a group of seeds is one line unless it is opened or chosen."""
+        groups = self.groups(self.shown(every))
+        entries: list[Entry] = []
+        for name, members in groups.items():
+            if len(members) == 1:
+                entries.append(_entry(members[0]))
+                continue
+            folded = name not in self.opened and chosen not in {each.id for each in members[1:]}
+            entries.append(_group(name, members, folded))
+            if not folded:
+                entries += [_entry(each)._replace(member=True) for each in members[1:]]
+        return entries
+
+    def groups(self, every: list[Known]) -> dict[str, list[Known]]:
+        """Runs by experiment, each in the order given; without folding every run for itself."""
+        if not self.fold:
+            return {known.id: [known] for known in every}
+        by_id = {known.id: known for known in every}
+        found = families({known.id: known.traits for known in every})
+        return {name: [by_id[each] for each in ids] for name, ids in found.items()}
+
+    def unfold(self, session: Session, now: float, chosen: str) -> bool:
+        """Open the folded group that a run stands for; False where there is none."""
+        for entry in self.entries(self.known(session, now), chosen):
+            if entry.id == chosen and entry.size > 1:
+                self.opened.add(entry.name)
+                return True
+        return False
+
+
+def reward_at(run: Run, row: int | None) -> str:
+    """The newest reward of a run at a row, or nothing."""
+    for name in REWARDS:
+        track = run.timeline.tracks.get(name)
+        seen = 0 if track is None else len(track) if row is None else track.until(row)
+        if track is not None and seen:
+            return value(track.values[seen - 1], concept(name).fmt)
+    return ""
+
+
+def step_at(run: Run, row: int | None) -> str:
+    """The step of a run at a row; nothing where it had not begun."""
+    steps = run.timeline.steps
+    at = len(steps) - 1 if row is None else min(row, len(steps) - 1)
+    return count(steps[at]) if at >= 0 else ""
+
+
+def _entry(known: Known) -> Entry:
+    return Entry(
+        known.id,
+        known.name,
+        known.verdict,
+        known.state,
+        trouble=known.trouble,
+        since=known.since,
+        reward=known.reward,
+        step=known.step,
+    )
+
+
+def _group(name: str, members: list[Known], folded: bool) -> Entry:
+    first = _entry(members[0])
+    if not folded:
+        return first
+    worst = min(members, key=lambda each: _WORST.index(each.verdict))
+    state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
+    return first._replace(
+        name=name,
+        verdict=worst.verdict,
+        state=state,
+        size=len(members),
+        folded=True,
+        trouble=worst.trouble,
+        since=worst.since,
+    )
+
+
+def _rank(known: Known) -> tuple[int, float, str]:
+    return -_TROUBLE.get(known.verdict, 0), -known.newest, known.name
+
+
+def counts(every: list[Known], shown: int) -> Counts:
+    """The sums over all runs."""
+    states = Counter(each.state for each in every)
+    return Counts(
+        live=states[State.LIVE],
+        stalled=states[State.STALLED],
+        finished=states[State.FINISHED],
+        died=states[State.DIED],
+        unknown=states[State.UNKNOWN],
+        crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
+        warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
+        total=len(every),
+        shown=shown,
+        starting=states[State.STARTING],
+    )
+
+
+def newest_live(every: list[Known]) -> Known | None:
+    """The run to look at first: the newest live one, else the first of the list."""
+    live = [each for each in every if each.state is State.LIVE]
+    if live:
+        return max(live, key=lambda each: each.newest)
+    return every[0] if every else None
