@@ -26,6 +26,7 @@ from ppo_top.files.log_set import Logs
 from ppo_top.files.schedule import Turns, fit
 from ppo_top.files.stdin import PipeFeed
 from ppo_top.files.update import Feed, Gain, Slice, Source
+from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.files.watcher import Watcher
 from ppo_top.support import internal_errors as mishap
 
@@ -70,7 +71,7 @@ class Follower:
         self._ahead: set[str] = set()
         self._due = self._due_watch = self._polled = 0.0
         self._unseen = True
-        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._wakeup = WakePipe()
         self._watcher = watcher or Watcher(self.wake)
         self._watches = False
         console = parsers.console_format(patterns)
@@ -187,30 +188,20 @@ class Follower:
         if not self._watches:
             self._watches = True
             self._watch(self._clock())
-        handles = [self._wake_read]
+        handles = [self._wakeup.handle]
         if self._pipe is not None and self._pipe.pipe.handle is not None:
             handles.append(self._pipe.pipe.handle)
         seconds = max(0.0, min(timeout, self._due - self._clock()))
         ready = select.select(handles, [], [], seconds)[0]
-        if self._wake_read in ready:
+        if self._wakeup.handle in ready:
             if len(ready) == 1:  # a pipe holds little: it is emptied at once
                 time.sleep(max(0.0, min(GATHER_S - (self._clock() - self._polled), timeout)))
-            self._drain()
+            self._wakeup.clear()
         return bool(ready)
 
     def wake(self) -> None:
         """End a wait; may be called from any thread."""
-        try:
-            os.write(self._wake_write, b"!")
-        except OSError:  # full: it will wake anyway; closed: nobody waits
-            return
-
-    def _drain(self) -> None:
-        try:
-            while len(os.read(self._wake_read, 4096)) == 4096:
-                continue
-        except BlockingIOError:
-            return
+        self._wakeup.wake()
 
     def _watch(self, now: float) -> None:
         """Watch where something happened last: the roots, the folders of logs, those above them."""
@@ -243,5 +234,4 @@ class Follower:
             feed.close()
         if self._pipe is not None:
             self._pipe.close()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
+        self._wakeup.close()

@@ -40,8 +40,9 @@ class Writers:
     def gone(self, logs: Iterable[Path]) -> bool:
         """Whether none of these logs is open for writing; False where this machine cannot tell.
 
-        It cannot inside a container, of file systems on which other machines write, and of files
-        that belong to somebody whose processes cannot be seen, nor where very many files are open.
+        It cannot where there is no `/proc` (macOS), inside a container, where very many files are
+        open, of file systems on which other machines write, and of files that belong to somebody
+        whose processes cannot be seen.
         """
         every = list(logs)
         if not every:
@@ -52,6 +53,11 @@ class Writers:
             self._free.clear()
             self._due = begun + max(FRESH_S, SHARE * (self._clock() - begun))
         return bool(self._open) and all(map(self._is_free, every))
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether this machine shows which processes have a file open."""
+        return self._sees_all()
 
     def _is_free(self, log: Path) -> bool:
         if log not in self._free:

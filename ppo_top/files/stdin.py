@@ -8,7 +8,6 @@ import stat
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +15,7 @@ from typing import BinaryIO
 from ppo_top.files.log_reader import FIRST_PIECE
 from ppo_top.files.tail import PIECE
 from ppo_top.files.update import Gain, Source
+from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers import Claim
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
@@ -48,10 +48,10 @@ class Pipe:
         self._waiting = 0
         self._ended = self._left = False
         self._room = threading.Condition()
-        self._bell: int | None = None
+        self._bell: WakePipe | None = None
         handle = _handle_of(stream)
         if handle is not None:
-            self._bell, self._stop = (os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK) for _ in "12")
+            self._bell, self._stop = WakePipe(), WakePipe()
             self._thread = threading.Thread(
                 target=self._empty, args=(handle,), name="ppo-top-pipe", daemon=True
             )
@@ -60,7 +60,7 @@ class Pipe:
     @property
     def handle(self) -> int | None:
         """What can be waited for; None once the stream has ended."""
-        return None if self.closed else self._bell
+        return None if self.closed or self._bell is None else self._bell.handle
 
     def read(self, limit: int = PIECE) -> bytes:
         """What has arrived, at most `limit` bytes; empty when there is nothing, now or for ever."""
@@ -89,15 +89,14 @@ class Pipe:
             self._room.notify()
             self.closed = self._ended and not self._pieces
             if not (self._pieces or self.closed) and self._bell is not None:
-                with suppress(BlockingIOError):
-                    os.eventfd_read(self._bell)  # nothing is there until it rings again
+                self._bell.clear()
         return data
 
     def _empty(self, handle: int) -> None:
         """Bring what comes, until the stream ends (in a thread of its own)."""
         while not self._ended:
             try:
-                if self._stop in select.select([handle, self._stop], [], [])[0]:
+                if self._stop.handle in select.select([handle, self._stop.handle], [], [])[0]:
                     return
                 piece = os.read(handle, ONE_READ)
             except BlockingIOError:
@@ -114,7 +113,7 @@ class Pipe:
                 self._pieces.append(piece)
                 self._waiting += len(piece)
             if self._bell is not None:
-                os.eventfd_write(self._bell, 1)
+                self._bell.wake()
             while self._waiting >= MOST_WAITING and not self._left:
                 self.full = True
                 self._room.wait()
@@ -127,10 +126,10 @@ class Pipe:
             self._room.notify()
             bell, self._bell = self._bell, None
         if bell is not None:
-            os.eventfd_write(self._stop, 1)
+            self._stop.wake()
             self._thread.join()
-            os.close(bell)
-            os.close(self._stop)
+            bell.close()
+            self._stop.close()
 
 
 def _handle_of(stream: BinaryIO) -> int | None:

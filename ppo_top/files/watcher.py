@@ -69,7 +69,8 @@ class Watcher:
         count = len(self._watches)
         if not count:
             return sweeping
-        watching = f"inotify on {count} director{'y' if count == 1 else 'ies'}"
+        system = type(self._observer).__name__.removesuffix("Observer").lower()
+        watching = f"{system} on {count} director{'y' if count == 1 else 'ies'}"
         return f"{watching}, {sweeping}" if kinds else watching
 
     def keep(self, directories: Iterable[str]) -> None:
@@ -127,7 +128,7 @@ class Watcher:
             self._watches[path] = observer.schedule(handler, real, event_filter=kinds)  # type: ignore[arg-type]
         except FileNotFoundError:
             return True  # gone meanwhile
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ImportError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             self.trouble = f"no more directories can be watched ({reason}): sweeping the others"
             return False

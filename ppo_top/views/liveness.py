@@ -65,6 +65,8 @@ def _by_rhythm(run: Run, now: float) -> Standing:
         return Standing(State.UNKNOWN, f"{words}, its process is gone")
     if WRITERS.gone(log.path for log in logs if log.format.held):
         return Standing(State.UNKNOWN, f"{words}, no process has it open")
+    if not WRITERS.can_tell:
+        words += ", and whether a process still writes cannot be told on this system"
     return Standing(State.STALLED, words)
 
 
