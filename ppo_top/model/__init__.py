@@ -17,7 +17,7 @@ from ppo_top.model.console_lines import Lines as Lines
 
 
 class Severity(IntEnum):
-    """How bad a finding is; a verdict is the highest one that is open."""
+    """How bad a finding is."""
 
     INFO = 1
     WATCH = 2
@@ -29,28 +29,83 @@ class Severity(IntEnum):
         """The name that users, settings and JSON see: `info`, `watch`, `warn` or `crit`."""
         return self.name.lower()
 
+    @property
+    def status(self) -> Status:
+        """The same as the mark of a checklist row."""
+        return Status(self.word)
 
-class Status(StrEnum):
-    """What a line of the checklist says of its value."""
+    @property
+    def verdict(self) -> Verdict:
+        """The same as the verdict on a run."""
+        return Verdict(self.word)
 
+
+class _OrderedWord(StrEnum):
+    """Words in an order, from the first defined (least) to the last (worst)."""
+
+    @property
+    def rank(self) -> int:
+        """The place in the order, from 0."""
+        return list(type(self)).index(self)
+
+    @property
+    def words(self) -> str:
+        """As it is written in a sentence."""
+        return self.value.replace("-", " ")
+
+
+class Status(_OrderedWord):
+    """What a row of the checklist says of its value, from the least to the worst."""
+
+    MISSING = "missing"
+    WARMING_UP = "warming-up"
     OK = "ok"
     INFO = "info"
     WATCH = "watch"
     WARN = "warn"
     CRIT = "crit"
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether the value is outside its healthy range."""
+        return self.rank >= Status.WATCH.rank
+
+
+class Verdict(_OrderedWord):
+    """What is said of a run, from the least to the worst: that of its worst open finding."""
+
+    UNJUDGED = "unjudged"
     WARMING_UP = "warming-up"
-    MISSING = "missing"
+    HEALTHY = "healthy"
+    INFO = "info"
+    WATCH = "watch"
+    WARN = "warn"
+    CRIT = "crit"
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether a finding that is worse than information is open."""
+        return self.rank >= Verdict.WATCH.rank
+
+    @property
+    def status(self) -> Status:
+        """The same as the mark of a checklist row."""
+        return _STATUS_OF.get(self) or Status(self.value)
 
 
-class State(StrEnum):
-    """Whether a run is alive."""
+_STATUS_OF = {Verdict.UNJUDGED: Status.MISSING, Verdict.HEALTHY: Status.OK}
+
+
+class State(_OrderedWord):
+    """Whether a run is alive, in the order of a run's life."""
 
     STARTING = "starting"
     LIVE = "live"
     STALLED = "stalled"
+    ENDED = "ended"
+    """Silent, without an end marker in its log."""
     FINISHED = "finished"
     DIED = "died"
-    UNKNOWN = "unknown"
 
 
 # --- what a parser answers -------------------------------------------------------------------

@@ -91,7 +91,7 @@ def _report(every: Sequence[tuple[str, Summary]]) -> str:
     if len(every) == 1:
         return texts[0]
     if len(every) > MOST_REPORTS:
-        texts = [text for text, told in every if told.in_trouble][:MOST_REPORTS]
+        texts = [text for text, told in every if told.verdict.is_trouble][:MOST_REPORTS]
     table = summary_lines([told for _, told in every], len(texts))
     return "\n\n".join([*texts, "\n".join(table)])
 

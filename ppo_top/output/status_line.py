@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import State
+from ppo_top.model import State, Status
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, duration
+from ppo_top.text.marks import MARKS
 from ppo_top.views.run_view import RunView
 
-GLYPHS = {"crit": "✗", "warn": "▲", "watch": "▲", "info": "✓", "healthy": "✓"}
-_TMUX = {
-    "crit": "#[fg=red,bold]",
-    "warn": "#[fg=yellow]",
-    "watch": "#[fg=yellow]",
-    "healthy": "#[fg=green]",
+TMUX_STYLES = {
+    Status.CRIT: "#[fg=red,bold]",
+    Status.WARN: "#[fg=yellow]",
+    Status.WATCH: "#[fg=yellow]",
+    Status.OK: "#[fg=green]",
 }
 MOST_CHARACTERS = 100
 
@@ -30,17 +30,16 @@ def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
         text += f" · {_others([view for _, view in pairs])}"
     text = text[:MOST_CHARACTERS]
     if fmt == "tmux":
-        return _TMUX.get(worst.verdict, "") + text.replace("#", "##") + "#[default]"
+        return TMUX_STYLES.get(worst.verdict.status, "") + text.replace("#", "##") + "#[default]"
     return text
 
 
 def _run_words(view: RunView) -> str:
-    glyph = GLYPHS.get(view.verdict, "·")
-    words = [f"{glyph} {clean(view.name)}"]
-    if view.open and view.verdict in ("crit", "warn", "watch"):
+    words = [f"{MARKS[view.verdict.status]} {clean(view.name)}"]
+    if view.open and view.verdict.is_trouble:
         words.append(clean(view.open[0].finding.title))
     else:
-        words.append(view.verdict.replace("-", " "))
+        words.append(view.verdict.words)
     if view.state is not State.LIVE:
         words.append(view.state.value)
     if view.progress.step is not None:
@@ -51,5 +50,6 @@ def _run_words(view: RunView) -> str:
 
 
 def _others(views: Sequence[RunView]) -> str:
-    counts = Counter(GLYPHS.get(view.verdict, "·") for view in views)
-    return " ".join(f"{glyph}{counts[glyph]}" for glyph in ("✗", "▲", "✓", "·") if counts[glyph])
+    counts = Counter(MARKS[view.verdict.status] for view in views)
+    worst_first = dict.fromkeys(MARKS[status] for status in reversed(Status))
+    return " ".join(f"{mark}{counts[mark]}" for mark in worst_first if counts[mark])

@@ -9,27 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ppo_top.catalogue import concept
-from ppo_top.model import Finding, Severity, Status
+from ppo_top.model import Finding, Severity, State, Status, Verdict
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import REWARDS
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, duration, healthy, number, plural
+from ppo_top.text.marks import MARKS
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 from ppo_top.views.trend import best
 
 WIDTH = 96
-GLYPHS = {
-    Status.OK: "✓",
-    Status.INFO: "i",
-    Status.WATCH: "▲",
-    Status.WARN: "▲",
-    Status.CRIT: "✗",
-    Status.WARMING_UP: "·",
-    Status.MISSING: "–",
-}
-_SEVERITY = {Severity.INFO: "i", Severity.WATCH: "▲", Severity.WARN: "▲", Severity.CRIT: "✗"}
-WORST_FIRST = ("crit", "warn", "watch", "info", "healthy", "warming up", "unjudged")
-_VERDICT = {"healthy": "✓", "crit": "✗", "warn": "▲", "watch": "▲", "info": "i"}
 
 
 class Summary(NamedTuple):
@@ -37,16 +26,17 @@ class Summary(NamedTuple):
 
     name: str
     path: str
-    verdict: str
-    state: str
+    verdict: Verdict
+    state: State
     reward: str
     since: str
     finding: str
 
     @property
-    def in_trouble(self) -> bool:
-        """Whether a finding that is worse than information is open."""
-        return self.verdict in ("crit", "warn", "watch")
+    def cells(self) -> tuple[str, ...]:
+        """The columns of the table after the mark."""
+        verdict, state = self.verdict.words, self.state.value
+        return self.name, verdict, state, self.reward, self.since, self.finding
 
 
 def summary(view: RunView) -> Summary:
@@ -56,8 +46,8 @@ def summary(view: RunView) -> Summary:
     return Summary(
         name=clean(view.name),
         path=clean(view.path),
-        verdict=view.verdict.replace("-", " "),
-        state=view.state.value,
+        verdict=view.verdict,
+        state=view.state,
         reward=next((rewards[name] for name in REWARDS if rewards.get(name)), ""),
         since=count(worst.since.step) if worst is not None else "",
         finding=clean(worst.title) if worst is not None else "",
@@ -66,17 +56,18 @@ def summary(view: RunView) -> Summary:
 
 def summary_lines(runs: Sequence[Summary], reported: int) -> Iterator[str]:
     """Several runs as a table in the order given, and how many they are of each verdict."""
-    heads = Summary("run", "", "verdict", "state", "reward", "since", "finding")
-    wide = [max(len(row[at]) for row in (heads, *runs)) for at in range(len(heads))]
-    for sign, row in ((" ", heads), *((_VERDICT.get(run.verdict, "·"), run) for run in runs)):
-        name, _, verdict, state = (text.ljust(wide[at]) for at, text in enumerate(row[:4]))
-        reward, since = row.reward.rjust(wide[4]), row.since.rjust(wide[5])
-        line = f"{sign} {name}  {verdict}  {state}  {reward}  {since}  {row.finding}"
-        yield line.rstrip()
+    heads = ("run", "verdict", "state", "reward", "since", "finding")
+    rows: list[tuple[str, tuple[str, ...]]] = [(" ", heads)]
+    rows += [(MARKS[run.verdict.status], run.cells) for run in runs]
+    wide = [max(len(cells[at]) for _, cells in rows) for at in range(len(heads))]
+    for sign, cells in rows:
+        name, verdict, state = (text.ljust(wide[at]) for at, text in enumerate(cells[:3]))
+        reward, since = cells[3].rjust(wide[3]), cells[4].rjust(wide[4])
+        yield f"{sign} {name}  {verdict}  {state}  {reward}  {since}  {cells[5]}".rstrip()
     verdicts = Counter(run.verdict for run in runs)
-    sums = ", ".join(f"{count(verdicts[word])} {word}" for word in WORST_FIRST if verdicts[word])
-    yield f"{plural(len(runs), 'run')}: {sums}"
-    more = [run for run in runs if run.in_trouble][reported:]
+    sums = [f"{count(verdicts[each])} {each.words}" for each in reversed(Verdict) if verdicts[each]]
+    yield f"{plural(len(runs), 'run')}: {', '.join(sums)}"
+    more = [run for run in runs if run.verdict.is_trouble][reported:]
     if more:
         yield (
             f"{plural(len(more), 'more run')} in trouble without a report above: "
@@ -86,7 +77,7 @@ def summary_lines(runs: Sequence[Summary], reported: int) -> Iterator[str]:
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run, line by line, without colours."""
-    yield f"{_VERDICT.get(view.verdict, '·')} {clean(view.name)}: {view.verdict.replace('-', ' ')}"
+    yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict.words}"
     yield f"  {_facts(view)}"
     for opened in view.open:
         yield ""
@@ -121,7 +112,7 @@ def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
     finding = opened.finding
     lasted = f", {duration(opened.seconds)}" if opened.seconds else ""
     yield (
-        f"  {_SEVERITY[opened.severity]} {opened.severity.word.upper()}  {clean(finding.title)}"
+        f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
         f"  [{finding.rule}]  since step {count(finding.since.step)}"
         f" ({plural(opened.rows, 'update')}{lasted})"
     )
@@ -139,7 +130,7 @@ def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
 def _past_line(finding: Finding) -> str:
     cleared = count(finding.cleared.step) if finding.cleared else ""
     return (
-        f"{_SEVERITY[finding.severity]} {finding.title} [{finding.rule}], "
+        f"{MARKS[finding.severity.status]} {finding.title} [{finding.rule}], "
         f"step {count(finding.since.step)} to {cleared}: {finding.message}"
     )
 
@@ -149,10 +140,10 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
     for row in rows:
         label = clean(row.label).ljust(width)
         if row.status is Status.MISSING:
-            yield from _wrap(row.note, f"    {GLYPHS[row.status]} {label}  ", " " * (width + 8))
+            yield from _wrap(row.note, f"    {MARKS[row.status]} {label}  ", " " * (width + 8))
             continue
         parts = [part for part in (healthy(row.healthy), row.note) if part]
-        yield f"    {GLYPHS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
+        yield f"    {MARKS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
 
 
 def _skipped(run: Run) -> Iterator[str]:

@@ -24,22 +24,6 @@ AT_CEILING = "at-ceiling"
 STAND_INS = {"approx_kl": "approx_kl_k1"}
 """Some trainers log a plainer estimate of the same: it is shown where the first is not logged."""
 
-_STATUS = {
-    Severity.INFO: Status.INFO,
-    Severity.WATCH: Status.WATCH,
-    Severity.WARN: Status.WARN,
-    Severity.CRIT: Status.CRIT,
-}
-_ORDER = [
-    Status.MISSING,
-    Status.WARMING_UP,
-    Status.OK,
-    Status.INFO,
-    Status.WATCH,
-    Status.WARN,
-    Status.CRIT,
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
@@ -108,7 +92,7 @@ def _check_row(
     note = "" if status is colour(name, value, run.profile) else "says little at the ceiling"
     if speaks is not None:
         finding, severity = speaks
-        status = max(status, _STATUS[severity], key=_ORDER.index)
+        status = worse(status, severity.status)
         note = f"since {count(finding.since.step)}"
     elif status is Status.OK and seen < SETTLED:
         status, note = Status.WARMING_UP, f"warming up {seen}/{SETTLED}"
@@ -162,9 +146,14 @@ def brought_forward(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]:
             row,
             value=value,
             text=value_text(value, concept(row.concept).fmt),
-            status=max(row.status, colour(row.concept, value, run.profile), key=_ORDER.index),
+            status=worse(row.status, colour(row.concept, value, run.profile)),
             note="still reading",
         )
+
+
+def worse(one: Status, other: Status) -> Status:
+    """The one of two that says more trouble."""
+    return one if one.rank >= other.rank else other
 
 
 def judged_concepts(run: Run) -> Iterator[str]:

@@ -59,12 +59,12 @@ def _by_rhythm(run: Run, now: float) -> Standing:
         return Standing(State.LIVE, "")
     words = f"nothing new for {duration(quiet)}"
     if quiet > max(FORGOTTEN_S, 4 * limit):
-        return Standing(State.UNKNOWN, f"{words}, no word of its end")
+        return Standing(State.ENDED, f"{words}, no word of its end")
     logs = [source.source for source in run.sources.values()]
     if _writer_gone(log.path.name for log in logs):
-        return Standing(State.UNKNOWN, f"{words}, its process is gone")
+        return Standing(State.ENDED, f"{words}, its process is gone")
     if WRITERS.gone(log.path for log in logs if log.format.held):
-        return Standing(State.UNKNOWN, f"{words}, no process has it open")
+        return Standing(State.ENDED, f"{words}, no process has it open")
     if not WRITERS.can_tell:
         words += ", and whether a process still writes cannot be told on this system"
     return Standing(State.STALLED, words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import ConfigValue, Finding, Severity, State, Status, worst
+from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, worst
 from ppo_top.rules.engine.context import REWARDS
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
@@ -27,7 +27,6 @@ class RunView:
     """A run at one moment.
 
     `row` is the row looked at (None before the first); `at_end` says that it is the newest.
-    `verdict` is `healthy`, `info`, `watch`, `warn`, `crit`, `warming-up` or `unjudged`.
     `open` holds the findings of the moment, worst first; members of an open diagnosis are its
     evidence and not repeated. `past` holds those that had cleared before, newest first.
     """
@@ -39,7 +38,7 @@ class RunView:
     family: str
     state: State
     state_text: str
-    verdict: str
+    verdict: Verdict
     headline: str
     row: int | None
     at_end: bool
@@ -89,8 +88,8 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     )
 
 
-def verdict(run: Run, row: int | None = None) -> str:
-    """One word on the run as it stood at a row (None: at its end).
+def verdict(run: Run, row: int | None = None) -> Verdict:
+    """What is to be said of the run as it stood at a row (None: at its end).
 
     What is only explained, such as a reward at its ceiling, leaves a healthy run healthy; without
     any reward to judge by it is called no more than `info`.
@@ -99,12 +98,10 @@ def verdict(run: Run, row: int | None = None) -> str:
     severity = worst(run.findings, at)
     rewarded = any(concept in run.profile.tags for concept in REWARDS)
     if severity is not None and (severity > Severity.INFO or not rewarded):
-        return severity.word
-    if at < 0:
-        return "unjudged"
-    if not run.has_concepts:
-        return "unjudged"
-    return "warming-up" if at + 1 < SETTLED else "healthy"
+        return severity.verdict
+    if at < 0 or not run.has_concepts:
+        return Verdict.UNJUDGED
+    return Verdict.WARMING_UP if at + 1 < SETTLED else Verdict.HEALTHY
 
 
 def _headline(
@@ -113,15 +110,12 @@ def _headline(
     if opened:
         first = opened[0].finding
         return f"{first.title}, since step {count(first.since.step)}"
-    word = verdict(run, row)
-    if word == "healthy":
-        return f"Healthy: {_outside([row.label for row in rows if row.status in _OUTSIDE])}"
-    if word == "warming-up":
+    now = verdict(run, row)
+    if now is Verdict.HEALTHY:
+        return f"Healthy: {_outside([row.label for row in rows if row.status.is_trouble])}"
+    if now is Verdict.WARMING_UP:
         return f"Warming up: {row + 1} of {SETTLED} updates"
     return "Nothing to judge yet"
-
-
-_OUTSIDE = (Status.WATCH, Status.WARN, Status.CRIT)
 
 
 def _outside(labels: list[str]) -> str:

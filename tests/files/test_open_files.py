@@ -157,4 +157,4 @@ def test_a_silent_run_stalls_only_while_somebody_writes_it(
         assert stood == Standing(State.STALLED, "nothing new for 10 min")
     now[0] += 60.0
     stood = standing(run, 1_760_000_600)
-    assert stood == Standing(State.UNKNOWN, "nothing new for 10 min, no process has it open")
+    assert stood == Standing(State.ENDED, "nothing new for 10 min, no process has it open")

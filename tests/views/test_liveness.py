@@ -51,7 +51,7 @@ TRACEBACK = (
 
 @pytest.mark.parametrize(
     ("quiet", "state"),
-    [(1.0, State.LIVE), (59.0, State.LIVE), (120.0, State.STALLED), (3 * DAY, State.UNKNOWN)],
+    [(1.0, State.LIVE), (59.0, State.LIVE), (120.0, State.STALLED), (3 * DAY, State.ENDED)],
 )
 def test_a_silence_becomes_a_stall_and_then_an_end_without_a_word(
     quiet: float, state: State, tmp_path: Path
@@ -140,4 +140,4 @@ def test_a_writer_that_is_gone_has_not_stalled(tmp_path: Path) -> None:
         shutil.copy(source, folder / name)
         os.utime(folder / name, (WROTE, WROTE))
     states = [standing(only_run(tmp_path / str(n)), WROTE + HOUR).state for n in (0, 1)]
-    assert states == [State.UNKNOWN, State.STALLED]
+    assert states == [State.ENDED, State.STALLED]

@@ -13,7 +13,6 @@ from ppo_top.views.run_view import CheckRow, RunView
 
 LABEL_MOST = 20
 CURVE_LEAST, CURVE_MOST = 8, 60
-_TROUBLE = (Status.WATCH, Status.WARN, Status.CRIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def ordered(view: RunView, most: int) -> list[CheckRow]:
     ranked = sorted(
         range(len(rows)),
         key=lambda at: (
-            0 if rows[at].status in _TROUBLE else weight.get(rows[at].status, 1),
+            0 if rows[at].status.is_trouble else weight.get(rows[at].status, 1),
             not rows[at].crucial,
             at,
         ),
@@ -95,7 +94,7 @@ def _row(frame: Frame, view: RunView, row: CheckRow, columns: Widths, cells: int
         room = cells - 3 - columns.label - 2
         note = shorten(_note(frame, row) or "not logged", room) if room >= 10 else ""
         return line(sign, name, "  ", (note, "missing"))
-    tone = row.status.value if row.status in _TROUBLE else "value"
+    tone = row.status.value if row.status.is_trouble else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
     if columns.curve:
         key = ("row", row.concept, columns.curve)
@@ -125,5 +124,5 @@ def _curve(frame: Frame, view: RunView, row: CheckRow, cells: int) -> Line:
     if row.track is None or view.row is None:
         return ()
     columns = spark.extents(row.track, frame.pyramids.of(row.track), view.row, cells, 2)
-    bad = row.status.value if row.status in _TROUBLE else "watch"
+    bad = row.status.value if row.status.is_trouble else "watch"
     return spark.bars(columns, row.band, frame.glyphs, spark.Colours("curve", bad))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import State
+from ppo_top.model import State, Status
 from ppo_top.text.format import clean, count, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
     Line,
@@ -54,16 +54,16 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
     if counts.shown < counts.total:
         sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
     if counts.crit:
-        sums.append(line((f"{glyphs.verdict['crit']} {counts.crit}", "crit")))
+        sums.append(line((f"{glyphs.status[Status.CRIT]} {counts.crit}", "crit")))
     if counts.warn:
-        sums.append(line((f"{glyphs.verdict['warn']} {counts.warn}", "warn")))
+        sums.append(line((f"{glyphs.status[Status.WARN]} {counts.warn}", "warn")))
     for amount, words, style in (
         (counts.live, "live", "live"),
-        (counts.starting, "to begin", "starting"),
+        (counts.starting, "starting", "starting"),
         (counts.stalled, "stalled", "stalled"),
         (counts.died, "died", "died"),
         (counts.finished, "finished", "dim"),
-        (counts.unknown, "unknown", "dim"),
+        (counts.ended, "ended", "dim"),
     ):
         if amount:
             sums.append(line((f"{amount} {words}", style)))

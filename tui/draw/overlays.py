@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ppo_top.model import Status
 from ppo_top.tui.draw.footer import footer
 from ppo_top.tui.draw.layout import page, spelt
 from ppo_top.tui.draw.text_overlays import (
@@ -95,7 +96,7 @@ def _key_lines(key: Key, glyphs: Glyphs, cells: int) -> list[Line]:
 def _signs(frame: Frame, cells: int) -> list[Line]:
     glyphs = frame.glyphs
     meanings = (
-        *((glyphs.verdict[word], word, text) for word, text in VERDICTS),
+        *((glyphs.status[status], status.value, text) for status, text in STATUSES),
         *((sign, state.value, state.value) for state, sign in glyphs.state.items()),
         (glyphs.bad, "bad", "a value that is no number, where it happened"),
         (glyphs.above + glyphs.below, "warn", "a value beyond the drawn scale"),
@@ -111,13 +112,13 @@ def _signs(frame: Frame, cells: int) -> list[Line]:
     return rows
 
 
-VERDICTS = (
-    ("ok", "in its healthy range"),
-    ("warming-up", "too early to judge"),
-    ("missing", "not logged"),
-    ("info", "worth knowing"),
-    ("warn", "watch or warning: outside the healthy range"),
-    ("crit", "something is wrong"),
+STATUSES = (
+    (Status.OK, "in its healthy range"),
+    (Status.WARMING_UP, "too early to judge"),
+    (Status.MISSING, "not logged"),
+    (Status.INFO, "worth knowing"),
+    (Status.WARN, "watch or warning: outside the healthy range"),
+    (Status.CRIT, "something is wrong"),
 )
 
 TEXTS: dict[str, Callable[[Desk, Frame, int], list[Line]]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ppo_top.catalogue.concepts import TAG
-from ppo_top.model import Status
 from ppo_top.text.format import clean, compact, number, percent, value
 from ppo_top.tui.draw.error_box import contained
 from ppo_top.tui.graphics import braille_plot as braille
@@ -28,7 +27,6 @@ LOWEST, HIGHEST = 4, 14
 """Lines of a panel: its title and its plot."""
 
 AXIS = 7
-_TROUBLE = (Status.WATCH, Status.WARN, Status.CRIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ def drawn_tracks(
 
 def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
     """What is drawn first: the reward and what is in trouble, then what is crucial."""
-    if not at or track.status in _TROUBLE:
+    if not at or track.status.is_trouble:
         return 0
     return 1 if track.track.concept in crucial else 2
 
@@ -196,7 +194,7 @@ def _label_style(frame: Frame, cell: Cell) -> str:
 def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
     track = cell.track
     shown = value(track.latest, track.fmt)
-    style = track.status.value if track.status in _TROUBLE else ""
+    style = track.status.value if track.status.is_trouble else ""
     sign = frame.glyphs.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
@@ -217,13 +215,13 @@ def _best(frame: Frame, track: PanelTrack) -> str:
 
 
 def _colours(track: PanelTrack) -> spark.Colours:
-    return spark.Colours("curve", track.status.value if track.status in _TROUBLE else "watch")
+    return spark.Colours("curve", track.status.value if track.status.is_trouble else "watch")
 
 
 def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int, values: int) -> Line:
     track = cell.track
     shown = value(track.latest, track.fmt)
-    style = track.status.value if track.status in _TROUBLE else ""
+    style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
         (" " + label, _label_style(frame, cell)), " ", (shown.rjust(max(values, 7)), style), "  "

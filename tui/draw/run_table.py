@@ -126,7 +126,7 @@ def _entry(frame: Frame, entry: Entry, columns: Columns, cells: int) -> Line:
     room = columns.name - len(lead) + 1 - len(seeds)
     row = line(
         lead,
-        (glyphs.verdict.get(verdict, glyphs.dash), verdict),
+        (glyphs.status[verdict.status], verdict.value),
         " ",
         (shorten(name, room).ljust(room), "title" if entry.id == frame.chosen else ""),
         (seeds, "dim"),

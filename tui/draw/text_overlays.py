@@ -38,7 +38,7 @@ def finding_card(desk: Desk, frame: Frame, opened: OpenFinding, cells: int) -> l
     age = plural(opened.rows, "update")
     if opened.seconds:
         age += f", {duration(opened.seconds)}"
-    title = f"{frame.glyphs.verdict[word]} {word}  {clean(finding.title)}"
+    title = f"{frame.glyphs.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
     share = _share(desk, finding)
     since = f"since step {count(finding.since.step)} ({age}); fired at step "
@@ -82,7 +82,9 @@ def _past(frame: Frame, finding: Finding, cells: int) -> list[Line]:
     word = finding.severity.word
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
     text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
-    return [line((f" {frame.glyphs.verdict[word]} ", word), shorten(text, cells - 3))]
+    return [
+        line((f" {frame.glyphs.status[finding.severity.status]} ", word), shorten(text, cells - 3))
+    ]
 
 
 def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.model import Severity
+from ppo_top.model import Severity, Verdict
 from ppo_top.text.format import count, number
 from ppo_top.tui.graphics.sparkline import merge
 from ppo_top.tui.graphics.styled_text import Line, Span, line, pack, width
@@ -60,8 +60,8 @@ def strip(frame: Frame, view: RunView, rows: int, cells: int) -> Line:
             _cell(finding.since.row, rows, cells), _cell(min(stop, rows - 1), rows, cells) + 1
         ):
             worst[cell] = max(finding.severity, worst[cell] or Severity.INFO)
-        word = finding.severity.word
-        marks[_cell(finding.opened.row, rows, cells)] = (glyphs.verdict[word], word)
+        status = finding.severity.status
+        marks[_cell(finding.opened.row, rows, cells)] = (glyphs.status[status], status.value)
     for row in view.timeline.restarts:
         marks.setdefault(_cell(row, rows, cells), (glyphs.restart, "restart"))
     spans: list[Span] = []
@@ -72,7 +72,7 @@ def strip(frame: Frame, view: RunView, rows: int, cells: int) -> Line:
             spans.append(marks[cell])
         else:
             severity = worst[cell]
-            past = "healthy" if view.verdict not in ("unjudged",) else "dim"
+            past = "dim" if view.verdict is Verdict.UNJUDGED else "healthy"
             tone = severity.word if severity is not None else past
             spans.append((glyphs.rule, tone if cell < cursor else "faint"))
     return merge(spans)

@@ -38,7 +38,7 @@ def verdict(frame: Frame, cells: int, rows: int) -> Block:
 
 def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
     """The verdict itself: sign and words, whole words only."""
-    sign = frame.glyphs.verdict.get(view.verdict, frame.glyphs.dash)
+    sign = frame.glyphs.status[view.verdict.status]
     text = clean(view.headline)
     if not view.open and len(text) > cells - 3:
         text = text.partition(":")[0]  # the values say the rest
@@ -56,7 +56,7 @@ def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
     wrapped = wrap(text, max(cells - 3, 4))
     if len(wrapped) > rows:
         wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
-    style = view.verdict
+    style = view.verdict.value
     first_line = line((f" {sign} ", style), (wrapped[0] if wrapped else "", style))
     return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
 
@@ -145,7 +145,9 @@ def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
             after += f" {dot} {hidden} more (f)"
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
         text = shorten(text, cells - 3 - len(after))
-        rows.append(line((f" {frame.glyphs.verdict[word]} ", word), text, (after, "dim")))
+        rows.append(
+            line((f" {frame.glyphs.status[opened.severity.status]} ", word), text, (after, "dim"))
+        )
     return rows
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ppo_top.model import State, Status
 from ppo_top.text.format import PLAINER
+from ppo_top.text.marks import ASCII_MARKS, MARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,6 @@ class Glyphs:
     """One set of signs; every one is a single cell wide."""
 
     status: dict[Status, str]
-    verdict: dict[str, str]
     state: dict[State, str]
     bars: str
     """Eight heights, from the lowest to the highest."""
@@ -47,25 +47,6 @@ class Glyphs:
         )
 
 
-def _statuses(
-    ok: str, info: str, watch: str, crit: str, warming: str, none: str
-) -> dict[Status, str]:
-    return {
-        Status.OK: ok,
-        Status.INFO: info,
-        Status.WATCH: watch,
-        Status.WARN: watch,
-        Status.CRIT: crit,
-        Status.WARMING_UP: warming,
-        Status.MISSING: none,
-    }
-
-
-def _verdicts(statuses: dict[Status, str], healthy: str, unjudged: str) -> dict[str, str]:
-    words = {status.value: sign for status, sign in statuses.items()}
-    return {**words, "healthy": healthy, "unjudged": unjudged}
-
-
 def _states(live: str, stalled: str, finished: str, died: str, rest: str) -> dict[State, str]:
     return {
         State.STARTING: rest,
@@ -73,16 +54,12 @@ def _states(live: str, stalled: str, finished: str, died: str, rest: str) -> dic
         State.STALLED: stalled,
         State.FINISHED: finished,
         State.DIED: died,
-        State.UNKNOWN: rest,
+        State.ENDED: rest,
     }
 
 
-_UNICODE_STATUS = _statuses("✓", "ℹ", "▲", "✗", "·", "–")
-_ASCII_STATUS = _statuses("+", "i", "!", "X", ".", "-")
-
 UNICODE = Glyphs(
-    status=_UNICODE_STATUS,
-    verdict=_verdicts(_UNICODE_STATUS, "✓", "–"),
+    status=MARKS,
     state=_states("●", "◌", "■", "†", "○"),
     bars="▁▂▃▄▅▆▇█",
     braille=True,
@@ -106,8 +83,7 @@ UNICODE = Glyphs(
 )
 
 ASCII = Glyphs(
-    status=_ASCII_STATUS,
-    verdict=_verdicts(_ASCII_STATUS, "+", "-"),
+    status=ASCII_MARKS,
     state=_states("*", "~", "#", "x", "o"),
     bars="_.,-=+*#",
     braille=False,

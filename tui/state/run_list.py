@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import concept
-from ppo_top.model import Severity, State
+from ppo_top.model import State, Verdict
 from ppo_top.rules.engine.context import REWARDS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -20,9 +20,6 @@ from ppo_top.views.run_view import verdict
 FRESH_S = 5.0
 """How long the state of a run that did not change is believed."""
 
-_WORST = ("crit", "warn", "watch", "info", "healthy", "warming-up", "unjudged")
-_TROUBLE = {"crit": 3, "warn": 2, "watch": 1}
-
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -31,7 +28,7 @@ class Known:
     id: str
     name: str
     path: str
-    verdict: str
+    verdict: Verdict
     state: State
     newest: float
     traits: Traits
@@ -57,7 +54,7 @@ class RunList:
     filter: str = ""
     fold: bool = True
     opened: set[str] = field(default_factory=set)
-    verdict_of: Callable[[Run, int | None], str] = verdict
+    verdict_of: Callable[[Run, int | None], Verdict] = verdict
     trouble_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
     """The worst open finding and the step since which it is so."""
     row_of: Callable[[Run], int | None] = lambda _run: None
@@ -167,7 +164,7 @@ def _group(name: str, members: list[Known], folded: bool) -> Entry:
     first = _entry(members[0])
     if not folded:
         return first
-    worst = min(members, key=lambda each: _WORST.index(each.verdict))
+    worst = max(members, key=lambda each: each.verdict.rank)
     state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
     return first._replace(
         name=name,
@@ -181,7 +178,8 @@ def _group(name: str, members: list[Known], folded: bool) -> Entry:
 
 
 def _rank(known: Known) -> tuple[int, float, str]:
-    return -_TROUBLE.get(known.verdict, 0), -known.newest, known.name
+    trouble = known.verdict.rank if known.verdict.is_trouble else 0
+    return -trouble, -known.newest, known.name
 
 
 def counts(every: list[Known], shown: int) -> Counts:
@@ -192,9 +190,9 @@ def counts(every: list[Known], shown: int) -> Counts:
         stalled=states[State.STALLED],
         finished=states[State.FINISHED],
         died=states[State.DIED],
-        unknown=states[State.UNKNOWN],
-        crit=sum(1 for each in every if each.verdict == Severity.CRIT.word),
-        warn=sum(1 for each in every if each.verdict in ("warn", "watch")),
+        ended=states[State.ENDED],
+        crit=sum(1 for each in every if each.verdict is Verdict.CRIT),
+        warn=sum(1 for each in every if each.verdict in (Verdict.WARN, Verdict.WATCH)),
         total=len(every),
         shown=shown,
         starting=states[State.STARTING],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ppo_top.model import Finding, State
+from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.graphics.styled_text import Line, told
 from ppo_top.tui.graphics.symbols import UNICODE, Glyphs
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
     id: str
     name: str
-    verdict: str
+    verdict: Verdict
     state: State
     size: int = 1
     folded: bool = False
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
     stalled: int = 0
     starting: int = 0
     died: int = 0
-    unknown: int = 0
+    ended: int = 0
 
 
 class Transport(NamedTuple):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ppo_top.model import Finding, State
+from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.support.acknowledgements import Memory
@@ -119,14 +119,14 @@ class Desk:
             return row
         return row_at(run, time_at(chosen, row))
 
-    def verdict_of(self, run: Run, row: int | None = None) -> str:
+    def verdict_of(self, run: Run, row: int | None = None) -> Verdict:
         """The verdict of a run, not counting what the user has acknowledged or muted."""
         return verdict_of(self.memory, run, row)
 
     def summary(self) -> str:
         """The terminal's title: how many of all runs are red."""
         every = self.known()
-        bad = sum(1 for each in every if each.verdict == "crit")
+        bad = sum(1 for each in every if each.verdict is Verdict.CRIT)
         return f"ppo-top: {bad} of {plural(len(every), 'run')} red" if bad else "ppo-top"
 
     def view(self) -> RunView | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ppo_top.model import Severity
+from ppo_top.model import Severity, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Memory
 from ppo_top.text.format import count
@@ -68,8 +68,8 @@ def calmed(memory: Memory, run: Run, view: RunView) -> RunView:
         return view
     told = tuple(opened for opened in view.open if opened.finding.rule not in noted)
     known = tuple(opened for opened in view.open if opened.finding.rule in noted)
-    word = max(opened.severity for opened in told).word if told else Severity.INFO.word
-    return replace(view, open=told + known, verdict=word)
+    worst = max((opened.severity for opened in told), default=Severity.INFO)
+    return replace(view, open=told + known, verdict=worst.verdict)
 
 
 def trouble_of(memory: Memory, run: Run, row: int | None) -> tuple[str, str]:
@@ -84,14 +84,14 @@ def trouble_of(memory: Memory, run: Run, row: int | None) -> tuple[str, str]:
     return "", ""
 
 
-def verdict_of(memory: Memory, run: Run, row: int | None) -> str:
+def verdict_of(memory: Memory, run: Run, row: int | None) -> Verdict:
     """The verdict of a run at a row, not counting what the user has acknowledged or muted."""
-    word = verdict(run, row)
-    if word not in ("watch", "warn", "crit") or not memory.notes:
-        return word
+    found = verdict(run, row)
+    if not found.is_trouble or not memory.notes:
+        return found
     at = len(run.timeline) - 1 if row is None else row
     now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
     noted = {f.rule for f, _ in now if memory.note(run.path, f.rule, f.since.step)}
     noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
     told = [severity for f, severity in now if f.rule not in noted]
-    return max(told).word if told else Severity.INFO.word
+    return max(told, default=Severity.INFO).verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.model import State
+from ppo_top.model import State, Verdict
 from ppo_top.tui.draw.layout import SIDEBAR_LEAST
 from ppo_top.tui.draw.run_table import columns_of, widest
 from ppo_top.tui.state.actions import Actions
@@ -24,7 +24,7 @@ def known(
     name: str, verdict: str = "healthy", state: State = State.LIVE, newest: float = 0
 ) -> Known:
     """A run as the list knows it."""
-    return Known(name, name, f"runs/{name}", verdict, state, newest, traits(name, {}))
+    return Known(name, name, f"runs/{name}", Verdict(verdict), state, newest, traits(name, {}))
 
 
 @pytest.fixture

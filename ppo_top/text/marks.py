@@ -1,0 +1,24 @@
+"""The sign of each status: it is never told by colour alone."""
+
+from __future__ import annotations
+
+from ppo_top.model import Status
+
+MARKS = {
+    Status.OK: "✓",
+    Status.INFO: "ℹ",
+    Status.WATCH: "▲",
+    Status.WARN: "▲",
+    Status.CRIT: "✗",
+    Status.WARMING_UP: "·",
+    Status.MISSING: "–",
+}
+ASCII_MARKS = {
+    Status.OK: "+",
+    Status.INFO: "i",
+    Status.WATCH: "!",
+    Status.WARN: "!",
+    Status.CRIT: "X",
+    Status.WARMING_UP: ".",
+    Status.MISSING: "-",
+}
