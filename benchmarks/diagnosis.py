@@ -26,42 +26,42 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.literal import Alarm, alarms
 from benchmarks.shares import quantiles, share
-from corpus.table import KINDS, RUNS, kind
+from corpus.table import CORPUS_RUNS, RUN_KINDS, run_kind
 from ppo_top.model import Finding, Row, Severity
-from ppo_top.output.backtest import reward_fell
+from ppo_top.output.backtest import reward_fall_row
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.load import load
+from ppo_top.runs.load import load_session
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
 
 WARN, CRIT = Severity.WARN, Severity.CRIT
 
-GROUPS = {
+FAULT_GROUPS = {
     "step size": ("lr-x", "clip-off", "epochs-"),
     "critic": ("critic-",),
     "never moves": ("lr-1e-8", "reward-zero", "reward-constant", "limit-short"),
 }
-BARS = {"step size": 5, "critic": 15, "never moves": 25}
+MAX_MEDIAN_DELAYS = {"step size": 5, "critic": 15, "never moves": 25}
 
 
 @dataclass
-class Verdict:
+class LabelledRun:
     """A labelled run with what was found in it. Delays are in updates since the fault began."""
 
     meta: dict[str, Any]
     findings: list[Finding]
     updates: int
     points: int
-    micros: float
-    fell: int | None
-    literal: list[Alarm]
+    micros_per_point: float
+    reward_fell_row: int | None
+    guide_alarms: list[Alarm]
     console: bool
     delay: float = math.inf
     lead: int | None = None
-    first: str = ""
-    accepted: bool = False
-    flapping: Counter[str] = field(default_factory=Counter)
+    first_rule: str = ""
+    first_is_accepted: bool = False
+    findings_by_rule: Counter[str] = field(default_factory=Counter)
 
     @property
     def onset(self) -> int:
@@ -70,10 +70,10 @@ class Verdict:
 
     def since_onset(self, least: Severity) -> list[Finding]:
         """Findings that reached a severity at or after the onset, or stood open at it."""
-        return [f for f in self.findings if reached(f, least) >= self.onset]
+        return [f for f in self.findings if row_reached(f, least) >= self.onset]
 
 
-def reached(finding: Finding, least: Severity) -> float:
+def row_reached(finding: Finding, least: Severity) -> float:
     """The row at which a finding was first this severe; -1 when it never was."""
     return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
 
@@ -84,27 +84,27 @@ def accepted_rules(meta: dict[str, Any]) -> set[str]:
     return {rule.id for rule in BY_ID.values() if wanted & set(rule.codes)}
 
 
-def judge_run(path: Path) -> Verdict | None:
+def judge_run(path: Path) -> LabelledRun | None:
     """Read and judge one run of the corpus."""
     meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
-    session = load([path], Settings(), io.StringIO())
+    session = load_session([path], Settings(), io.StringIO())
     if session is None:
         return None
     run = max(session.runs.values(), key=lambda each: len(each.timeline))
     rows = _rows(run)
     if not rows:
         return None
-    verdict = Verdict(
+    verdict = LabelledRun(
         meta=meta,
         findings=list(run.findings),
         updates=len(rows),
         points=sum(len(row.values) for row in rows),
-        micros=_cost(run, rows),
-        fell=reward_fell(run.timeline),
-        literal=list(alarms(rows, run.profile.family)),
+        micros_per_point=_cost(run, rows),
+        reward_fell_row=reward_fall_row(run.timeline),
+        guide_alarms=list(alarms(rows, run.profile.family)),
         console=(path / "console.txt").exists(),
     )
-    _name(verdict)
+    _measure_delays(verdict)
     return verdict
 
 
@@ -125,28 +125,30 @@ def _cost(run: Run, rows: Sequence[Row]) -> float:
         judge = Judge(run.profile)
         start = time.process_time()
         for row in rows:
-            judge.feed(row)
+            judge.add_row(row)
         best = min(best, time.process_time() - start)
     return 1e6 * best / points
 
 
-def _name(verdict: Verdict) -> None:
+def _measure_delays(verdict: LabelledRun) -> None:
     """What was said first, how late, and how early before the reward fell."""
     accepted = accepted_rules(verdict.meta)
     since = verdict.since_onset(WARN)
     right = [f for f in since if f.rule in accepted]
     if right:
-        row = min(reached(f, WARN) for f in right)
+        row = min(row_reached(f, WARN) for f in right)
         verdict.delay = row - verdict.onset
-        verdict.lead = verdict.fell - int(row) if verdict.fell is not None else None
+        verdict.lead = (
+            verdict.reward_fell_row - int(row) if verdict.reward_fell_row is not None else None
+        )
     if since:
-        row = min(reached(f, WARN) for f in since)
-        verdict.first = top(since, row)
-        verdict.accepted = verdict.first in accepted
-    verdict.flapping = Counter(f.rule for f in verdict.findings)
+        row = min(row_reached(f, WARN) for f in since)
+        verdict.first_rule = top_rule(since, row)
+        verdict.first_is_accepted = verdict.first_rule in accepted
+    verdict.findings_by_rule = Counter(f.rule for f in verdict.findings)
 
 
-def top(findings: Iterable[Finding], row: float) -> str:
+def top_rule(findings: Iterable[Finding], row: float) -> str:
     """The finding that stands at the top of the screen at a row: worst, then diagnoses first."""
     open_now = [(s, f) for f in findings if (s := f.severity_at(int(row))) is not None]
     absorbed = {rule for _, finding in open_now for rule in finding.members}
@@ -155,16 +157,16 @@ def top(findings: Iterable[Finding], row: float) -> str:
     return key[1].rule
 
 
-def group_of(fault: str) -> str:
+def fault_group(fault: str) -> str:
     """The kind of fault, for delays."""
-    found = (name for name, starts in GROUPS.items() if fault.startswith(starts))
+    found = (name for name, starts in FAULT_GROUPS.items() if fault.startswith(starts))
     return next(found, "other")
 
 
-def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
+def report(verdicts: Sequence[LabelledRun], title: str) -> dict[str, Any]:
     """Print the figures of one set of runs, with the bars that they are to reach."""
     healthy, harmful, harmless, failed = (
-        [v for v in verdicts if kind(v.meta) == each] for each in KINDS
+        [v for v in verdicts if run_kind(v.meta) == each] for each in RUN_KINDS
     )
     print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")
     figures = {**_harmful(harmful), **_healthy(healthy), **_rest(verdicts, harmless)}
@@ -175,23 +177,23 @@ def report(verdicts: Sequence[Verdict], title: str) -> dict[str, Any]:
     return figures
 
 
-def _harmful(runs: Sequence[Verdict]) -> dict[str, Any]:
+def _harmful(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     found = sum(bool(v.since_onset(WARN)) for v in runs)
-    right = sum(v.accepted for v in runs)
+    right = sum(v.first_is_accepted for v in runs)
     ever = sum(v.delay < math.inf for v in runs)
     print(f"harmful runs warned of          {share(found, len(runs))}   bar 95 %")
     print(f"first-named diagnosis right     {share(right, len(runs))}   bar 80 %")
     print(f"right diagnosis at any time     {share(ever, len(runs))}")
-    for group in (*GROUPS, "other"):
-        delays = [v.delay for v in runs if group_of(v.meta["fault"]) == group]
-        bar = f"   bar: median {BARS[group]}" if group in BARS else ""
+    for group in (*FAULT_GROUPS, "other"):
+        delays = [v.delay for v in runs if fault_group(v.meta["fault"]) == group]
+        bar = f"   bar: median {MAX_MEDIAN_DELAYS[group]}" if group in MAX_MEDIAN_DELAYS else ""
         print(f"  delay, {group:<14} {len(delays):>3} runs   {quantiles(delays)}{bar}")
     leads = [float(v.lead) for v in runs if v.lead is not None]
     print(f"lead before reward fell         {quantiles(leads)} ({len(leads)} runs)")
     return {"harmful": len(runs), "warned": found, "first_right": right, "ever_right": ever}
 
 
-def _healthy(runs: Sequence[Verdict]) -> dict[str, Any]:
+def _healthy(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     count = max(1, len(runs))
     crit = sum(f.severity >= CRIT for v in runs for f in v.findings)
     warn = sum(f.severity == WARN for v in runs for f in v.findings)
@@ -207,13 +209,13 @@ def _healthy(runs: Sequence[Verdict]) -> dict[str, Any]:
     return {"healthy": len(runs), "crit": crit, "warn": warn, "watch": watch}
 
 
-def _rest(runs: Sequence[Verdict], harmless: Sequence[Verdict]) -> dict[str, Any]:
+def _rest(runs: Sequence[LabelledRun], harmless: Sequence[LabelledRun]) -> dict[str, Any]:
     named = sum(bool(v.since_onset(WARN)) for v in harmless)
-    worst = max(((n, rule, v.meta["id"]) for v in runs for rule, n in v.flapping.items()),
+    worst = max(((n, rule, v.meta["id"]) for v in runs for rule, n in v.findings_by_rule.items()),
                 default=(0, "", ""))  # fmt: skip
     points = sum(v.points for v in runs)
-    micros = sum(v.micros * v.points for v in runs) / max(1, points)
-    highest = max((v.micros for v in runs), default=0.0)
+    micros = sum(v.micros_per_point * v.points for v in runs) / max(1, points)
+    highest = max((v.micros_per_point for v in runs), default=0.0)
     print(f"faults without harm, warned of  {share(named, len(harmless))} (neither hit nor miss)")
     print(f"flapping, most of one rule      {worst[0]} ({worst[1]} in {worst[2]})   bar 3")
     print(
@@ -222,18 +224,20 @@ def _rest(runs: Sequence[Verdict], harmless: Sequence[Verdict]) -> dict[str, Any
     return {"flapping": worst[0], "micros": micros, "micros_worst": highest}
 
 
-def _literal(healthy: Sequence[Verdict], harmful: Sequence[Verdict]) -> None:
+def _literal(healthy: Sequence[LabelledRun], harmful: Sequence[LabelledRun]) -> None:
     """The same figures for the guides' thresholds, each point by itself."""
-    since = [(v, [alarm for alarm in v.literal if alarm.row >= v.onset]) for v in harmful]
+    since = [(v, [alarm for alarm in v.guide_alarms if alarm.row >= v.onset]) for v in harmful]
     named = [(v, found) for v, found in since if found]
     right = [(v, found) for v, found in named if found[0].code in v.meta["expected"]]
     firsts = (
         next((a.row - v.onset for a in found if a.code in v.meta["expected"]), math.inf)
         for v, found in since
     )
-    false = [v for v in healthy if v.literal]
-    points = sum(len(v.literal) for v in healthy)
-    by_concept = Counter(concept for v in healthy for concept in {a.concept for a in v.literal})
+    false = [v for v in healthy if v.guide_alarms]
+    points = sum(len(v.guide_alarms) for v in healthy)
+    by_concept = Counter(
+        concept for v in healthy for concept in {a.concept for a in v.guide_alarms}
+    )
     print("the guides' thresholds taken literally, each point by itself:")
     print(f"  harmful runs warned of        {share(len(named), len(harmful))}")
     print(f"  first-named diagnosis right   {share(len(right), len(harmful))}")
@@ -243,20 +247,20 @@ def _literal(healthy: Sequence[Verdict], harmful: Sequence[Verdict]) -> None:
     print(f"  runs with false alarms, by    {dict(by_concept.most_common()) or 'none'}")
 
 
-def show(verdicts: Sequence[Verdict]) -> None:
+def print_runs(verdicts: Sequence[LabelledRun]) -> None:
     """A line for each run: what was found, first and when."""
     for v in verdicts:
-        loud = [f"{f.rule}@{reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
-        mark = "" if v.meta["fault"] == "none" else ("right" if v.accepted else "WRONG")
-        what = f"{v.meta['id']:<42}{kind(v.meta):<9}{mark:<6}"
-        print(f"{what}{v.delay:>5g}  {v.first:<24} {' '.join(loud)}")
+        loud = [f"{f.rule}@{row_reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
+        mark = "" if v.meta["fault"] == "none" else ("right" if v.first_is_accepted else "WRONG")
+        what = f"{v.meta['id']:<42}{run_kind(v.meta):<9}{mark:<6}"
+        print(f"{what}{v.delay:>5g}  {v.first_rule:<24} {' '.join(loud)}")
 
 
 def main() -> None:
     """Judge the corpus and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--split", choices=("check", "tune", "all"), default="all")
-    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--runs", type=Path, default=CORPUS_RUNS)
     parser.add_argument("--show", action="store_true", help="a line for each run")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
@@ -268,7 +272,7 @@ def main() -> None:
     for split in splits:
         chosen = [v for v in verdicts if v.meta["split"] == split]
         if options.show:
-            show(chosen)
+            print_runs(chosen)
         for producer in ("", *sorted({v.meta["producer"] for v in chosen})):
             some = [v for v in chosen if producer in ("", v.meta["producer"])]
             name = f"{split}, {producer or 'all'}"

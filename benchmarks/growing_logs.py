@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-COLUMNS = [
+SB3_METRICS = [
     "time/iterations", "time/total_timesteps", "time/fps", "time/time_elapsed",
     "rollout/ep_rew_mean", "rollout/ep_len_mean", "train/approx_kl", "train/clip_fraction",
     "train/clip_range", "train/entropy_loss", "train/explained_variance", "train/learning_rate",
@@ -20,7 +20,7 @@ COLUMNS = [
 """Thirty metrics as Stable-Baselines3 names them."""
 
 
-def row(number: int, chance: random.Random) -> str:
+def csv_row(number: int, chance: random.Random) -> str:
     """One update of a run that learns, in all its metrics."""
     values = [
         float(number), number * 2048.0, 1200 + chance.random() * 50, number * 1.7,
@@ -39,39 +39,39 @@ def write_run(folder: Path, rows: int) -> Path:
     chance = random.Random(folder.name)
     path = folder / "progress.csv"
     with path.open("w") as file:
-        file.write(",".join(COLUMNS) + "\n")
+        file.write(",".join(SB3_METRICS) + "\n")
         for number in range(1, rows + 1):
-            file.write(row(number, chance))
+            file.write(csv_row(number, chance))
     return path
 
 
-class Growing(Protocol):
+class GrowingLog(Protocol):
     """A log that grows."""
 
-    def update(self, number: int) -> None:
+    def write_update(self, number: int) -> None:
         """Write one update of all metrics, and flush it."""
 
     def close(self) -> None:
         """End it."""
 
 
-class Sheet:
+class GrowingCsv:
     """A `progress.csv` as Stable-Baselines3 writes it."""
 
     def __init__(self, folder: Path, before: int) -> None:
         self._path = write_run(folder, before)
         self._chance = random.Random(7)
 
-    def update(self, number: int) -> None:
+    def write_update(self, number: int) -> None:
         """A line more."""
         with self._path.open("a") as file:
-            file.write(row(number, self._chance))
+            file.write(csv_row(number, self._chance))
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-class Events:
+class GrowingEvents:
     """A TensorBoard event file; what was before came once a second, too."""
 
     def __init__(self, folder: Path, before: int) -> None:
@@ -80,15 +80,15 @@ class Events:
         self._writer = EventFileWriter(str(folder))
         self._chance = random.Random(3)
         for number in range(1, before + 1):
-            self.update(number, time.time() - (before + 1 - number))
+            self.write_update(number, time.time() - (before + 1 - number))
 
-    def update(self, number: int, when: float | None = None) -> None:
+    def write_update(self, number: int, when: float | None = None) -> None:
         """A record for each metric."""
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
 
-        texts = row(number, self._chance).strip().split(",")
-        for tag, text in zip(COLUMNS, texts, strict=True):
+        texts = csv_row(number, self._chance).strip().split(",")
+        for tag, text in zip(SB3_METRICS, texts, strict=True):
             summary = Summary(value=[Summary.Value(tag=tag, simple_value=float(text))])
             event = Event(step=number * 2048, wall_time=when or time.time(), summary=summary)
             self._writer.add_event(event)
@@ -99,7 +99,7 @@ class Events:
         self._writer.close()
 
 
-OFFLINE = """
+WANDB_WRITER = """
 import sys, wandb
 names = sys.stdin.readline().strip().split(",")
 run = wandb.init(mode="offline", dir=sys.argv[1], settings=wandb.Settings(console="off"))
@@ -111,29 +111,29 @@ run.finish()
 """
 
 
-class Offline:
+class GrowingWandb:
     """An offline run of Weights & Biases, written by its own package in the Python named."""
 
     def __init__(self, folder: Path, before: int, python: str = "python") -> None:
         folder.mkdir(parents=True)
-        arguments = [python, "-c", OFFLINE, str(folder)]
+        arguments = [python, "-c", WANDB_WRITER, str(folder)]
         pipe = subprocess.PIPE
         self._writer = subprocess.Popen(
             arguments, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
         )
         self._chance = random.Random(3)
-        self._say(",".join(COLUMNS) + "\n")
+        self._send(",".join(SB3_METRICS) + "\n")
         assert self._writer.stdout is not None
         self._writer.stdout.readline()
         for number in range(1, before + 1):
-            self.update(number)
+            self.write_update(number)
         time.sleep(5.0)  # the package writes in a process of its own
 
-    def update(self, number: int) -> None:
+    def write_update(self, number: int) -> None:
         """A step more."""
-        self._say(row(number, self._chance))
+        self._send(csv_row(number, self._chance))
 
-    def _say(self, text: str) -> None:
+    def _send(self, text: str) -> None:
         assert self._writer.stdin is not None
         self._writer.stdin.write(text)
         self._writer.stdin.flush()
@@ -143,9 +143,12 @@ class Offline:
         self._writer.communicate()
 
 
-def growing(kind: str, folder: Path, before: int, python: str) -> Growing:
+def make_growing_log(kind: str, folder: Path, before: int, python: str) -> GrowingLog:
     """A log of a kind with so many updates in it already."""
     if kind == "wandb":
-        return Offline(folder, before, python)
-    makers: dict[str, Callable[[Path, int], Growing]] = {"csv": Sheet, "tfevents": Events}
+        return GrowingWandb(folder, before, python)
+    makers: dict[str, Callable[[Path, int], GrowingLog]] = {
+        "csv": GrowingCsv,
+        "tfevents": GrowingEvents,
+    }
     return makers[kind](folder, before)

@@ -29,8 +29,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-DEMO = ROOT / "demo_logs"
-TAGS = [
+DEMO_LOGS = ROOT / "demo_logs"
+EVENT_TAGS = [
     *(f"rollout/{name}" for name in ("ep_rew_mean", "ep_len_mean")),
     *(f"train/{name}" for name in ("approx_kl", "clip_fraction", "clip_range", "entropy_loss")),
     *(f"train/{name}" for name in ("explained_variance", "learning_rate", "loss", "std")),
@@ -41,9 +41,9 @@ TAGS = [
     *("time/fps", "eval/mean_reward", "env/reward_mean", "tokens/responses_len_mean"),
 ]
 TEXT_BYTES = 6 << 20
-SERVER = "tensorboard-data-server --checksum"
-SLOW = {"event_accumulator", "tbparse", "terminalboard"}
-LABELS = {
+DATA_SERVER = "tensorboard-data-server --checksum"
+SLOW_READERS = {"event_accumulator", "tbparse", "terminalboard"}
+READER_LABELS = {
     "ppo_top": "ppo-top, all checksums",
     "ppo_top_cold": "  with the import of numpy",
     "plain": "plain read()",
@@ -53,10 +53,10 @@ LABELS = {
     "many": "ppo-top",
     "splitlines": "str.splitlines",
 }
-BARS = {SERVER: 1.8, "event_accumulator": 30.0, "tbparse": 30.0, "terminalboard": 12.0}
+MIN_SPEEDUPS = {DATA_SERVER: 1.8, "event_accumulator": 30.0, "tbparse": 30.0, "terminalboard": 12.0}
 """How many times as fast as this reader ours must be."""
-MEMORY_BAR = 150.0
-LINE_BARS = {"SB3 table": 0.105, "TRL numbers": 0.142}
+MAX_MEMORY_MB = 150.0
+MIN_LINE_RATES = {"SB3 table": 0.105, "TRL numbers": 0.142}
 """Lines a second as a share of those of str.splitlines over the same bytes, in one run.
 
 That is 1,000,000 lines of a table and 200,000 dictionaries a second on an idle core where
@@ -65,7 +65,7 @@ splitlines does 9.5 and 1.41 million of them.
 
 
 @dataclass
-class Result:
+class ReaderResult:
     """What one reader took on one input, round by round."""
 
     seconds: list[float] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Result:
         """Seconds on the clock of the middle round."""
         return statistics.median(self.seconds)
 
-    def add(self, answer: dict[str, Any]) -> None:
+    def add_round(self, answer: dict[str, Any]) -> None:
         """Take what a reader printed."""
         if "missing" in answer:
             self.missing = answer["missing"]
@@ -106,14 +106,14 @@ def write_events(path: Path, count: int) -> None:
         writer = RecordWriter(file)
         writer.write(Event(wall_time=1.8e9, file_version="brain.Event:2").SerializeToString())
         for number in range(count):
-            step, tag = divmod(number, len(TAGS))
-            value = Summary.Value(tag=TAGS[tag], simple_value=rng.gauss(0, 1))
+            step, tag = divmod(number, len(EVENT_TAGS))
+            value = Summary.Value(tag=EVENT_TAGS[tag], simple_value=rng.gauss(0, 1))
             event = Event(wall_time=1.8e9 + number * 1e-4, step=step * 64)
             event.summary.value.append(value)
             writer.write(event.SerializeToString())
 
 
-def child(reader: str, path: Path) -> dict[str, Any]:
+def run_reader(reader: str, path: Path) -> dict[str, Any]:
     """Run one reader in a new process."""
     command = [sys.executable, str(HERE / "ingest_readers.py"), reader, str(path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
@@ -152,32 +152,36 @@ def data_server(folder: Path) -> dict[str, Any]:
     }
 
 
-def compare_events(path: Path, rounds: int, slow_rounds: int) -> dict[str, Result]:
+def compare_events(path: Path, rounds: int, slow_rounds: int) -> dict[str, ReaderResult]:
     """All readers of event files, taking turns."""
-    fast = ["ppo_top", "ppo_top_cold", SERVER, "plain"]
-    results = {name: Result() for name in (*fast, *sorted(SLOW))}
+    fast = ["ppo_top", "ppo_top_cold", DATA_SERVER, "plain"]
+    results = {name: ReaderResult() for name in (*fast, *sorted(SLOW_READERS))}
     for turn in range(rounds):
         for name, result in results.items():
-            if result.missing or (name in SLOW and turn >= slow_rounds):
+            if result.missing or (name in SLOW_READERS and turn >= slow_rounds):
                 continue
-            result.add(data_server(path.parent) if name == SERVER else child(name, path))
-            print(f"  round {turn + 1}: {LABELS.get(name, name)}", file=sys.stderr, flush=True)
+            result.add_round(
+                data_server(path.parent) if name == DATA_SERVER else run_reader(name, path)
+            )
+            print(
+                f"  round {turn + 1}: {READER_LABELS.get(name, name)}", file=sys.stderr, flush=True
+            )
     return results
 
 
-def show_events(results: dict[str, Result], events: int, size: int) -> list[str]:
+def show_events(results: dict[str, ReaderResult], events: int, size: int) -> list[str]:
     """Print the table; return the bars that were missed."""
     ours = results["ppo_top"]
     head = f"{'event file':33}{'points/s':>12}{'MB/s':>8}{'clock s':>9}{'cpu s':>8}"
     print(f"\n{head}{'memory MB':>11}{'ours is':>9}   bar")
     missed = []
     for name, result in results.items():
-        label = LABELS.get(name, name)
+        label = READER_LABELS.get(name, name)
         if result.missing:
             print(f"{label:33}  not installed: {result.missing}")
             continue
         ratio = result.median / ours.median
-        bar = BARS.get(name)
+        bar = MIN_SPEEDUPS.get(name)
         rate, speed = events / result.median, size / result.median / 1e6
         verdict = f">= {bar:g}x {'ok' if ratio >= bar else 'MISSED'}" if bar else ""
         shown = f"{rate:12,.0f}{speed:8.1f}{result.clock:9.2f}{result.median:8.2f}"
@@ -186,7 +190,7 @@ def show_events(results: dict[str, Result], events: int, size: int) -> list[str]
             missed.append(label)
         if result.points not in (0, events):
             missed.append(f"{label} read {result.points} of {events} points")
-    if ours.megabytes >= MEMORY_BAR:
+    if ours.megabytes >= MAX_MEMORY_MB:
         missed.append(f"memory {ours.megabytes:.0f} MB")
     return missed
 
@@ -195,13 +199,13 @@ def write_texts(folder: Path) -> dict[str, Path]:
     """Real logs over and over, up to some megabytes each."""
     made = {}
     for label, source, head, pattern in (
-        ("SB3 table", DEMO / "sb3_cartpole" / "stdout.log", 0, b""),
+        ("SB3 table", DEMO_LOGS / "sb3_cartpole" / "stdout.log", 0, b""),
         ("TRL numbers", ROOT / "tests/data/trl_0.11.4/ppov2/stdout.log", 0, b"{'"),
-        ("TRL strings", DEMO / "trl_grpo" / "stdout.log", 0, b"{'"),
-        ("TRL with its bar", DEMO / "trl_grpo" / "stdout.log", 0, b""),
-        ("custom console", DEMO / "torch_cartpole" / "stdout.log", 0, b""),
-        ("CSV", DEMO / "sb3_cartpole" / "progress.csv", 1, b""),
-        ("JSON lines", DEMO / "sb3_cartpole" / "progress.json", 0, b""),
+        ("TRL strings", DEMO_LOGS / "trl_grpo" / "stdout.log", 0, b"{'"),
+        ("TRL with its bar", DEMO_LOGS / "trl_grpo" / "stdout.log", 0, b""),
+        ("custom console", DEMO_LOGS / "torch_cartpole" / "stdout.log", 0, b""),
+        ("CSV", DEMO_LOGS / "sb3_cartpole" / "progress.csv", 1, b""),
+        ("JSON lines", DEMO_LOGS / "sb3_cartpole" / "progress.json", 0, b""),
     ):
         lines = source.read_bytes().splitlines(keepends=True)
         body = b"".join(line for line in lines[head:] if line.startswith(pattern))
@@ -218,15 +222,15 @@ def compare_texts(folder: Path, rounds: int) -> list[str]:
     print(f"\n{head}{'of read()':>12}   bar")
     missed = []
     for label, path in write_texts(folder).items():
-        results = {name: Result() for name in ("ppo_top", "splitlines", "plain")}
+        results = {name: ReaderResult() for name in ("ppo_top", "splitlines", "plain")}
         for _ in range(rounds):
             for name, result in results.items():
-                result.add(child(name, path))
+                result.add_round(run_reader(name, path))
         ours = results["ppo_top"]
         data = path.read_bytes()
         lines = len(data.splitlines())
         share = results["splitlines"].median / ours.median
-        bar = LINE_BARS.get(label)
+        bar = MIN_LINE_RATES.get(label)
         verdict = f">= {bar:.1%} {'ok' if share >= bar else 'MISSED'}" if bar else ""
         rates = f"{lines / ours.median:12,.0f}{ours.points / ours.median:13,.0f}"
         speed = f"{len(data) / ours.median / 1e6:8.1f}{share:15.1%}"
@@ -241,10 +245,10 @@ def show_wandb(rounds: int) -> None:
     from ingest_readers import copies_of
 
     path = max((ROOT / "tests" / "data" / "wandb_0.31.0").rglob("*.wandb"), key=_size)
-    result, plain = Result(), Result()
+    result, plain = ReaderResult(), ReaderResult()
     for _ in range(rounds):
-        result.add(child("many", path))
-        plain.add(child("plain", path))
+        result.add_round(run_reader("many", path))
+        plain.add_round(run_reader("plain", path))
     size = copies_of(path.read_bytes()) * _size(path)
     rate, speed = result.points / result.median, size / result.median / 1e6
     once = size / _size(path) * plain.median
@@ -270,7 +274,7 @@ def main() -> int:
         begun = time.perf_counter()
         write_events(path, chosen.events)
         took = time.perf_counter() - begun
-        print(f"{chosen.events:,} scalars, {len(TAGS)} tags, {_size(path) / 1e6:.1f} MB")
+        print(f"{chosen.events:,} scalars, {len(EVENT_TAGS)} tags, {_size(path) / 1e6:.1f} MB")
         print(f"(written by TensorBoard's writer in {took:.0f} s)", flush=True)
         results = compare_events(path, chosen.rounds, chosen.slow_rounds)
         missed = show_events(results, chosen.events, _size(path))

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PIECE = 4 << 20
+READ_CHUNK_BYTES = 4 << 20
 """The size of piece in which ppo-top reads a file."""
 
 
-class Missing(Exception):
+class ReaderMissing(Exception):
     """A reader that is not installed."""
 
 
@@ -35,17 +35,17 @@ def ppo_top(path: Path) -> Callable[[], int]:
 def ppo_top_cold(path: Path) -> Callable[[], int]:
     """Our parser of whatever format the file has, with every checksum; columns are kept."""
     from ppo_top.model import Series
-    from ppo_top.parsers import claim
+    from ppo_top.parsers import detect_format
 
     head = path.read_bytes()[:4096]
-    found = claim(path.name, head)
+    found = detect_format(path.name, head)
     assert found and not isinstance(found, bool) and found.parser
     parser = found.parser()
     series: dict[str, Series] = {}
 
     def read() -> int:
         with path.open("rb") as file:
-            while data := file.read(PIECE):
+            while data := file.read(READ_CHUNK_BYTES):
                 for points in parser.feed(data).points:
                     series.setdefault(points.tag, Series(points.tag)).extend(points)
         return sum(map(len, series.values()))
@@ -55,10 +55,10 @@ def ppo_top_cold(path: Path) -> Callable[[], int]:
 
 def many(path: Path) -> Callable[[], int]:
     """Our parser on many copies of one small file, a new parser for each."""
-    from ppo_top.parsers import claim
+    from ppo_top.parsers import detect_format
 
     data = path.read_bytes()
-    found = claim(path.name, data[:4096])
+    found = detect_format(path.name, data[:4096])
     assert found and not isinstance(found, bool) and found.parser
     make, copies = found.parser, copies_of(data)
 
@@ -89,7 +89,7 @@ def event_accumulator(path: Path) -> Callable[[], int]:
     try:
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     except ImportError as error:
-        raise Missing("pip install tensorboard") from error
+        raise ReaderMissing("pip install tensorboard") from error
     reader = EventAccumulator(str(path), {"scalars": 0})
 
     def read() -> int:
@@ -104,7 +104,7 @@ def tbparse(path: Path) -> Callable[[], int]:
     try:
         from tbparse import SummaryReader
     except ImportError as error:
-        raise Missing("pip install tbparse") from error
+        raise ReaderMissing("pip install tbparse") from error
     return lambda: len(SummaryReader(str(path), extra_columns={"wall_time"}).scalars)
 
 
@@ -113,7 +113,7 @@ def terminalboard(path: Path) -> Callable[[], int]:
     try:
         from terminalboard.reader import LightReader
     except ImportError as error:
-        raise Missing("pip install terminalboard") from error
+        raise ReaderMissing("pip install terminalboard") from error
     reader: Any = LightReader(str(path.parent))
 
     def read() -> int:
@@ -143,7 +143,7 @@ def main() -> None:
     name, path = sys.argv[1], Path(sys.argv[2])
     try:
         read = READERS[name](path)
-    except Missing as missing:
+    except ReaderMissing as missing:
         print(json.dumps({"missing": str(missing)}))
         return
     begun = time.perf_counter(), time.process_time()

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ppo_top.model import Row
 
-FORGIVEN = 3
+UNJUDGED_ROWS = 3
 """The first rows in which explained variance may be at or below 0."""
 
-CODES = {
+CODE_BY_CONCEPT = {
     "approx_kl": "P1",
     "approx_kl_k1": "P1",
     "clip_fraction": "P2",
@@ -42,14 +42,14 @@ def alarms(rows: Sequence[Row], family: str) -> Iterator[Alarm]:
         bad = [name for name, value in row.values.items() if math.isnan(value)]
         yield from (Alarm(number, name, "N1") for name in bad)
         outside = [*_outside(row, family, number), *_spike(row, losses)]
-        yield from (Alarm(number, name, CODES.get(name, "")) for name in outside)
+        yield from (Alarm(number, name, CODE_BY_CONCEPT.get(name, "")) for name in outside)
 
 
 def _outside(row: Row, family: str, number: int) -> Iterator[str]:
     limits = _LIMITS.get(family, {})
     for name, value in row.values.items():
         low, high = limits.get(name, (-math.inf, math.inf))
-        forgiven = name == "explained_variance" and number < FORGIVEN
+        forgiven = name == "explained_variance" and number < UNJUDGED_ROWS
         if (value < low or value > high) and not forgiven:
             yield name
 

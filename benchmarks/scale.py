@@ -24,19 +24,19 @@ from pathlib import Path
 
 from ppo_top.files.follower import Follower
 from ppo_top.runs.run import Run
-from ppo_top.runs.session import MOST_WAITING, Session
+from ppo_top.runs.session import MAX_UNJUDGED_POINTS, Session
 from ppo_top.settings import Settings
 
-TAGS = [
+SCALE_TAGS = [
     *(f"rollout/ep_{name}_mean" for name in ("rew", "len")),
     *(f"train/{name}" for name in ("approx_kl", "clip_fraction", "entropy_loss", "value_loss")),
     *(f"train/{name}" for name in ("explained_variance", "learning_rate", "loss", "std")),
     *(f"extra/metric_{number}" for number in range(20)),
 ]
 FILES_PER_FOLDER = 20
-AGE_S = 3600.0
+RUN_AGE_S = 3600.0
 """The runs were last written an hour ago."""
-BARS = {"first_s": 2.0, "memory_mb": 250.0, "idle_percent": 2.0}
+MAX_FIGURES = {"first_s": 2.0, "memory_mb": 250.0, "idle_percent": 2.0}
 
 
 # --- making --------------------------------------------------------------------------------------
@@ -50,13 +50,13 @@ def make_events(folder: Path, points: int) -> Path:
 
     writer = EventFileWriter(str(folder))
     for step in range(points):
-        for number, tag in enumerate(TAGS):
+        for number, tag in enumerate(SCALE_TAGS):
             value = 0.01 + 0.001 * ((step * 31 + number) % 7)
             summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
             writer.add_event(Event(wall_time=1.7e9 + step, step=step * 2048, summary=summary))
     writer.close()
     events = next(folder.glob("events*"))
-    os.utime(events, (time.time() - AGE_S, time.time() - AGE_S))
+    os.utime(events, (time.time() - RUN_AGE_S, time.time() - RUN_AGE_S))
     return events
 
 
@@ -99,16 +99,16 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
     judged, most, chosen = False, 0.0, ""
     while not judged:
         slice_ = follower.poll(limit=50_000, budget=0.04)
-        session.apply(slice_.gains)
-        session.reading = slice_.more
+        session.apply(slice_.updates)
+        session.reader_has_more = slice_.more
         known = session.runs.values()
         if known and not chosen:
             chosen = next(iter(session.runs))  # what is looked at is read first
             follower.focus(session.runs[chosen].sources)
         judged = session.judge(0.02, chosen) and not slice_.more
-        while session.waiting_points > MOST_WAITING:
+        while session.unjudged_points > MAX_UNJUDGED_POINTS:
             session.judge(0.02, chosen)
-        session.slim((chosen,))
+        session.free_memory((chosen,))
         most = max(most, resident_mb())
         note("first_s", any(len(run.timeline) for run in known))
         note("chosen_s", bool(chosen) and is_complete(session.runs[chosen]))
@@ -126,7 +126,7 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
 
 def is_complete(run: Run) -> bool:
     """Whether a run has its final verdict."""
-    return run.judged and not run.reading
+    return run.judged and not run.has_more_to_read
 
 
 def idle(follower: Follower, session: Session, seconds: float) -> float:
@@ -134,12 +134,12 @@ def idle(follower: Follower, session: Session, seconds: float) -> float:
     start, end = time.process_time(), time.monotonic() + seconds
     while time.monotonic() < end:
         follower.wait(1.0)
-        session.apply(follower.poll().gains)
+        session.apply(follower.poll().updates)
         session.judge(0.02)
     return (time.process_time() - start) / seconds
 
 
-def measured(root: Path, runs: int, idle_s: float) -> dict[str, float]:
+def measure_in_child(root: Path, runs: int, idle_s: float) -> dict[str, float]:
     """The same in a process of its own."""
     command = [sys.executable, __file__, "--measure", root, "--runs", runs, "--idle", idle_s]
     done = subprocess.run(
@@ -179,7 +179,7 @@ def missed(figures: dict[str, float]) -> list[str]:
     """Bars that are not held."""
     return [
         f"{HEADINGS[name]}: {figures[name]:.2f}, at most {bar:g}"
-        for name, bar in BARS.items()
+        for name, bar in MAX_FIGURES.items()
         if figures[name] > bar
     ]
 
@@ -205,7 +205,7 @@ def main() -> int:
         for runs in options.runs:
             make_runs(root / str(runs), runs, events)
             make_unrelated(root / str(runs), options.files)
-            rows[runs] = measured(root / str(runs), runs, options.idle)
+            rows[runs] = measure_in_child(root / str(runs), runs, options.idle)
     print(table(rows))
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")

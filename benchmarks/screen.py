@@ -28,8 +28,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.growing_logs import COLUMNS, growing, write_run
-from benchmarks.terminal import Measure, Terminal
+from benchmarks.growing_logs import SB3_METRICS, make_growing_log, write_run
+from benchmarks.terminal import Measure, MeasuredTerminal
 
 
 def command(path: Path) -> list[str]:
@@ -52,10 +52,10 @@ def start_up(logs: Path, rounds: int) -> list[Measure]:
     imported = median_s([sys.executable, "-c", "import textual.app"], rounds)
     first, verdict = [], []
     for _ in range(rounds):
-        terminal = Terminal(command(logs))
-        terminal.read(10, lambda seen: b"ppo-top" in seen)
+        terminal = MeasuredTerminal(command(logs))
+        terminal.read_for(10, lambda seen: b"ppo-top" in seen)
         first.append(time.perf_counter() - terminal.started)
-        terminal.read(10, lambda seen: b"Healthy" in seen or b"since step" in seen)
+        terminal.read_for(10, lambda seen: b"Healthy" in seen or b"since step" in seen)
         verdict.append(time.perf_counter() - terminal.started)
         terminal.close()
     bar = (imported * 1.5 + 0.15) * 1000
@@ -66,14 +66,14 @@ def start_up(logs: Path, rounds: int) -> list[Measure]:
     ]
 
 
-def quiet(logs: Path, seconds: float) -> list[Measure]:
+def idle_cost(logs: Path, seconds: float) -> list[Measure]:
     """Bytes and processor time when nothing comes, for a run that has been silent for long."""
     for log in logs.rglob("*.csv"):
         os.utime(log, (time.time() - 7200,) * 2)
-    terminal = Terminal(command(logs))
-    terminal.read(12.0)
+    terminal = MeasuredTerminal(command(logs))
+    terminal.read_for(12.0)
     before, cpu = len(terminal.written), terminal.cpu_s()
-    terminal.read(seconds)
+    terminal.read_for(seconds)
     written, used = len(terminal.written) - before, terminal.cpu_s() - cpu
     terminal.close()
     return [
@@ -82,17 +82,17 @@ def quiet(logs: Path, seconds: float) -> list[Measure]:
     ]
 
 
-def busy(folder: Path, kind: str, per_second: float, seconds: float) -> list[Measure]:
+def update_cost(folder: Path, kind: str, per_second: float, seconds: float) -> list[Measure]:
     """Bytes and processor time while 30 metrics change so often."""
-    log = growing(kind, folder / "run", 120, sys.executable)
-    terminal = Terminal(command(folder))
-    terminal.read(5.0)
+    log = make_growing_log(kind, folder / "run", 120, sys.executable)
+    terminal = MeasuredTerminal(command(folder))
+    terminal.read_for(5.0)
     before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
     number = 121
     while time.perf_counter() - begin < seconds:
-        log.update(number)
+        log.write_update(number)
         number += 1
-        terminal.read(max(0.0, begin + (number - 121) / per_second - time.perf_counter()))
+        terminal.read_for(max(0.0, begin + (number - 121) / per_second - time.perf_counter()))
     taken = time.perf_counter() - begin
     written, used = len(terminal.written) - before, terminal.cpu_s() - cpu
     terminal.close()
@@ -105,32 +105,32 @@ def busy(folder: Path, kind: str, per_second: float, seconds: float) -> list[Mea
     ]
 
 
-def many(folder: Path) -> list[Measure]:
+def fifty_runs(folder: Path) -> list[Measure]:
     """Memory with 50 runs of 200 updates."""
     for number in range(50):
         write_run(folder / f"run_{number:02}", 200)
-    terminal = Terminal(command(folder))
-    terminal.read(20.0)
+    terminal = MeasuredTerminal(command(folder))
+    terminal.read_for(20.0)
     memory = terminal.memory_mb()
     terminal.close()
     return [Measure("50 runs: memory", memory, "MB", 120.0)]
 
 
-def loading(folder: Path) -> list[Measure]:
+def key_while_loading(folder: Path) -> list[Measure]:
     """How long a key takes while a million points are read."""
-    number = math.ceil(1_000_000 / len(COLUMNS))
+    number = math.ceil(1_000_000 / len(SB3_METRICS))
     write_run(folder, number)
-    terminal = Terminal(command(folder))
-    terminal.read(10, lambda seen: b"reading" in seen)
+    terminal = MeasuredTerminal(command(folder))
+    terminal.read_for(10, lambda seen: b"reading" in seen)
     taken = []
     for _ in range(40):
         taken.append(terminal.press(b"?"))
-        terminal.read(0.05)
+        terminal.read_for(0.05)
     last = f"{number * 2048:,}".encode()
     for _ in range(120):
         before = len(terminal.written)
         terminal.press(b"r")  # paints the whole screen, so that the step is written as a whole
-        terminal.read(0.5)
+        terminal.read_for(0.5)
         if last in bytes(terminal.written[before:]):
             break
     loaded = time.perf_counter() - terminal.started
@@ -143,20 +143,20 @@ def loading(folder: Path) -> list[Measure]:
     ]
 
 
-def beside(
+def measure_program(
     folder: Path, kind: str, python: str, program: list[str], seconds: float
 ) -> list[Measure]:
     """A program on a log that gains 30 values a second: start, bytes, processor, memory."""
     name = "ppo-top" if program[0] == sys.executable else " ".join(program[:2])
     place = Path(tempfile.mkdtemp(dir=folder)) / "logs"
-    log = growing(kind, place, 120, python)
-    terminal = Terminal([part.replace("{}", str(place)) for part in program])
-    first = terminal.read(10, lambda seen: len(seen) > 3000)
-    terminal.read(5.0)
+    log = make_growing_log(kind, place, 120, python)
+    terminal = MeasuredTerminal([part.replace("{}", str(place)) for part in program])
+    first = terminal.read_for(10, lambda seen: len(seen) > 3000)
+    terminal.read_for(5.0)
     before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
     for number in range(121, 121 + int(seconds)):
-        log.update(number)
-        terminal.read(max(0.0, begin + (number - 120) - time.perf_counter()))
+        log.write_update(number)
+        terminal.read_for(max(0.0, begin + (number - 120) - time.perf_counter()))
     taken = time.perf_counter() - begin
     written = len(terminal.written) - before
     found = [
@@ -187,30 +187,30 @@ def main() -> int:
         write_run(folder / "one" / "run", 40)
         steps: list[Callable[[], list[Measure]]] = [
             lambda: start_up(folder / "one", 3 if options.quick else 7),
-            lambda: quiet(folder / "one", stretch),
-            lambda: busy(folder / "slow", "csv", 1.0, stretch / 2),
-            lambda: busy(folder / "events", "tfevents", 1.0, stretch / 2),
-            lambda: busy(folder / "fast", "csv", 10.0, stretch / 2),
-            lambda: many(folder / "fifty"),
-            lambda: loading(folder / "million"),
+            lambda: idle_cost(folder / "one", stretch),
+            lambda: update_cost(folder / "slow", "csv", 1.0, stretch / 2),
+            lambda: update_cost(folder / "events", "tfevents", 1.0, stretch / 2),
+            lambda: update_cost(folder / "fast", "csv", 10.0, stretch / 2),
+            lambda: fifty_runs(folder / "fifty"),
+            lambda: key_while_loading(folder / "million"),
         ]
         if options.peer:
             programs = [command(Path("{}")), *(shlex.split(peer) for peer in options.peer)]
             about = (folder, options.log, options.python)
-            steps = [partial(beside, *about, each, stretch / 2) for each in programs]
+            steps = [partial(measure_program, *about, each, stretch / 2) for each in programs]
             options.only = None
         for step in steps if options.only is None else [steps[options.only]]:
             for measure in step():
                 measures.append(measure)
                 bar = "" if measure.bar is None else f"  (bar {measure.bar:.4g})"
-                sign = "" if measure.kept else "  MISSED"
+                sign = "" if measure.meets_bar else "  MISSED"
                 figure = f"{measure.value:10.2f} {measure.unit}"
                 print(f"{measure.name:34}{figure}{bar}{sign}", flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if options.json is not None:
         options.json.write_text(json.dumps([vars(measure) for measure in measures], indent=1))
-    return 0 if all(measure.kept for measure in measures) else 1
+    return 0 if all(measure.meets_bar for measure in measures) else 1
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-SIZE = (40, 140)
-TICKS = os.sysconf("SC_CLK_TCK")
+TERMINAL_SIZE = (40, 140)
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -29,12 +29,12 @@ class Measure:
     bar: float | None = None
 
     @property
-    def kept(self) -> bool:
+    def meets_bar(self) -> bool:
         """Whether the bar is kept."""
         return self.bar is None or self.value <= self.bar
 
 
-class Terminal:
+class MeasuredTerminal:
     """A program in a pseudo terminal whose output is counted."""
 
     def __init__(self, command: list[str]) -> None:
@@ -43,10 +43,10 @@ class Terminal:
         if self.pid == 0:
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LANG="C.UTF-8")
             os.execvp(command[0], command)
-        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
+        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", *TERMINAL_SIZE, 0, 0))
         self.written = bytearray()
 
-    def read(self, seconds: float, until: Callable[[bytes], bool] | None = None) -> float:
+    def read_for(self, seconds: float, until: Callable[[bytes], bool] | None = None) -> float:
         """Read for so long, or until something is seen; gives the seconds that it took."""
         begin = time.perf_counter()
         while (left := begin + seconds - time.perf_counter()) > 0:
@@ -62,14 +62,14 @@ class Terminal:
 
     def press(self, key: bytes) -> float:
         """Press a key; seconds until the program writes something."""
-        self.read(0.02)
+        self.read_for(0.02)
         os.write(self.handle, key)
         before = len(self.written)
-        return self.read(5.0, lambda seen: len(seen) > before)
+        return self.read_for(5.0, lambda seen: len(seen) > before)
 
     def cpu_s(self) -> float:
         """Processor time of the program so far, with all processes that it started."""
-        return sum(int(fields[11]) + int(fields[12]) for fields in self._family()) / TICKS
+        return sum(int(fields[11]) + int(fields[12]) for fields in self._family()) / CLOCK_TICKS
 
     def memory_mb(self) -> float:
         """Resident memory now, with all processes that it started."""
@@ -89,5 +89,5 @@ class Terminal:
     def close(self) -> None:
         """Quit."""
         os.kill(self.pid, signal.SIGTERM)
-        self.read(3.0, lambda _seen: bool(os.waitpid(self.pid, os.WNOHANG)[0]))
+        self.read_for(3.0, lambda _seen: bool(os.waitpid(self.pid, os.WNOHANG)[0]))
         os.close(self.handle)

@@ -11,79 +11,124 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from tasks import Task
 
-STEP_SIZE = ("P1", "P2", "P6", "P9", "C1", "C14", "O3", "E1", "E1d", "E5", "C2", "C15", "R1", "R4")
-NO_CLIP = ("P5", "C16", *STEP_SIZE)
-STANDSTILL = ("P4", "E2", "R2", "C10")
-ENTROPY_LOW = ("E1", "E1d", "E4", "C2", "C15", "P1", "P2", "C1", "C14", "P9", "R1", "R2")
-ENTROPY_HIGH = ("E2", "E4", "R2", "C10", "R6")
-CRITIC = ("V1", "V2", "V3", "V4", "C4", "R1", "R2")
-SCALE = ("V2", "V6", "C12", "V1", "E2", "R2")
-BLIND = ("R1", "R2", "R6", "E2", "V1", "V2", "V4", "C4", "C2", "E1", "C18", "C10", "P4")
-SIGN = ("R1", "R2", "R6", "E1", "C2", "E1d", "C15", "V2", "V4", "C4", "C18")
-STOPPED = ("P4", "O4", "R3", "C10", "R2")
-NOT_A_NUMBER = ("N1", "N3", "C0")
+STEP_SIZE_CODES = (
+    "P1",
+    "P2",
+    "P6",
+    "P9",
+    "C1",
+    "C14",
+    "O3",
+    "E1",
+    "E1d",
+    "E5",
+    "C2",
+    "C15",
+    "R1",
+    "R4",
+)
+NO_CLIP_CODES = ("P5", "C16", *STEP_SIZE_CODES)
+STANDSTILL_CODES = ("P4", "E2", "R2", "C10")
+ENTROPY_LOW_CODES = ("E1", "E1d", "E4", "C2", "C15", "P1", "P2", "C1", "C14", "P9", "R1", "R2")
+ENTROPY_HIGH_CODES = ("E2", "E4", "R2", "C10", "R6")
+CRITIC_CODES = ("V1", "V2", "V3", "V4", "C4", "R1", "R2")
+REWARD_SCALE_CODES = ("V2", "V6", "C12", "V1", "E2", "R2")
+BLIND_POLICY_CODES = (
+    "R1",
+    "R2",
+    "R6",
+    "E2",
+    "V1",
+    "V2",
+    "V4",
+    "C4",
+    "C2",
+    "E1",
+    "C18",
+    "C10",
+    "P4",
+)
+REWARD_SIGN_CODES = ("R1", "R2", "R6", "E1", "C2", "E1d", "C15", "V2", "V4", "C4", "C18")
+STOPPED_LEARNING_CODES = ("P4", "O4", "R3", "C10", "R2")
+NOT_A_NUMBER_CODES = ("N1", "N3", "C0")
 
 
 @dataclass(frozen=True)
-class Fault:
+class ControlFault:
     """One fault: changed hyperparameters, an altered environment, or a change in mid-run.
 
-    `environment` is a method of `Altered`; `model` one of `Change`; `scale` multiplies the
-    task's own hyperparameters, `replace` replaces them.
+    `environment` is a method of `AlteredEnvironment`; `model` one of `ModelChange`; `scale`
+    multiplies the task's own hyperparameters, `replace` replaces them.
     """
 
-    accepted: tuple[str, ...] = ()
+    accepted_codes: tuple[str, ...] = ()
     scale: tuple[tuple[str, float], ...] = ()
     replace: tuple[tuple[str, Any], ...] = ()
     environment: str = ""
     model: str = ""
     midway: bool = False
-    shorter: float = 1.0
+    length_factor: float = 1.0
 
 
-FAULTS = {
-    "none": Fault(),
-    "lr-x100": Fault(STEP_SIZE, scale=(("learning_rate", 100.0),)),
-    "lr-x30": Fault(STEP_SIZE, scale=(("learning_rate", 30.0),)),
-    "lr-1e-8": Fault(STANDSTILL, replace=(("learning_rate", 1e-8),)),
-    "clip-off": Fault(NO_CLIP, replace=(("clip_range", 10.0),)),
-    "clip-off-lr-x10": Fault(
-        NO_CLIP, scale=(("learning_rate", 10.0),), replace=(("clip_range", 10.0),)
+CONTROL_FAULTS = {
+    "none": ControlFault(),
+    "lr-x100": ControlFault(STEP_SIZE_CODES, scale=(("learning_rate", 100.0),)),
+    "lr-x30": ControlFault(STEP_SIZE_CODES, scale=(("learning_rate", 30.0),)),
+    "lr-1e-8": ControlFault(STANDSTILL_CODES, replace=(("learning_rate", 1e-8),)),
+    "clip-off": ControlFault(NO_CLIP_CODES, replace=(("clip_range", 10.0),)),
+    "clip-off-lr-x10": ControlFault(
+        NO_CLIP_CODES, scale=(("learning_rate", 10.0),), replace=(("clip_range", 10.0),)
     ),
-    "epochs-80": Fault(STEP_SIZE, replace=(("n_epochs", 80),), shorter=0.5),
-    "entropy-punished": Fault(ENTROPY_LOW, replace=(("ent_coef", -2.0),)),
-    "entropy-bonus": Fault(ENTROPY_HIGH, replace=(("ent_coef", 1.0),)),
-    "critic-untrained": Fault(CRITIC, replace=(("vf_coef", 0.0),)),
-    "reward-x1000": Fault(SCALE, environment="scale_reward"),
-    "reward-zero": Fault((*STANDSTILL, "V1", "R6"), environment="zero_reward"),
-    "reward-flipped": Fault(SIGN, environment="flip_reward"),
-    "observations-zero": Fault(BLIND, environment="zero_observation"),
-    "lr-x100-midway": Fault(STEP_SIZE, model="raise_learning_rate", midway=True),
-    "reward-flipped-midway": Fault(SIGN, environment="flip_reward", midway=True),
-    "reward-nan-midway": Fault(NOT_A_NUMBER, environment="nan_reward", midway=True),
-    "observations-zero-midway": Fault(BLIND, environment="zero_observation", midway=True),
-    "critic-reset-midway": Fault(CRITIC, model="reset_critic", midway=True),
-    "reward-x1000-midway": Fault((*SCALE, "V4", "C4"), environment="scale_reward", midway=True),
-    "gamma-0": Fault((*STANDSTILL, "R3", "R4", "R6", "V8"), replace=(("gamma", 0.0),)),
-    "gradient-tiny": Fault((*STANDSTILL, "V1"), replace=(("max_grad_norm", 1e-6),)),
-    "clip-tiny": Fault(("P2", *STANDSTILL), replace=(("clip_range", 1e-3),)),
-    "value-clip-tiny": Fault(CRITIC, replace=(("clip_range_vf", 1e-3),)),
-    "advantages-raw": Fault(STEP_SIZE, replace=(("normalize_advantage", False),)),
-    "rollout-tiny": Fault(
-        (*STEP_SIZE, "V1", "R2"), replace=(("n_steps", 16), ("batch_size", 16)), shorter=0.3
+    "epochs-80": ControlFault(STEP_SIZE_CODES, replace=(("n_epochs", 80),), length_factor=0.5),
+    "entropy-punished": ControlFault(ENTROPY_LOW_CODES, replace=(("ent_coef", -2.0),)),
+    "entropy-bonus": ControlFault(ENTROPY_HIGH_CODES, replace=(("ent_coef", 1.0),)),
+    "critic-untrained": ControlFault(CRITIC_CODES, replace=(("vf_coef", 0.0),)),
+    "reward-x1000": ControlFault(REWARD_SCALE_CODES, environment="scale_reward"),
+    "reward-zero": ControlFault((*STANDSTILL_CODES, "V1", "R6"), environment="zero_reward"),
+    "reward-flipped": ControlFault(REWARD_SIGN_CODES, environment="flip_reward"),
+    "observations-zero": ControlFault(BLIND_POLICY_CODES, environment="zero_observation"),
+    "lr-x100-midway": ControlFault(STEP_SIZE_CODES, model="raise_learning_rate", midway=True),
+    "reward-flipped-midway": ControlFault(
+        REWARD_SIGN_CODES, environment="flip_reward", midway=True
     ),
-    "observations-x1e4": Fault((*BLIND, *STEP_SIZE), environment="huge_observation"),
-    "reward-noise": Fault((*CRITIC, "C4", "V6", "R4", "E2", "C12"), environment="noisy_reward"),
-    "lr-0-midway": Fault(STOPPED, model="stop_learning", midway=True),
-    "policy-frozen-midway": Fault(STOPPED, model="freeze_policy", midway=True),
-    "actions-random-midway": Fault(BLIND, environment="random_action", midway=True),
-    "noise-raised-midway": Fault(
+    "reward-nan-midway": ControlFault(NOT_A_NUMBER_CODES, environment="nan_reward", midway=True),
+    "observations-zero-midway": ControlFault(
+        BLIND_POLICY_CODES, environment="zero_observation", midway=True
+    ),
+    "critic-reset-midway": ControlFault(CRITIC_CODES, model="reset_critic", midway=True),
+    "reward-x1000-midway": ControlFault(
+        (*REWARD_SCALE_CODES, "V4", "C4"), environment="scale_reward", midway=True
+    ),
+    "gamma-0": ControlFault((*STANDSTILL_CODES, "R3", "R4", "R6", "V8"), replace=(("gamma", 0.0),)),
+    "gradient-tiny": ControlFault((*STANDSTILL_CODES, "V1"), replace=(("max_grad_norm", 1e-6),)),
+    "clip-tiny": ControlFault(("P2", *STANDSTILL_CODES), replace=(("clip_range", 1e-3),)),
+    "value-clip-tiny": ControlFault(CRITIC_CODES, replace=(("clip_range_vf", 1e-3),)),
+    "advantages-raw": ControlFault(STEP_SIZE_CODES, replace=(("normalize_advantage", False),)),
+    "rollout-tiny": ControlFault(
+        (*STEP_SIZE_CODES, "V1", "R2"),
+        replace=(("n_steps", 16), ("batch_size", 16)),
+        length_factor=0.3,
+    ),
+    "observations-x1e4": ControlFault(
+        (*BLIND_POLICY_CODES, *STEP_SIZE_CODES), environment="huge_observation"
+    ),
+    "reward-noise": ControlFault(
+        (*CRITIC_CODES, "C4", "V6", "R4", "E2", "C12"), environment="noisy_reward"
+    ),
+    "lr-0-midway": ControlFault(STOPPED_LEARNING_CODES, model="stop_learning", midway=True),
+    "policy-frozen-midway": ControlFault(
+        STOPPED_LEARNING_CODES, model="freeze_policy", midway=True
+    ),
+    "actions-random-midway": ControlFault(
+        BLIND_POLICY_CODES, environment="random_action", midway=True
+    ),
+    "noise-raised-midway": ControlFault(
         ("E4", "R1", "E5", "P1", "P2", "C1", "C18", "V2", "V4"), model="raise_noise", midway=True
     ),
 }
 
 
-def hyperparameters(task: Task, fault: Fault) -> dict[str, Any]:
+def hyperparameters(task: Task, fault: ControlFault) -> dict[str, Any]:
     """Return what the algorithm is given: the task's own hyperparameters with the fault put in."""
     result: dict[str, Any] = {"learning_rate": 3e-4, **task.options}
     for name, factor in fault.scale:
@@ -91,7 +136,7 @@ def hyperparameters(task: Task, fault: Fault) -> dict[str, Any]:
     return result | dict(fault.replace)
 
 
-class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
+class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that goes wrong after `onset` steps of its own, and keeps the true returns."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], kind: str, onset: int) -> None:
@@ -142,7 +187,7 @@ class Altered(gymnasium.Wrapper[Any, Any, Any, Any]):
         return reward
 
 
-class Flipped(gymnasium.Wrapper[Any, Any, Any, Any]):
+class FlippedReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Turns the reward's sign behind the monitor: logged rightly, learnt wrongly."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], onset: int) -> None:
@@ -157,7 +202,7 @@ class Flipped(gymnasium.Wrapper[Any, Any, Any, Any]):
         return seen, sign * float(reward), ended, cut, info
 
 
-class Change(BaseCallback):
+class ModelChange(BaseCallback):
     """Changes the model itself when `onset` steps have been collected."""
 
     def __init__(self, kind: str, onset: int) -> None:

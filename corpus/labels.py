@@ -22,7 +22,7 @@ def label(runs: Path) -> None:
         ]
         judged = meta | {"failed": True} if failed(meta) else meta
         if len(healthy) >= 2:
-            judged = judged | judge(meta, healthy)
+            judged = judged | judge_harm(meta, healthy)
         if judged != meta:
             path.write_text(json.dumps(judged, indent=1) + "\n", encoding="utf-8")
 
@@ -33,7 +33,7 @@ def failed(meta: Meta) -> bool:
     return meta["fault"] == "none" and final < start - 0.1 * abs(start)
 
 
-def judge(meta: Meta, healthy: list[Meta]) -> Meta:
+def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
     """Compare a run's final true return with that of the healthy runs of the same configuration.
 
     Harmful: it died, or it ends below 80 % of the healthy gain, or more than two standard

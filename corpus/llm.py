@@ -21,16 +21,18 @@ import torch
 from labels import label
 from llm_runs import FAULTS, STEPS, TASKS, Score
 
-RUNS = Path(__file__).resolve().parent / "runs"
-CONSOLE_TAIL = 60_000  # characters kept of a run that died: all, so that it begins as the run does
+CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
+LLM_CONSOLE_CHARS = (
+    60_000  # characters kept of a run that died: all, so that it begins as the run does
+)
 HEALTHY_SEEDS = {"grpo": (1, 2, 3), "ppo": (1, 2)}  # PPO takes four times as long
-SEEDS = {
+FAULT_SEEDS = {
     "grpo": {"vowels": (11, 12), "late": (11, 12)},
     "ppo": {"vowels": (11,), "late": (11,)},
 }
 
 
-def apart(algorithm: str, task: str, fault: str, seed: int, folder: Path) -> None:
+def train_in_child(algorithm: str, task: str, fault: str, seed: int, folder: Path) -> None:
     """Train with everything printed going to a file; leave the true scores in scores.json."""
     console = os.open("console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(console, 1)
@@ -46,12 +48,12 @@ def apart(algorithm: str, task: str, fault: str, seed: int, folder: Path) -> Non
 
 def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
     """Train one run in a process of its own and keep its log, its label and its last words."""
-    folder = RUNS / run_id(algorithm, task, fault, seed)
+    folder = CORPUS_RUNS / run_id(algorithm, task, fault, seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         process = multiprocessing.get_context("fork").Process(
-            target=apart, args=(algorithm, task, fault, seed, Path(scratch))
+            target=train_in_child, args=(algorithm, task, fault, seed, Path(scratch))
         )
         process.start()
         process.join()
@@ -60,9 +62,9 @@ def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
         for state in sorted(Path().glob("logs/checkpoint-*/trainer_state.json")):
             shutil.copy(state, folder)
         if process.exitcode:
-            tail = Path("console.txt").read_text()[-CONSOLE_TAIL:]
+            tail = Path("console.txt").read_text()[-LLM_CONSOLE_CHARS:]
             (folder / "console.txt").write_text(tail, encoding="utf-8")
-        os.chdir(RUNS)
+        os.chdir(CORPUS_RUNS)
     meta = describe(algorithm, task, fault, seed) | {
         "died": bool(process.exitcode),
         "start_return": mean(means[:5]),
@@ -123,7 +125,9 @@ def main() -> None:
         for fault in FAULTS
         for task in TASKS
         for seed in (
-            SEEDS[asked.algorithm][task] if fault != "none" else HEALTHY_SEEDS[asked.algorithm]
+            FAULT_SEEDS[asked.algorithm][task]
+            if fault != "none"
+            else HEALTHY_SEEDS[asked.algorithm]
         )
         if asked.algorithm in FAULTS[fault].algorithms
     ]
@@ -131,10 +135,14 @@ def main() -> None:
         identity = run_id(asked.algorithm, task, fault, seed)
         if asked.until and time.strftime("%H:%M", time.gmtime()) >= asked.until:
             break
-        if identity not in asked.ids if asked.ids else (RUNS / identity / "meta.json").exists():
+        if (
+            identity not in asked.ids
+            if asked.ids
+            else (CORPUS_RUNS / identity / "meta.json").exists()
+        ):
             continue
         meta = train(asked.algorithm, task, fault, seed)
-        label(RUNS)
+        label(CORPUS_RUNS)
         figures = f"{meta['start_return']} -> {meta['final_return']}, {meta['seconds']} s"
         print(f"{identity}: {figures}", flush=True)
 

@@ -26,14 +26,14 @@ from transformers import (
 )
 from trl_grpo import LETTERS, MODEL, VOWELS, brief, constant, late, make_model, prompts, vowels
 
-STEPS = {"grpo": 100, "ppo": 60}
-LIMIT = {"grpo": 48, "ppo": 24}
+TRAINING_STEPS = {"grpo": 100, "ppo": 60}
+COMPLETION_TOKENS = {"grpo": 48, "ppo": 24}
 """Tokens that a completion may have."""
-PROMPT = 4  # tokens
+PROMPT_TOKENS = 4  # tokens
 
-DRIFT = ("K1", "G8", "K7", "C3", "C9")
-BABBLE = ("G2", "G4", "G5", "C8", "R1", "R6", "E3")
-LARGE_STEPS = (
+DRIFT_CODES = ("K1", "G8", "K7", "C3", "C9")
+RUNAWAY_TEXT_CODES = ("G2", "G4", "G5", "C8", "R1", "R6", "E3")
+LARGE_STEP_CODES = (
     "P1",
     "P2",
     "P3",
@@ -49,11 +49,11 @@ LARGE_STEPS = (
     "R4",
     "G1",
 )
-NOTHING = ("G1", "G9", "C5", "O2", "R2", "P4", "C10", "K3", "E2")
+NO_LEARNING_CODES = ("G1", "G9", "C5", "O2", "R2", "P4", "C10", "K3", "E2")
 
 
 @dataclass(frozen=True)
-class Task:
+class LlmTask:
     """A rule that rewards text, and the learning rate and KL weight with which it is learnt."""
 
     split: str
@@ -63,12 +63,12 @@ class Task:
     ppo: dict[str, Any]
 
 
-TASKS = {
-    "vowels": Task(
+LLM_TASKS = {
+    "vowels": LlmTask(
         "tune", "vowels", "qwen2",
         {"learning_rate": 1e-3, "beta": 0.4}, {"learning_rate": 1e-3, "kl_coef": 0.05},
     ),
-    "late": Task(
+    "late": LlmTask(
         "check", "late", "llama",
         {"learning_rate": 1.5e-3, "beta": 0.4}, {"learning_rate": 1e-3, "kl_coef": 0.03},
     ),
@@ -76,34 +76,40 @@ TASKS = {
 
 
 @dataclass(frozen=True)
-class Fault:
+class LlmFault:
     """What is changed, for which algorithms, and which rules may rightly name it."""
 
-    accepted: tuple[str, ...] = ()
+    accepted_codes: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ("grpo", "ppo")
-    rate: float = 1.0
+    learning_rate_factor: float = 1.0
     midway: bool = False
     reward: str = ""
-    limit: int = 0
+    completion_tokens: int = 0
     beta: float | None = None
 
 
-FAULTS = {
-    "none": Fault(),
-    "lr-x100": Fault((*LARGE_STEPS, *DRIFT, *BABBLE, "N1"), rate=100.0),
-    "lr-x100-midway": Fault((*LARGE_STEPS, *DRIFT, *BABBLE, "N1"), rate=100.0, midway=True),
-    "reward-constant": Fault(NOTHING, reward="constant"),
-    "limit-short": Fault(("G2", "G5", "R2"), ("grpo",), limit=4),
-    "length-hack": Fault(
+LLM_FAULTS = {
+    "none": LlmFault(),
+    "lr-x100": LlmFault(
+        (*LARGE_STEP_CODES, *DRIFT_CODES, *RUNAWAY_TEXT_CODES, "N1"), learning_rate_factor=100.0
+    ),
+    "lr-x100-midway": LlmFault(
+        (*LARGE_STEP_CODES, *DRIFT_CODES, *RUNAWAY_TEXT_CODES, "N1"),
+        learning_rate_factor=100.0,
+        midway=True,
+    ),
+    "reward-constant": LlmFault(NO_LEARNING_CODES, reward="constant"),
+    "limit-short": LlmFault(("G2", "G5", "R2"), ("grpo",), completion_tokens=4),
+    "length-hack": LlmFault(
         ("G2", "G4", "G5", "G7", "C3", "K1", "K7"), ("grpo",), reward="wordy", beta=0.0
     ),
-    "reward-nan-midway": Fault(
+    "reward-nan-midway": LlmFault(
         ("N1", "N2", "N3", "C0", "G1", "G9", "C5", "O2"), reward="nan", midway=True
     ),
 }
 
 
-class Score:
+class TrueScores:
     """Keeps the mean of the task's true reward for each batch of completions."""
 
     def __init__(self) -> None:
@@ -114,7 +120,7 @@ class Score:
         self.means.append(sum(scores) / len(scores))
 
 
-class Fast(TrainerCallback):  # type: ignore[misc]
+class RaiseLearningRate(TrainerCallback):  # type: ignore[misc]
     """Multiplies the learning rate when `onset` updates have been made."""
 
     def __init__(self, factor: float, onset: int) -> None:
@@ -138,24 +144,24 @@ class Fast(TrainerCallback):  # type: ignore[misc]
         inner.base_lrs = [self.factor * rate for rate in inner.base_lrs]
 
 
-def onset(algorithm: str, fault: Fault) -> int:
+def onset(algorithm: str, fault: LlmFault) -> int:
     """Return the update after which the fault acts."""
-    return int(0.55 * STEPS[algorithm]) if fault.midway else 0
+    return int(0.55 * TRAINING_STEPS[algorithm]) if fault.midway else 0
 
 
-def hyperparameters(algorithm: str, task: Task, fault: Fault) -> dict[str, Any]:
+def hyperparameters(algorithm: str, task: LlmTask, fault: LlmFault) -> dict[str, Any]:
     """Return what the trainer is given."""
     result = dict(getattr(task, algorithm))
     if not fault.midway:
-        result["learning_rate"] *= fault.rate
+        result["learning_rate"] *= fault.learning_rate_factor
     if fault.beta is not None:
         result["beta"] = fault.beta
     name = "max_completion_length" if algorithm == "grpo" else "response_length"
-    result[name] = fault.limit or LIMIT[algorithm]
+    result[name] = fault.completion_tokens or COMPLETION_TOKENS[algorithm]
     return result
 
 
-def build(task: Task) -> None:
+def build(task: LlmTask) -> None:
     """Write the task's model and tokenizer to MODEL."""
     make_model()
     if task.architecture == "llama":
@@ -169,7 +175,7 @@ def build(task: Task) -> None:
         LlamaForCausalLM(config).save_pretrained(MODEL)
 
 
-def grpo(task: Task, fault: Fault, seed: int, score: Score) -> None:
+def grpo(task: LlmTask, fault: LlmFault, seed: int, score: TrueScores) -> None:
     """Train with GRPO."""
     from trl import GRPOConfig, GRPOTrainer
 
@@ -178,10 +184,11 @@ def grpo(task: Task, fault: Fault, seed: int, score: Score) -> None:
         model=str(MODEL),
         reward_funcs=grpo_rewards(task, fault, score),
         train_dataset=prompts(seed),
-        callbacks=[Fast(fault.rate, onset("grpo", fault))] if fault.midway else [],
+        callbacks=fault_callbacks("grpo", fault),
         args=GRPOConfig(
-            output_dir="logs", max_steps=STEPS["grpo"], per_device_train_batch_size=64,
-            num_generations=8, logging_steps=1, save_steps=STEPS["grpo"] // 3, save_only_model=True,
+            output_dir="logs", max_steps=TRAINING_STEPS["grpo"], per_device_train_batch_size=64,
+            num_generations=8, logging_steps=1,
+            save_steps=TRAINING_STEPS["grpo"] // 3, save_only_model=True,
             save_total_limit=1, report_to="none", seed=seed, use_cpu=True, bf16=False,
             **hyperparameters("grpo", task, fault),
         ),
@@ -189,7 +196,16 @@ def grpo(task: Task, fault: Fault, seed: int, score: Score) -> None:
     trainer.train()
 
 
-def grpo_rewards(task: Task, fault: Fault, score: Score) -> list[Callable[..., list[float]]]:
+def fault_callbacks(algorithm: str, fault: LlmFault) -> list[RaiseLearningRate]:
+    """Return the callback that puts a fault into the middle of a run, where it has one."""
+    if not fault.midway:
+        return []
+    return [RaiseLearningRate(fault.learning_rate_factor, onset(algorithm, fault))]
+
+
+def grpo_rewards(
+    task: LlmTask, fault: LlmFault, score: TrueScores
+) -> list[Callable[..., list[float]]]:
     """Return the reward functions of a task, one of them spoilt by the fault."""
     rule = {"vowels": vowels, "late": late}[task.rule]
 
@@ -209,7 +225,7 @@ def grpo_rewards(task: Task, fault: Fault, score: Score) -> list[Callable[..., l
     return [true, wordy if fault.reward == "wordy" else brief]
 
 
-class Rule(nn.Module):
+class RuleRewardModel(nn.Module):
     """A reward model that is a rule: the share of response tokens that the task rewards.
 
     It answers as TRL asks a reward model: a backbone whose last hidden state `score` turns into
@@ -218,7 +234,7 @@ class Rule(nn.Module):
 
     base_model_prefix = "model"
 
-    def __init__(self, task: Task, fault: Fault, score: Score) -> None:
+    def __init__(self, task: LlmTask, fault: LlmFault, score: TrueScores) -> None:
         super().__init__()
         tokenizer = AutoTokenizer.from_pretrained(MODEL)
         letters = VOWELS if task.rule == "vowels" else [each for each in LETTERS if each >= "l"]
@@ -229,7 +245,7 @@ class Rule(nn.Module):
 
     def model(self, input_ids: torch.Tensor, **_: Any) -> SimpleNamespace:
         """Return the running share of rewarded tokens as the only hidden feature."""
-        response = input_ids[:, PROMPT:]
+        response = input_ids[:, PROMPT_TOKENS:]
         good = torch.isin(response, self.good)
         counted = (response != self.end) & (response != self.pad)
         # TRL takes a padding token that the policy writes for the end, and forgives its KL.
@@ -251,7 +267,7 @@ class Rule(nn.Module):
         return torch.full_like(hidden, 0.5) if self.fault.reward == "constant" else hidden
 
 
-def ppo(task: Task, fault: Fault, seed: int, score: Score) -> None:
+def ppo(task: LlmTask, fault: LlmFault, seed: int, score: TrueScores) -> None:
     """Train with TRL's PPO; policy and critic start from random weights."""
     from trl.experimental.ppo import PPOConfig, PPOTrainer
 
@@ -262,18 +278,20 @@ def ppo(task: Task, fault: Fault, seed: int, score: Score) -> None:
     data = prompts(seed).map(lambda row: tokenizer(row["prompt"]), remove_columns="prompt")
     trainer = PPOTrainer(
         args=PPOConfig(
-            output_dir="logs", total_episodes=64 * STEPS["ppo"], per_device_train_batch_size=64,
+            output_dir="logs", total_episodes=64 * TRAINING_STEPS["ppo"],
+            per_device_train_batch_size=64,
             gradient_accumulation_steps=1, num_mini_batches=1, num_ppo_epochs=2,
-            stop_token="eos", logging_steps=1, save_steps=STEPS["ppo"] // 3, save_total_limit=1,
+            stop_token="eos", logging_steps=1, save_steps=TRAINING_STEPS["ppo"] // 3,
+            save_total_limit=1,
             num_sample_generations=0, report_to="none", seed=seed, use_cpu=True, bf16=False,
             local_rollout_forward_batch_size=64, **hyperparameters("ppo", task, fault),
         ),
         processing_class=tokenizer,
         model=load.from_pretrained(MODEL),
         ref_model=load.from_pretrained(MODEL),
-        reward_model=Rule(task, fault, score),
+        reward_model=RuleRewardModel(task, fault, score),
         value_model=critic,
         train_dataset=data,
-        callbacks=[Fast(fault.rate, onset("ppo", fault))] if fault.midway else [],
+        callbacks=fault_callbacks("ppo", fault),
     )  # fmt: skip
     trainer.train()

@@ -1,4 +1,4 @@
-"""How many runs of which kind there are: `python corpus/table.py` prints what the README tells."""
+"""How many runs of which kind there are: `python corpus/table.py` prints the README's table."""
 
 from __future__ import annotations
 
@@ -8,46 +8,52 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-RUNS = Path(__file__).resolve().parent / "runs"
-KINDS = ("healthy", "harmful", "harmless", "failed")
+CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
+RUN_KINDS = ("healthy", "harmful", "harmless", "failed")
 
 
-def kind(meta: dict[str, Any]) -> str:
-    """What a run is by its label: one of `KINDS`."""
+def run_kind(meta: dict[str, Any]) -> str:
+    """What a run is by its label: one of `RUN_KINDS`."""
     if meta["fault"] == "none":
         return "failed" if meta.get("failed") else "healthy"
     return "harmful" if meta.get("harmful") else "harmless"
 
 
-def table() -> str:
+def runs_table() -> str:
     """A sentence with the sums, and a line for each configuration, *tune* first."""
     return "\n".join(_lines()) + "\n"
 
 
 def _lines() -> Iterator[str]:
-    metas = [json.loads(path.read_text("utf-8")) for path in sorted(RUNS.glob("*/meta.json"))]
-    sums = Counter(kind(meta) for meta in metas)
+    metas = [
+        json.loads(path.read_text("utf-8")) for path in sorted(CORPUS_RUNS.glob("*/meta.json"))
+    ]
+    sums = Counter(run_kind(meta) for meta in metas)
     yield (
         f"{len(metas)} runs: {sums['healthy']} healthy, {sums['harmful']} with a fault that did "
         f"harm, {sums['harmless']} with a fault that did none, {sums['failed']} that failed without"
         " a fault."
     )
     yield ""
-    yield "| split | algorithm | configuration | environment or task | " + " | ".join(KINDS) + " |"
+    yield (
+        "| split | algorithm | configuration | environment or task | "
+        + " | ".join(RUN_KINDS)
+        + " |"
+    )
     yield "|---|---|---|---|--:|--:|--:|--:|"
-    places = {_place(meta): Counter[str]() for meta in metas}
+    places = {_configuration(meta): Counter[str]() for meta in metas}
     for meta in metas:
-        places[_place(meta)][kind(meta)] += 1
+        places[_configuration(meta)][run_kind(meta)] += 1
     for place in sorted(places, key=lambda place: (place[0] != "tune", *place)):
-        cells = [*place, *(str(places[place][each]) for each in KINDS)]
+        cells = [*place, *(str(places[place][each]) for each in RUN_KINDS)]
         yield f"| {' | '.join(cells)} |"
 
 
-def _place(meta: dict[str, Any]) -> tuple[str, str, str, str]:
+def _configuration(meta: dict[str, Any]) -> tuple[str, str, str, str]:
     by_producer = {"trl-grpo": "TRL GRPO", "trl-ppo": "TRL PPO"}
     algorithm = by_producer.get(meta["producer"]) or f"SB3 {meta.get('algorithm', 'PPO')}"
     return meta["split"], algorithm, meta["config"], meta["environment"]
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    print(runs_table(), end="")

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Task:
+class ControlTask:
     """An environment and the hyperparameters with which `algorithm` learns it.
 
     `split` belongs to the environment: thresholds may be set on *tune* and are judged on *check*.
@@ -33,11 +33,11 @@ class Task:
 
 
 # From rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
-TASKS = {
+CONTROL_TASKS = {
     task.name: task
     for task in (
-        Task("cartpole", "CartPole-v1", "tune", 80_000),
-        Task(
+        ControlTask("cartpole", "CartPole-v1", "tune", 80_000),
+        ControlTask(
             "cartpole-zoo", "CartPole-v1", "tune", 100_000, environments=8,
             linear=("learning_rate", "clip_range"),
             options={
@@ -45,14 +45,14 @@ TASKS = {
                 "n_epochs": 20, "learning_rate": 1e-3, "clip_range": 0.2,
             },
         ),
-        Task(
+        ControlTask(
             "pendulum", "Pendulum-v1", "tune", 100_000, environments=4,
             options={
                 "n_steps": 1024, "gamma": 0.9, "learning_rate": 1e-3, "use_sde": True,
                 "sde_sample_freq": 4,
             },
         ),
-        Task(
+        ControlTask(
             "mountaincar", "MountainCarContinuous-v0", "tune", 20_000, normalize=True,
             log_interval=32,
             options={
@@ -62,31 +62,31 @@ TASKS = {
                 "policy_kwargs": {"log_std_init": -3.29, "ortho_init": False},
             },
         ),
-        Task(
+        ControlTask(
             "acrobot", "Acrobot-v1", "check", 160_000, environments=16, normalize=True,
             options={"n_steps": 256, "gae_lambda": 0.94, "n_epochs": 4},
         ),
-        Task(
+        ControlTask(
             "hopper", "Hopper-v5", "check", 80_000, normalize=True,
             options={"n_steps": 2048, "batch_size": 64, "gae_lambda": 0.95, "ent_coef": 0.0},
         ),
-        Task(
+        ControlTask(
             "lunarlander", "LunarLander-v3", "check", 200_000, environments=16,
             options={
                 "n_steps": 256, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4,
                 "ent_coef": 0.01,
             },
         ),
-        Task(
+        ControlTask(
             "frozenlake", "FrozenLake-v1", "tune", 80_000, environments=8,
             options={"n_steps": 128, "ent_coef": 0.01},
         ),
-        Task(
+        ControlTask(
             "mountaincar-discrete", "MountainCar-v0", "tune", 200_000, environments=16,
             normalize=True, log_interval=4,
             options={"n_steps": 16, "gae_lambda": 0.98, "n_epochs": 4, "ent_coef": 0.0},
         ),
-        Task(
+        ControlTask(
             "inverted-pendulum", "InvertedPendulum-v5", "tune", 16_000, normalize=True,
             options={
                 "n_steps": 32, "batch_size": 64, "gamma": 0.999, "learning_rate": 2.22425e-4,
@@ -94,7 +94,7 @@ TASKS = {
                 "max_grad_norm": 0.3, "vf_coef": 0.19816,
             },
         ),
-        Task(
+        ControlTask(
             "halfcheetah", "HalfCheetah-v5", "tune", 50_000, normalize=True,
             options={
                 "n_steps": 512, "batch_size": 64, "gamma": 0.98, "learning_rate": 2.0633e-05,
@@ -106,22 +106,22 @@ TASKS = {
                 },
             },
         ),
-        Task(
+        ControlTask(
             "reacher", "Reacher-v5", "tune", 80_000, environments=4, normalize=True,
             options={"n_steps": 256, "batch_size": 64, "gamma": 0.95, "gae_lambda": 0.95},
         ),
-        Task(
+        ControlTask(
             "swimmer", "Swimmer-v5", "tune", 80_000, environments=4, normalize=True,
             options={
                 "n_steps": 1024, "batch_size": 256, "gamma": 0.9999, "gae_lambda": 0.98,
                 "learning_rate": 6e-4,
             },
         ),
-        Task(
+        ControlTask(
             "cartpole-a2c", "CartPole-v1", "tune", 120_000, environments=8, log_interval=100,
             options={"n_steps": 5, "learning_rate": 7e-4}, algorithm="A2C",
         ),
-        Task(
+        ControlTask(
             "cartpole-dqn", "CartPole-v1", "tune", 40_000, log_interval=4, algorithm="DQN",
             options={
                 "learning_rate": 2.3e-3, "batch_size": 64, "buffer_size": 100_000,
@@ -130,44 +130,44 @@ TASKS = {
                 "exploration_final_eps": 0.04, "policy_kwargs": {"net_arch": [256, 256]},
             },
         ),
-        Task(
+        ControlTask(
             "pendulum-sac", "Pendulum-v1", "tune", 8_000, log_interval=1, algorithm="SAC",
             options={"learning_rate": 1e-3},
         ),
     )
 }  # fmt: skip
 
-START = (
+START_FAULTS = (
     "lr-x100", "lr-x30", "lr-1e-8", "clip-off", "clip-off-lr-x10", "epochs-80",
     "entropy-punished", "entropy-bonus", "critic-untrained", "reward-x1000", "reward-zero",
     "reward-flipped", "observations-zero",
 )  # fmt: skip
-MIDWAY = (
+MIDWAY_FAULTS = (
     "lr-x100-midway", "reward-flipped-midway", "reward-nan-midway", "observations-zero-midway",
     "critic-reset-midway", "reward-x1000-midway",
 )  # fmt: skip
-MAIN = (
+MAIN_FAULTS = (
     "lr-x100", "lr-1e-8", "clip-off-lr-x10", "entropy-punished", "critic-untrained",
     "lr-x100-midway", "reward-nan-midway", "critic-reset-midway",
 )  # fmt: skip
-CONFIGURED = (
+CONFIGURATION_FAULTS = (
     "gamma-0", "gradient-tiny", "clip-tiny", "value-clip-tiny", "advantages-raw", "rollout-tiny",
 )  # fmt: skip
-BROKEN = (
+BROKEN_PART_FAULTS = (
     "observations-x1e4", "reward-noise", "lr-0-midway", "policy-frozen-midway",
     "actions-random-midway", "noise-raised-midway",
 )  # fmt: skip
-OTHERS = tuple(fault for fault in START + MIDWAY if fault not in MAIN)
-SLOW = ("epochs-80",)  # eight times the work of a healthy run: on one task only
+OTHER_FAULTS = tuple(fault for fault in START_FAULTS + MIDWAY_FAULTS if fault not in MAIN_FAULTS)
+SLOW_FAULTS = ("epochs-80",)  # eight times the work of a healthy run: on one task only
 
-Wish = tuple[str, tuple[str, ...], tuple[int, ...]]
-WISHES: tuple[Wish, ...] = (
+PlannedRuns = tuple[str, tuple[str, ...], tuple[int, ...]]
+RUN_PLAN: tuple[PlannedRuns, ...] = (
     ("cartpole", ("none",), (1, 2, 3)),
-    ("cartpole", MAIN, (11,)),
+    ("cartpole", MAIN_FAULTS, (11,)),
     ("pendulum", ("none",), (1, 2, 3)),
-    ("pendulum", MAIN, (11,)),
+    ("pendulum", MAIN_FAULTS, (11,)),
     ("acrobot", ("none",), (1, 2, 3)),
-    ("acrobot", MAIN, (11,)),
+    ("acrobot", MAIN_FAULTS, (11,)),
     ("hopper", ("none",), (1, 2, 3)),
     ("cartpole-zoo", ("none",), (1, 2, 3)),
     ("mountaincar", ("none",), (1,)),
@@ -178,8 +178,8 @@ WISHES: tuple[Wish, ...] = (
     ("cartpole-a2c", ("none",), (1, 2, 3)),
     ("halfcheetah", ("none",), (1,)),
     ("reacher", ("none",), (1,)),
-    ("cartpole", CONFIGURED, (31,)),
-    ("cartpole", BROKEN, (31,)),
+    ("cartpole", CONFIGURATION_FAULTS, (31,)),
+    ("cartpole", BROKEN_PART_FAULTS, (31,)),
     ("acrobot", ("lr-x30", "clip-off", "reward-x1000", "reward-x1000-midway"), (11,)),
     ("mountaincar", ("none",), (2, 3)),
     ("lunarlander", ("none",), (1,)),
@@ -205,21 +205,21 @@ WISHES: tuple[Wish, ...] = (
     ("hopper", ("lr-x100", "entropy-punished"), (11,)),
     ("halfcheetah", ("none",), (2,)),
     ("mountaincar-discrete", ("observations-zero-midway",), (11,)),
-    ("acrobot", START + MIDWAY, (12,)),
-    ("pendulum", (*CONFIGURED, *BROKEN), (31,)),
-    ("pendulum", START + MIDWAY, (11, 12)),
-    ("cartpole", START + MIDWAY, (11, 12)),
-    ("hopper", OTHERS, (11,)),
+    ("acrobot", START_FAULTS + MIDWAY_FAULTS, (12,)),
+    ("pendulum", (*CONFIGURATION_FAULTS, *BROKEN_PART_FAULTS), (31,)),
+    ("pendulum", START_FAULTS + MIDWAY_FAULTS, (11, 12)),
+    ("cartpole", START_FAULTS + MIDWAY_FAULTS, (11, 12)),
+    ("hopper", OTHER_FAULTS, (11,)),
 )
 """Task, faults and seeds of every run; those that are needed first come first."""
 
 
-def plan() -> Iterator[tuple[str, str, int]]:
+def planned_runs() -> Iterator[tuple[str, str, int]]:
     """Name every run (task, fault, seed) once, in the order of WISHES."""
     seen = set()
-    for task, faults, seeds in WISHES:
+    for task, faults, seeds in RUN_PLAN:
         for run in ((task, fault, seed) for fault in faults for seed in seeds):
-            slow = run[1] in SLOW and (run[0] != "acrobot" or run[2] not in (11, 12))
+            slow = run[1] in SLOW_FAULTS and (run[0] != "acrobot" or run[2] not in (11, 12))
             if run not in seen and not slow:
                 seen.add(run)
                 yield run

@@ -29,9 +29,9 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 from tasks import TASKS, Task, plan
 
-RUNS = Path(__file__).resolve().parent / "runs"
+CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LAST_EPISODES = 50
-CONSOLE_TAIL = 4000  # characters kept of a run that died
+CONSOLE_TAIL_CHARS = 4000  # characters kept of a run that died
 
 
 def onset_of(task: Task, fault: Fault) -> int:
@@ -41,7 +41,7 @@ def onset_of(task: Task, fault: Fault) -> int:
     return int(0.55 * task.timesteps / task.rollout) * task.rollout
 
 
-def environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
+def make_environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
     """Build the task's environments with the fault in them, noting the innermost in `base`."""
     onset = onset_of(task, fault) // task.environments
 
@@ -66,7 +66,7 @@ def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
         options[name] = LinearSchedule(options[name], 0.0, 1.0)
     algorithm = getattr(stable_baselines3, task.algorithm)
     model = algorithm(
-        "MlpPolicy", environment(task, fault, base), seed=seed, device="cpu", **options
+        "MlpPolicy", make_environment(task, fault, base), seed=seed, device="cpu", **options
     )
     model.set_logger(configure(str(folder), ["csv"]))
     change = Change(fault.model, onset_of(task, fault))
@@ -79,7 +79,7 @@ def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
         (folder / "returns.json").write_text(json.dumps(returns), encoding="utf-8")
 
 
-def apart(task: Task, fault: Fault, seed: int, folder: Path) -> None:
+def train_in_child(task: Task, fault: Fault, seed: int, folder: Path) -> None:
     """Train with everything printed going to a file, as in a shell that redirects it."""
     console = os.open(folder / "console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(console, 1)
@@ -87,7 +87,7 @@ def apart(task: Task, fault: Fault, seed: int, folder: Path) -> None:
     learn(task, fault, seed, folder)
 
 
-def ends(returns: list[list[float]]) -> tuple[float, float]:
+def first_and_last_returns(returns: list[list[float]]) -> tuple[float, float]:
     """Return the mean true return of the first and of the last episodes over all environments."""
     share = max(2, LAST_EPISODES // len(returns))
     first = [score for env in returns for score in env[: max(1, share // 5)]]
@@ -102,17 +102,17 @@ def train(name: str, seed: int, key: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
         process = multiprocessing.get_context("fork").Process(
-            target=apart, args=(task, fault, seed, work)
+            target=train_in_child, args=(task, fault, seed, work)
         )
         process.start()
         process.join()
         seconds = time.monotonic() - started
-        first, last = ends(json.loads((work / "returns.json").read_text()))
-        folder = RUNS / run_id(name, seed, key)
+        first, last = first_and_last_returns(json.loads((work / "returns.json").read_text()))
+        folder = CORPUS_RUNS / run_id(name, seed, key)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(work / "progress.csv", folder)
         if process.exitcode:
-            tail = (work / "console.txt").read_text()[-CONSOLE_TAIL:]
+            tail = (work / "console.txt").read_text()[-CONSOLE_TAIL_CHARS:]
             (folder / "console.txt").write_text(tail, encoding="utf-8")
     meta = {
         "id": folder.name,
@@ -163,11 +163,15 @@ def main() -> None:
         identity = run_id(name, seed, key)
         if asked.until and time.strftime("%H:%M", time.gmtime()) >= asked.until:
             break
-        if identity not in asked.ids if asked.ids else (RUNS / identity / "meta.json").exists():
+        if (
+            identity not in asked.ids
+            if asked.ids
+            else (CORPUS_RUNS / identity / "meta.json").exists()
+        ):
             continue
         train(name, seed, key)
-        label(RUNS)
-        meta = json.loads((RUNS / identity / "meta.json").read_text())
+        label(CORPUS_RUNS)
+        meta = json.loads((CORPUS_RUNS / identity / "meta.json").read_text())
         print(
             f"{identity}: {meta['start_return']} -> {meta['final_return']},"
             f" harmful {meta.get('harmful')}, {meta['seconds']} s",

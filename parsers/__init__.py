@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from ppo_top.parsers.base import Format
 
-Claim = Callable[[str, bytes], Format | bool | None]
+FormatDetector = Callable[[str, bytes], Format | bool | None]
 Patterns = Sequence[re.Pattern[str]]
 
 NOT_FORMATS = ("base", "shared")
@@ -32,25 +32,25 @@ def formats() -> tuple[Format, ...]:
     return tuple(sorted(found, key=lambda each: (each.order, each.name)))
 
 
-def wanted_names() -> re.Pattern[str]:
+def file_name_pattern() -> re.Pattern[str]:
     """One pattern for the names of all formats."""
-    return re.compile("|".join(_scoped(each.names) for each in formats()) or r"(?!)")
+    return re.compile("|".join(_with_own_flags(each.name_pattern) for each in formats()) or r"(?!)")
 
 
-def _scoped(pattern: re.Pattern[str]) -> str:
+def _with_own_flags(pattern: re.Pattern[str]) -> str:
     """A pattern's text with its own flags, fit to stand inside another."""
     ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
     return f"{ignore}{pattern.pattern})"
 
 
-def claim(name: str, head: bytes) -> Format | bool | None:
+def detect_format(name: str, head: bytes) -> Format | bool | None:
     """The format of a file, by its name and first bytes.
 
     False: no format reads it, and none will. None: it cannot be told before more bytes are there.
     """
     undecided = False
     for each in formats():
-        if not each.names.search(name):
+        if not each.name_pattern.search(name):
             continue
         answer = each.claims(name, head)
         if answer:
@@ -62,20 +62,24 @@ def claim(name: str, head: bytes) -> Format | bool | None:
 def console_format(patterns: Patterns = ()) -> Format:
     """The format of a console stream, with a user's own expressions for its lines."""
     plain = next(each for each in formats() if each.console and each.parser)
-    return _with(plain, patterns)
+    return _with_patterns(plain, patterns)
 
 
-def claimer(patterns: Patterns) -> Claim:
-    """`claim`, with a user's own expressions for lines of consoles."""
+def format_detector(patterns: Patterns) -> FormatDetector:
+    """`detect_format`, with a user's own expressions for lines of consoles."""
 
     def claim_with(name: str, head: bytes) -> Format | bool | None:
-        found = claim(name, head)
-        return _with(found, patterns) if isinstance(found, Format) and found.console else found
+        found = detect_format(name, head)
+        return (
+            _with_patterns(found, patterns)
+            if isinstance(found, Format) and found.console
+            else found
+        )
 
-    return claim_with if patterns else claim
+    return claim_with if patterns else detect_format
 
 
-def _with(found: Format, patterns: Patterns) -> Format:
+def _with_patterns(found: Format, patterns: Patterns) -> Format:
     if not patterns or found.parser is None:
         return found
     return replace(found, parser=partial(found.parser, patterns))

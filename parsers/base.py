@@ -42,14 +42,14 @@ class Parser(Protocol):
 class Store(Protocol):
     """Reads a store that is not a stream of bytes; never writes and never locks it.
 
-    A store may hold several runs: each batch is of one of them and names it (`Batch.part`).
+    A store may hold several runs: each batch is of one of them and names it (`Batch.stored_run`).
     """
 
     def poll(self, limit: int) -> Batch:
         """At most about `limit` new points since the last call; empty when there is nothing new."""
         ...
 
-    def changed(self) -> bool:
+    def side_files_changed(self) -> bool:
         """A cheap look at what lies beside the file: whether another poll may give something.
 
         The file itself and its write-ahead log are looked at by the caller.
@@ -61,7 +61,7 @@ class Store(Protocol):
         ...
 
 
-Newest = Callable[[bytes, bytes], list[Points]]
+LastPointsReader = Callable[[bytes, bytes], list[Points]]
 """The points in the last bytes of a file, given its first bytes and those."""
 
 
@@ -69,25 +69,24 @@ Newest = Callable[[bytes, bytes], list[Points]]
 class Format:
     """How a format is recognised and read.
 
-    `names` matches a file's name without its folder and decides whether the file is worth
+    `name_pattern` matches a file's name without its folder and decides whether the file is worth
     opening; `claims` sees the name and the first `HEAD_BYTES` bytes (possibly none yet) and answers
     yes, no or "cannot tell yet" (None: ask again when the file has grown). Of several formats that
-    say yes the one with the lowest `order` wins. Exactly one of `parser` and `store` is set.
-    `rank` orders the sources of one run: the higher rank is charted when two hold one concept
-    (full precision before rounded, own clock before none). `console` formats also give `lines`.
-    `chained` files of one folder continue each other: a resumed run adds a file.
-    `cumulative` files hold the whole history each: of several the longest is the newest.
-    `rewritten` marks files that writers replace from the start (SB3's progress.csv): when their
-    first bytes change they are read again from the start.
-    `held` files are kept open by their writers as long as these live.
-    `newest` gives the points in the last bytes of a file, wherever in a record they begin: they are
-    shown while a long file is read, which brings them again.
-    `tag` is for files of one series that do not name it: it gives the tag by the file's path, or ""
-    when a file at such a place is none of this format.
+    say yes the one with the lowest `order` wins. Exactly one of `parser` and `store` is set. `rank`
+    orders the sources of one run: the higher rank is charted when two hold one concept (full
+    precision before rounded, own clock before none). `console` formats also give `lines`. `chained`
+    files of one folder continue each other: a resumed run adds a file. `cumulative` files hold the
+    whole history each: of several the longest is the newest. `rewritten` marks files that writers
+    replace from the start (SB3's progress.csv): when their first bytes change they are read again
+    from the start. `kept_open` files are kept open by their writers as long as these live.
+    `read_last_points` gives the points in the last bytes of a file, wherever in a record they
+    begin: they are shown while a long file is read, which brings them again. `tag_of_path` is for
+    files of one series that do not name it: it gives the tag by the file's path, or "" when a file
+    at such a place is none of this format.
     """
 
     name: str
-    names: re.Pattern[str]
+    name_pattern: re.Pattern[str]
     claims: Callable[[str, bytes], bool | None]
     order: int = 50
     rank: int = 0
@@ -97,6 +96,6 @@ class Format:
     rewritten: bool = False
     chained: bool = False
     cumulative: bool = False
-    held: bool = False
-    newest: Newest | None = None
-    tag: Callable[[str], str] | None = None
+    kept_open: bool = False
+    read_last_points: LastPointsReader | None = None
+    tag_of_path: Callable[[str], str] | None = None

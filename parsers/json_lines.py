@@ -10,65 +10,73 @@ import math
 import re
 from collections.abc import Mapping
 
-from ppo_top.model import Batch, ConfigValue, Ended, Problem, State
+from ppo_top.model import Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared import metric_names as vocabulary
-from ppo_top.parsers.shared.axes import TIMES, progress, unix
-from ppo_top.parsers.shared.columns import Sheet
-from ppo_top.parsers.shared.json_objects import flatten, load, settings_of, step_of, value_of
-from ppo_top.parsers.shared.last_values import of_lines
-from ppo_top.parsers.shared.line_splitter import LONGEST, Segment, Segments
+from ppo_top.parsers.shared import metric_names
+from ppo_top.parsers.shared.axes import TIME_KEYS, parse_unix_time, step_and_total
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.json_objects import (
+    flatten,
+    number_of,
+    parse_object,
+    settings_of,
+    step_of,
+)
+from ppo_top.parsers.shared.last_values import last_points_of_lines
+from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 
-_FINISHED = ("train_runtime", "train/train_runtime")
+_RUNTIME_KEYS = ("train_runtime", "train/train_runtime")
 
 
-class JsonLines:
+class JsonLinesParser:
     """Reads one file of JSON objects, one a line."""
 
-    def __init__(self, longest: int = LONGEST) -> None:
-        self._segments = Segments(longest)
+    def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._splitter = LineSplitter(max_line_bytes)
         self._count = 0
-        self._begin()
+        self._reset_batch()
 
-    def _begin(self) -> None:
-        self._sheet = Sheet()
+    def _reset_batch(self) -> None:
+        self._builder = ColumnBuilder()
         self._config: dict[str, ConfigValue] = {}
         self._problems: list[Problem] = []
-        self._ended: Ended | None = None
+        self._ended: RunEnd | None = None
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the file and give the complete objects."""
-        for segment in self._segments.each(data):
+        for segment in self._splitter.complete_segments(data):
             if segment.data.strip():
-                self._line(segment)
-        return self._take()
+                self._add_line(segment)
+        return self._pop_batch()
 
     def finish(self) -> Batch:
         """A last object without its line end counts when it is closed."""
-        rest = self._segments.rest()
+        rest = self._splitter.unfinished()
         if rest.data.rstrip().endswith(b"}"):
-            self._line(rest)
-        return self._take()
+            self._add_line(rest)
+        return self._pop_batch()
 
-    def _take(self) -> Batch:
-        problems = self._segments.take_problems() + self._problems
+    def _pop_batch(self) -> Batch:
+        problems = self._splitter.pop_problems() + self._problems
         problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._sheet.take(), self._config, problems=problems, ended=self._ended)
-        self._begin()
+        batch = Batch(
+            self._builder.pop_points(), self._config, problems=problems, ended=self._ended
+        )
+        self._reset_batch()
         return batch
 
-    def _line(self, segment: Segment) -> None:
-        found = load(segment.data)
+    def _add_line(self, segment: Segment) -> None:
+        found = parse_object(segment.data)
         if isinstance(found, str):
             self._problems.append(Problem(segment.offset, found))
             return
         wrapped = found.get("data")
         if isinstance(wrapped, dict) and "step" in found and len(found) <= 3:
-            self._record(wrapped, found, null=math.nan)
+            self._add_record(wrapped, found, null=math.nan)
         else:
-            self._record(found, found, null=None)
+            self._add_record(found, found, null=None)
 
-    def _record(
+    def _add_record(
         self,
         values: Mapping[str, object],
         outer: Mapping[str, object],
@@ -80,32 +88,34 @@ class JsonLines:
             self._config |= dict(settings_of(settings))
         flat = {tag: value for tag, value in flatten(values) if not tag.startswith("config/")}
         step = step_of(outer) if outer is not values else step_of(flat)
-        if (told := progress(flat)) is not None:
+        if (told := step_and_total(flat)) is not None:
             self._config["max_steps"] = told[1]
         time = time_of(outer)
         at = self._count if step is None else step
         for tag, value in flat.items():
-            point = null if value is None else value_of(tag, value)
+            point = null if value is None else number_of(tag, value)
             if point is not None:
-                self._sheet.add(tag, at, time, point)
-        self._ending(values)
+                self._builder.add_point(tag, at, time, point)
+        self._note_end(values)
 
-    def _ending(self, values: Mapping[str, object]) -> None:
+    def _note_end(self, values: Mapping[str, object]) -> None:
         if values.get("done") is True:
-            self._ended = Ended(State.FINISHED, "done: true")
-        elif any(name in values for name in _FINISHED):
-            self._ended = Ended(State.FINISHED, "train_runtime")
+            self._ended = RunEnd(State.FINISHED, "done: true")
+        elif any(name in values for name in _RUNTIME_KEYS):
+            self._ended = RunEnd(State.FINISHED, "train_runtime")
 
 
 def time_of(values: Mapping[str, object]) -> float:
     """The unix time that one of the keys says, or NaN."""
-    said = (values.get(name) for name in TIMES)
-    return next((unix(value) for value in said if isinstance(value, float | int | str)), math.nan)
+    said = (values.get(name) for name in TIME_KEYS)
+    return next(
+        (parse_unix_time(value) for value in said if isinstance(value, float | int | str)), math.nan
+    )
 
 
-_OWN_NAMES = re.compile(r"^(?:progress|result)\.json$")
-_NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
-_OTHERS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
+_LOGGER_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$")
+_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
+_FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
 """Keys of data sets, of stores with readers of their own, and of lists of single points."""
 
 
@@ -117,42 +127,44 @@ def claims(name: str, head: bytes) -> bool | None:
     if not start.startswith(b"{"):
         return False
     line, end, _ = start.partition(b"\n")
-    found = load(line)
+    found = parse_object(line)
     if isinstance(found, str):
         if not end and len(head) < HEAD_BYTES:
             return None
-        return bool(_OWN_NAMES.match(name)) and not end
-    return looks_like_metrics(found) or _later(start, found, len(head))
+        return bool(_LOGGER_FILE_NAMES.match(name)) and not end
+    return looks_like_metrics(found) or _metrics_follow(start, found, len(head))
 
 
-def _later(start: bytes, first: dict[str, object], size: int) -> bool | None:
+def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool | None:
     """Whether metrics follow another object; settings may come before the first of them."""
-    if not _OTHERS.isdisjoint(first):
+    if not _FOREIGN_KEYS.isdisjoint(first):
         return False
     lines = start.split(b"\n")[1:-1]
-    if any(isinstance(each := load(line), dict) and looks_like_metrics(each) for line in lines):
+    if any(
+        isinstance(each := parse_object(line), dict) and looks_like_metrics(each) for line in lines
+    ):
         return True
-    settings = any(vocabulary.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
+    settings = any(metric_names.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
     return None if settings and size < HEAD_BYTES else False
 
 
 def looks_like_metrics(found: dict[str, object]) -> bool:
     """Whether an object holds a metric and the step it belongs to."""
-    if not _OTHERS.isdisjoint(found):
+    if not _FOREIGN_KEYS.isdisjoint(found):
         return False
     wrapped = found.get("data")
     values = wrapped if isinstance(wrapped, dict) else found
-    flat = {tag: value_of(tag, value) for tag, value in flatten(values)}
-    metric = any(vocabulary.is_metric(tag) and value is not None for tag, value in flat.items())
+    flat = {tag: number_of(tag, value) for tag, value in flatten(values)}
+    metric = any(metric_names.is_metric(tag) and value is not None for tag, value in flat.items())
     return metric and (step_of(found) is not None or step_of(flat) is not None)
 
 
 FORMAT = Format(
     name="jsonl",
-    names=_NAMES,
+    name_pattern=_FILE_NAMES,
     claims=claims,
     order=40,
     rank=60,
-    parser=JsonLines,
-    newest=of_lines(JsonLines),
+    parser=JsonLinesParser,
+    read_last_points=last_points_of_lines(JsonLinesParser),
 )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_LARGEST = 64 << 20
+_MAX_ARRAY_BYTES = 64 << 20
 """Bytes of one array once unpacked: two million evaluation episodes."""
 
-_TROUBLE = (
+_READ_ERRORS = (
     ArithmeticError,
     EOFError,
     LookupError,
@@ -41,19 +41,22 @@ _TROUBLE = (
 )
 """What unpacking a half-written or damaged archive raises."""
 
-_STEPS = "timesteps"
-_TAGS = {"results": ("eval/mean_reward", "eval/std_reward"), "ep_lengths": ("eval/mean_ep_length",)}
-_SUCCESSES = ("successes", "eval/success_rate")
+_STEPS_ARRAY = "timesteps"
+_TAGS_BY_ARRAY = {
+    "results": ("eval/mean_reward", "eval/std_reward"),
+    "ep_lengths": ("eval/mean_ep_length",),
+}
+_SUCCESS_ARRAY_AND_TAG = ("successes", "eval/success_rate")
 
 
-class Evaluations:
+class EvaluationsStore:
     """Gives each evaluation once; a file that starts anew is read anew."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, int, int] | None = None
-        self._given: list[int] = []
-        self._complained = ""
+        self._file_stamp: tuple[int, int, int] | None = None
+        self._steps_given: list[int] = []
+        self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
         """The evaluations since the last call."""
@@ -62,67 +65,69 @@ class Evaluations:
         except OSError:
             return Batch()
         mark = (found.st_ino, found.st_size, found.st_mtime_ns)
-        if mark == self._seen:
+        if mark == self._file_stamp:
             return Batch()
         try:
-            batch, complete = self._new(load(self._path), limit)
-        except _TROUBLE as problem:
-            self._seen = mark  # as it is now it cannot be read, however often it is tried
-            return self._problem(f"cannot be read now: {str(problem)[:100]}")
+            batch, complete = self._new_evaluations(load_arrays(self._path), limit)
+        except _READ_ERRORS as problem:
+            self._file_stamp = mark  # as it is now it cannot be read, however often it is tried
+            return self._report_problem(f"cannot be read now: {str(problem)[:100]}")
         if complete:
-            self._seen = mark
-        self._complained = ""
+            self._file_stamp = mark
+        self._last_problem = ""
         return batch
 
-    def changed(self) -> bool:
+    def side_files_changed(self) -> bool:
         """There is nothing beside the file."""
         return False
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _problem(self, what: str) -> Batch:
+    def _report_problem(self, what: str) -> Batch:
         """A half-written file is met now and then: say it once, until it can be read again."""
-        if what == self._complained:
+        if what == self._last_problem:
             return Batch()
-        self._complained = what
+        self._last_problem = what
         return Batch(problems=[Problem(0, what)])
 
-    def _new(self, arrays: Mapping[str, NDArray[np.float64]], limit: int) -> tuple[Batch, bool]:
-        steps = [int(step) for step in arrays[_STEPS]]
-        if steps[: len(self._given)] != self._given:
-            self._given = []
-        first = len(self._given)
+    def _new_evaluations(
+        self, arrays: Mapping[str, NDArray[np.float64]], limit: int
+    ) -> tuple[Batch, bool]:
+        steps = [int(step) for step in arrays[_STEPS_ARRAY]]
+        if steps[: len(self._steps_given)] != self._steps_given:
+            self._steps_given = []
+        first = len(self._steps_given)
         last = min(len(steps), first + max(limit // len(arrays), 1))
-        columns = summaries(arrays, first, last)
+        columns = summarise_episodes(arrays, first, last)
         chosen = array("q", steps[first:last])
         times = array("d", [UNKNOWN_TIME]) * len(chosen)
         points = [Points(tag, chosen, times, values) for tag, values in columns.items() if values]
-        self._given = steps[:last]
+        self._steps_given = steps[:last]
         return Batch(points), last == len(steps)
 
 
-def load(path: Path) -> dict[str, NDArray[np.float64]]:
+def load_arrays(path: Path) -> dict[str, NDArray[np.float64]]:
     """The arrays of the file as floats, evaluations along the first axis."""
     import numpy as np
 
     arrays: dict[str, NDArray[np.float64]] = {}
     with zipfile.ZipFile(path) as archive:
-        for name in (_STEPS, *_TAGS, _SUCCESSES[0]):
+        for name in (_STEPS_ARRAY, *_TAGS_BY_ARRAY, _SUCCESS_ARRAY_AND_TAG[0]):
             member = f"{name}.npy"
             if member not in archive.namelist():
                 continue
-            if archive.getinfo(member).file_size > _LARGEST:
-                raise ValueError(f"{member} is larger than {_LARGEST:,} bytes")
-            found = numbers(archive.read(member))
+            if archive.getinfo(member).file_size > _MAX_ARRAY_BYTES:
+                raise ValueError(f"{member} is larger than {_MAX_ARRAY_BYTES:,} bytes")
+            found = read_array(archive.read(member))
             arrays[name] = found.astype(np.float64)
-    rows = len(arrays[_STEPS])
+    rows = len(arrays[_STEPS_ARRAY])
     if any(len(values) != rows for values in arrays.values()):
         raise ValueError("arrays of different lengths")
     return arrays
 
 
-def numbers(data: bytes) -> NDArray[np.float64]:
+def read_array(data: bytes) -> NDArray[np.float64]:
     """One array of plain numbers; its header is not believed beyond the bytes that are there."""
     import tokenize
 
@@ -144,12 +149,15 @@ def numbers(data: bytes) -> NDArray[np.float64]:
     return found
 
 
-def summaries(
+def summarise_episodes(
     arrays: Mapping[str, NDArray[np.float64]], first: int, last: int
 ) -> dict[str, array[float]]:
     """Mean (and spread) over the episodes of evaluations `first` to `last`, by tag."""
     columns: dict[str, array[float]] = {}
-    for name, tags in (*_TAGS.items(), (_SUCCESSES[0], (_SUCCESSES[1],))):
+    for name, tags in (
+        *_TAGS_BY_ARRAY.items(),
+        (_SUCCESS_ARRAY_AND_TAG[0], (_SUCCESS_ARRAY_AND_TAG[1],)),
+    ):
         values = arrays.get(name)
         if values is None or values.size == 0:
             continue
@@ -167,9 +175,9 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="sb3-evaluations",
-    names=re.compile(r"^evaluations\.npz$"),
+    name_pattern=re.compile(r"^evaluations\.npz$"),
     claims=claims,
     order=10,
     rank=55,
-    store=Evaluations,
+    store=EvaluationsStore,
 )

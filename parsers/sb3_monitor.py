@@ -11,56 +11,56 @@ import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.columns import Sheet
-from ppo_top.parsers.shared.line_splitter import Segment, Segments
-from ppo_top.parsers.shared.number_text import number, whole
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.line_splitter import LineSplitter, Segment
+from ppo_top.parsers.shared.number_text import as_step, parse_number
 
-_LONGEST = 1 << 20
+_MAX_ROW_BYTES = 1 << 20
 
 
-class Monitor:
+class MonitorParser:
     """Reads the episodes of one environment."""
 
     def __init__(self) -> None:
-        self._segments = Segments(_LONGEST)
-        self._start = UNKNOWN_TIME
+        self._splitter = LineSplitter(_MAX_ROW_BYTES)
+        self._start_time = UNKNOWN_TIME
         self._tags: list[str] = []
         self._step = 0
-        self._begin()
+        self._reset_batch()
 
-    def _begin(self) -> None:
-        self._sheet = Sheet()
+    def _reset_batch(self) -> None:
+        self._builder = ColumnBuilder()
         self._config: dict[str, ConfigValue] = {}
         self._problems: list[Problem] = []
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the file and give the complete episodes."""
-        for segment in self._segments.each(data):
+        for segment in self._splitter.complete_segments(data):
             if segment.data.strip():
-                self._line(segment)
-        return self._take()
+                self._add_line(segment)
+        return self._pop_batch()
 
     def finish(self) -> Batch:
         """Nothing: a row without its end may be cut in the middle of a number."""
-        return self._take()
+        return self._pop_batch()
 
-    def _take(self) -> Batch:
-        problems = self._segments.take_problems() + self._problems
+    def _pop_batch(self) -> Batch:
+        problems = self._splitter.pop_problems() + self._problems
         problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._sheet.take(), self._config, problems=problems)
-        self._begin()
+        batch = Batch(self._builder.pop_points(), self._config, problems=problems)
+        self._reset_batch()
         return batch
 
-    def _line(self, segment: Segment) -> None:
+    def _add_line(self, segment: Segment) -> None:
         text = segment.data.decode("utf-8", "replace").strip()
         if text.startswith("#"):
-            self._heading(text, segment.offset)
+            self._read_heading(text, segment.offset)
         elif text.startswith("r,l,t"):
             self._tags = text.split(",")
-        elif not self._episode(text.split(",")):
+        elif not self._add_episode(text.split(",")):
             self._problems.append(Problem(segment.offset, f"not an episode: {text[:40]!r}"))
 
-    def _heading(self, text: str, offset: int) -> None:
+    def _read_heading(self, text: str, offset: int) -> None:
         """A monitor that is continued writes its heading again; the clock starts anew."""
         try:
             found = json.loads(text[1:])
@@ -71,22 +71,22 @@ class Monitor:
             return
         start = found.get("t_start")
         if isinstance(start, float | int) and not isinstance(start, bool):
-            self._start = float(start) if abs(start) < 1e12 else UNKNOWN_TIME
+            self._start_time = float(start) if abs(start) < 1e12 else UNKNOWN_TIME
         if isinstance(found.get("env_id"), str):
             self._config["env_id"] = found["env_id"]
 
-    def _episode(self, cells: list[str]) -> bool:
+    def _add_episode(self, cells: list[str]) -> bool:
         if not self._tags or len(cells) < len(self._tags):
             return False
-        values = [number(cell) for cell in cells]
-        length = whole(values[1]) if values[1] is not None else None
+        values = [parse_number(cell) for cell in cells]
+        length = as_step(values[1]) if values[1] is not None else None
         since = values[2]
         if length is None or length < 0 or since is None or self._step + length >= 2**63:
             return False
         self._step += length
         for tag, value in zip(self._tags, values, strict=False):
             if value is not None:
-                self._sheet.add(tag, self._step, self._start + since, value)
+                self._builder.add_point(tag, self._step, self._start_time + since, value)
         return True
 
 
@@ -99,10 +99,10 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="sb3-monitor",
-    names=re.compile(r"monitor[\w-]*\.csv$"),
+    name_pattern=re.compile(r"monitor[\w-]*\.csv$"),
     claims=claims,
     order=10,
     rank=40,
-    parser=Monitor,
-    held=True,
+    parser=MonitorParser,
+    kept_open=True,
 )

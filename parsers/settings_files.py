@@ -12,49 +12,53 @@ from collections.abc import Iterable
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.json_objects import first_object, settings_of
-from ppo_top.parsers.shared.line_splitter import Segments
-from ppo_top.parsers.shared.yaml_subset import LONGEST, Outline
+from ppo_top.parsers.shared.line_splitter import LineSplitter
+from ppo_top.parsers.shared.yaml_subset import MAX_YAML_LINE_CHARS, YamlReader
 
-_LARGEST = 1 << 20
-_MOST = 2000
-_WRAPPING = re.compile(r"^([^/]+)/value(?=/|$)")
-_BESIDE = re.compile(r"^[^/]+/(?:desc|sort)$|^_wandb(?:/|$)|^wandb_version$")
+_MAX_JSON_BYTES = 1 << 20
+_MAX_SETTINGS = 2000
+_TRACKER_WRAPPER = re.compile(r"^([^/]+)/value(?=/|$)")
+_TRACKER_KEYS = re.compile(r"^[^/]+/(?:desc|sort)$|^_wandb(?:/|$)|^wandb_version$")
 
 
-def named(found: Iterable[tuple[str, ConfigValue]]) -> dict[str, ConfigValue]:
+def unwrap_settings(found: Iterable[tuple[str, ConfigValue]]) -> dict[str, ConfigValue]:
     """Settings by name, without the wrapping of experiment trackers."""
-    return {_WRAPPING.sub(r"\1", path): value for path, value in found if not _BESIDE.match(path)}
+    return {
+        _TRACKER_WRAPPER.sub(r"\1", path): value
+        for path, value in found
+        if not _TRACKER_KEYS.match(path)
+    }
 
 
-class YamlSettings:
+class YamlSettingsParser:
     """Reads a YAML file of settings line by line."""
 
     def __init__(self) -> None:
-        self._segments = Segments(LONGEST)
-        self._outline = Outline()
-        self._left = _MOST
+        self._splitter = LineSplitter(MAX_YAML_LINE_CHARS)
+        self._yaml = YamlReader()
+        self._settings_left = _MAX_SETTINGS
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the file and give the complete lines' settings."""
         found = []
-        for segment in self._segments.each(data):
-            pair = self._outline.line(segment.data.decode("utf-8", "replace"))
-            if pair is not None and self._left > 0:
-                self._left -= 1
+        for segment in self._splitter.complete_segments(data):
+            pair = self._yaml.read_line(segment.data.decode("utf-8", "replace"))
+            if pair is not None and self._settings_left > 0:
+                self._settings_left -= 1
                 found.append(pair)
-        return Batch(config=named(found), problems=self._segments.take_problems())
+        return Batch(config=unwrap_settings(found), problems=self._splitter.pop_problems())
 
     def finish(self) -> Batch:
         """Nothing: a last line without its end may be cut in the middle of its value."""
         return Batch()
 
 
-class JsonSettings:
+class JsonSettingsParser:
     """Waits for the end of one JSON object, then gives its settings."""
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._open = 0  # braces not closed yet, those in texts included
+        self._open_braces = 0  # braces not closed yet, those in texts included
         self._done = False
 
     def feed(self, data: bytes) -> Batch:
@@ -62,31 +66,35 @@ class JsonSettings:
         if self._done:
             return Batch()
         self._data += data
-        self._open += data.count(b"{") - data.count(b"}")
-        if len(self._data) > _LARGEST:
-            self._end()
-            return Batch(problems=[Problem(0, f"settings of more than {_LARGEST:,} bytes")])
-        return self._read() if self._open <= 0 else Batch()
+        self._open_braces += data.count(b"{") - data.count(b"}")
+        if len(self._data) > _MAX_JSON_BYTES:
+            self._stop()
+            return Batch(problems=[Problem(0, f"settings of more than {_MAX_JSON_BYTES:,} bytes")])
+        return self._parse() if self._open_braces <= 0 else Batch()
 
     def finish(self) -> Batch:
         """Braces inside of texts may have hidden the end."""
-        return Batch() if self._done else self._read()
+        return Batch() if self._done else self._parse()
 
-    def _read(self) -> Batch:
+    def _parse(self) -> Batch:
         """The settings of the first object, if it is closed; what follows it is no concern."""
         found = first_object(self._data)
         if found is None:
             return Batch()
-        self._end()
-        return Batch(config=dict(list(named(settings_of(found)).items())[:_MOST]))
+        self._stop()
+        return Batch(config=dict(list(unwrap_settings(settings_of(found)).items())[:_MAX_SETTINGS]))
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         self._done = True
         self._data = bytearray()
 
 
-_YAML = re.compile(r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$")
-_JSON = re.compile(r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$")
+_YAML_FILE_NAMES = re.compile(
+    r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$"
+)
+_JSON_FILE_NAMES = re.compile(
+    r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$"
+)
 
 
 def claims_yaml(_name: str, head: bytes) -> bool | None:
@@ -96,8 +104,8 @@ def claims_yaml(_name: str, head: bytes) -> bool | None:
     if b"\x00" in head:
         return False
     complete = head.decode("utf-8", "replace").split("\n")[:-1]
-    outline = Outline()
-    if any(outline.line(line) is not None for line in complete):
+    outline = YamlReader()
+    if any(outline.read_line(line) is not None for line in complete):
         return True
     return None if len(head) < HEAD_BYTES else False
 
@@ -111,18 +119,18 @@ def claims_json(_name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="settings-yaml",
-        names=_YAML,
+        name_pattern=_YAML_FILE_NAMES,
         claims=claims_yaml,
         order=70,
-        parser=YamlSettings,
+        parser=YamlSettingsParser,
         rewritten=True,
     ),
     Format(
         name="settings-json",
-        names=_JSON,
+        name_pattern=_JSON_FILE_NAMES,
         claims=claims_json,
         order=70,
-        parser=JsonSettings,
+        parser=JsonSettingsParser,
         rewritten=True,
     ),
 )

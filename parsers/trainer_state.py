@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 import re
 
-from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Ended, Problem, State
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.columns import Sheet
+from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.json_objects import first_object
-from ppo_top.parsers.shared.number_text import whole
+from ppo_top.parsers.shared.number_text import as_step
 
-_LARGEST = 256 << 20
-_SETTINGS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")
-_MOST_TRIES = 8
+_MAX_FILE_BYTES = 256 << 20
+_SETTING_KEYS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")
+_MAX_TRIES = 8
 
 
-class TrainerState:
+class TrainerStateParser:
     """Waits for the end of the one JSON object, then gives its history."""
 
     def __init__(self) -> None:
@@ -34,62 +34,64 @@ class TrainerState:
             return Batch()
         searched = max(len(self._data) - 2, 0)
         self._data += data
-        if len(self._data) > _LARGEST:
-            return self._end(Batch(problems=[Problem(0, f"larger than {_LARGEST:,} bytes")]))
+        if len(self._data) > _MAX_FILE_BYTES:
+            return self._stop(
+                Batch(problems=[Problem(0, f"larger than {_MAX_FILE_BYTES:,} bytes")])
+            )
         # The object is indented, so its last brace stands at the start of a line.
-        if self._data.find(b"\n}", searched) < 0 or self._tries >= _MOST_TRIES:
+        if self._data.find(b"\n}", searched) < 0 or self._tries >= _MAX_TRIES:
             return Batch()
         self._tries += 1
-        return self._read() or Batch()
+        return self._parse() or Batch()
 
     def finish(self) -> Batch:
         """A file that was not indented, or is no JSON; one that is being written is neither."""
         if self._done:
             return Batch()
-        found = self._read()
+        found = self._parse()
         if found is None and self._data.rstrip().endswith(b"}"):
-            return self._end(Batch(problems=[Problem(0, "not complete JSON")]))
+            return self._stop(Batch(problems=[Problem(0, "not complete JSON")]))
         return found or Batch()
 
-    def _read(self) -> Batch | None:
+    def _parse(self) -> Batch | None:
         state = first_object(self._data)
-        return None if state is None else self._end(read(state))
+        return None if state is None else self._stop(read_history(state))
 
-    def _end(self, batch: Batch) -> Batch:
+    def _stop(self, batch: Batch) -> Batch:
         self._done = True
         self._data = bytearray()
         return batch
 
 
-def read(state: dict[str, object]) -> Batch:
+def read_history(state: dict[str, object]) -> Batch:
     """The points and settings of a whole file."""
     history = state.get("log_history")
     if not isinstance(history, list):
         return Batch(problems=[Problem(0, "no log_history")])
-    sheet = Sheet()
+    sheet = ColumnBuilder()
     ended = None
     for entry in history:
         if isinstance(entry, dict):
-            _entry(entry, sheet)
+            _add_entry(entry, sheet)
             if "train_runtime" in entry:
-                ended = Ended(State.FINISHED, "train_runtime")
+                ended = RunEnd(State.FINISHED, "train_runtime")
     config: dict[str, ConfigValue] = {}
-    for name in _SETTINGS:
+    for name in _SETTING_KEYS:
         value = state.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):
             config[name] = value
-    return Batch(sheet.take(), config, ended=ended)
+    return Batch(sheet.pop_points(), config, ended=ended)
 
 
-def _entry(entry: dict[str, object], sheet: Sheet) -> None:
+def _add_entry(entry: dict[str, object], builder: ColumnBuilder) -> None:
     at = _float(entry.get("step"))
-    step = whole(at) if at is not None else None
+    step = as_step(at) if at is not None else None
     if step is None:
         return
     for tag, value in entry.items():
         point = _float(value)
         if tag != "step" and point is not None:
-            sheet.add(tag.encode("utf-8", "replace").decode(), step, UNKNOWN_TIME, point)
+            builder.add_point(tag.encode("utf-8", "replace").decode(), step, UNKNOWN_TIME, point)
 
 
 def _float(value: object) -> float | None:
@@ -116,11 +118,11 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="trainer-state",
-    names=re.compile(r"^trainer_state[\w-]*\.json$"),
+    name_pattern=re.compile(r"^trainer_state[\w-]*\.json$"),
     claims=claims,
     order=10,
     rank=15,  # whole and exact, but as old as the last checkpoint: a console is ahead of it
     cumulative=True,
-    parser=TrainerState,
+    parser=TrainerStateParser,
     rewritten=True,
 )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-NO_LOGS = frozenset(
+SKIPPED_FOLDERS = frozenset(
     [
         *(".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages"),
         *(".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints"),
@@ -18,7 +18,7 @@ NO_LOGS = frozenset(
     ]
 )
 """Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
-NEVER = frozenset(
+NON_LOG_SUFFIXES = frozenset(
     [
         *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
         *("npy", "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
@@ -28,21 +28,25 @@ NEVER = frozenset(
     ]
 )
 """No log ends so (behind a single dot): told without asking the patterns of all formats."""
-DENIED = "permission denied"
+PERMISSION_DENIED = "permission denied"
 """What waiting does not mend."""
-SYSTEM = frozenset(("/proc", "/sys", "/dev"))
+SYSTEM_FOLDERS = frozenset(("/proc", "/sys", "/dev"))
 """Where files are not files."""
 
 
-def unreachable(path: str | os.PathLike[str]) -> str:
+def unreachable_reason(path: str | os.PathLike[str]) -> str:
     """Why a path cannot be looked at (`no such file or directory`, ...), or nothing."""
     try:
         os.stat(path)
     except OSError as error:
-        return DENIED if error.errno == errno.EACCES else (error.strerror or str(error)).lower()
+        return (
+            PERMISSION_DENIED
+            if error.errno == errno.EACCES
+            else (error.strerror or str(error)).lower()
+        )
     except ValueError:  # a name that no file system can hold
         return "no such file or directory"
-    return "" if os.access(path, os.R_OK) else DENIED
+    return "" if os.access(path, os.R_OK) else PERMISSION_DENIED
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -55,7 +59,7 @@ def is_file(path: str | os.PathLike[str]) -> bool:
     return os.path.isfile(path)
 
 
-def below(key: str, name: str) -> str:
+def join_key(key: str, name: str) -> str:
     return f"{key}/{name}" if key else name
 
 
@@ -70,15 +74,15 @@ def without_nested(paths: Sequence[str]) -> list[str]:
     for place, (path, home) in enumerate(zip(paths, homes, strict=True)):
         others = [other for other in homes[:place] + homes[place + 1 :] if other != home]
         doubled = home in homes[:place]
-        if not doubled and not any(_is_seen_from(other, home) for other in others):
+        if not doubled and not any(_is_covered_by(other, home) for other in others):
             kept.append(path)
     return kept
 
 
-def _is_seen_from(folder: str, path: str) -> bool:
+def _is_covered_by(folder: str, path: str) -> bool:
     if not is_inside(path, folder):
         return False
-    return NO_LOGS.isdisjoint(path[len(folder) :].split("/"))
+    return SKIPPED_FOLDERS.isdisjoint(path[len(folder) :].split("/"))
 
 
 def config_directory(environ: Mapping[str, str] = os.environ) -> Path:

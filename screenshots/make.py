@@ -17,12 +17,12 @@ from pathlib import Path
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
-from ppo_top.tui.draw.overlays import picture
+from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.state.ui_state import UiState
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -46,18 +46,18 @@ PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...], str]] = {
 """name -> log, size, what is done before, theme."""
 
 
-def desk_of(log: str) -> Desk:
+def ui_state_of(log: str) -> UiState:
     """A desk over a shipped log, at the moment of its last value."""
     session = Session(Settings())
     follower = Follower([LOGS / log])
     while True:
         piece = follower.poll()
-        session.apply(piece.gains)
+        session.apply(piece.updates)
         if not piece.more:
             break
-    session.apply(follower.finish().gains)
+    session.apply(follower.finish().updates)
     follower.close()
-    session.settle()
+    session.assign_pending_logs()
     session.judge()
     newest = 0.0
     for run in session.runs.values():
@@ -66,22 +66,27 @@ def desk_of(log: str) -> Desk:
             source.mtime = max(times, default=0.0)
         newest = max(newest, *times, 0.0)
     place = f"demo_logs/{log}" if log else "demo_logs"
-    desk = Desk(session=session, memory=Memory(), place=place, clock=lambda: newest + 1)
-    desk.settle_choice()
+    desk = UiState(
+        session=session,
+        acknowledgements=Acknowledgements(),
+        watched_paths=place,
+        clock=lambda: newest + 1,
+    )
+    desk.choose_default_run()
     return desk
 
 
 def make(name: str) -> None:
     """One picture."""
     log, size, actions, theme = PICTURES[name]
-    desk = desk_of(log)
+    desk = ui_state_of(log)
     act = Actions(desk)
     if not log:
-        desk.choose(next(run.id for run in desk.session.runs.values() if "lr3e-2" in run.name))
-    picture(desk, *size)
+        desk.choose_run(next(run.id for run in desk.session.runs.values() if "lr3e-2" in run.name))
+    draw_screen(desk, *size)
     for action in actions:
         getattr(act, f"do_{action}")()
-    block = picture(desk, *size)
+    block = draw_screen(desk, *size)
     path = HERE / f"{name}.svg"
     path.write_text(svg(block.lines, THEMES[theme], f"ppo-top: {name}"), encoding="utf-8")
     if shutil.which("rsvg-convert"):
@@ -101,16 +106,16 @@ def animate(name: str = "replay") -> None:
         return
     if not shutil.which("rsvg-convert"):
         return
-    desk = desk_of("sb3_cartpole_lr3e-2")
+    desk = ui_state_of("sb3_cartpole_lr3e-2")
     desk.replay = Replay()
-    desk.begin_replay()
-    desk.player.speed = 10
+    desk.start_replay()
+    desk.cursor.speed = 10
     run = desk.run
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         for row in range(len(run.timeline) if run is not None else 0):
-            desk.player.row = row
-            lines = picture(desk, 100, 30).lines
+            desk.cursor.row = row
+            lines = draw_screen(desk, 100, 30).lines
             file = Path(folder) / f"{row:03}.svg"
             file.write_text(svg(lines, THEMES["dark-paper"], name), encoding="utf-8")
             _png(file, file.with_suffix(".png"))

@@ -14,21 +14,22 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI, TerminalTheme
 
-from ppo_top.tui.graphics.styled_text import Line
+from ppo_top.tui.graphics.styled_text import StyledLine
 from ppo_top.tui.graphics.theme import Theme
 
-WIDE, HIGH, FONT = 8.43, 18.0, 14
-BARS = "▁▂▃▄▅▆▇█"
-DOTS = ((0, 0, 0x01), (0, 1, 0x02), (0, 2, 0x04), (1, 0, 0x08), (1, 1, 0x10), (1, 2, 0x20),
+CELL_WIDTH, CELL_HEIGHT, FONT_SIZE = 8.43, 18.0, 14
+BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+BRAILLE_DOTS = ((0, 0, 0x01), (0, 1, 0x02), (0, 2, 0x04), (1, 0, 0x08), (1, 1, 0x10), (1, 2, 0x20),
         (0, 3, 0x40), (1, 3, 0x80))  # fmt: skip
-RULES = {"─": "lr", "│": "tb", "┌": "rb", "┐": "lb", "└": "tr", "┘": "tl", "├": "tbr", "┤": "tbl",
-         "┬": "lrb", "┴": "lrt", "┼": "lrtb", "━": "lr", "┄": "l"}  # fmt: skip
+BOX_LINES = {"─": "lr", "│": "tb", "┌": "rb", "┐": "lb", "└": "tr", "┘": "tl",
+         "├": "tbr", "┤": "tbl", "┬": "lrb", "┴": "lrt", "┼": "lrtb",
+         "━": "lr", "┄": "l"}  # fmt: skip
 
 
-def svg(rows: Sequence[Line], theme: Theme, title: str) -> str:
+def svg(rows: Sequence[StyledLine], theme: Theme, title: str) -> str:
     """A picture of a screen in the colours of a theme with a paper of its own."""
     cells = max(sum(cell_len(text) for text, _ in row) for row in rows)
-    width, height = cells * WIDE + 20, len(rows) * HIGH + 20
+    width, height = cells * CELL_WIDTH + 20, len(rows) * CELL_HEIGHT + 20
     base = theme.style("")
     paper = _hex(base, DIMMED_MONOKAI, background=True)
     parts = [
@@ -36,7 +37,7 @@ def svg(rows: Sequence[Line], theme: Theme, title: str) -> str:
         f'width="{width:.0f}" height="{height:.0f}">',
         f"<title>{escape(title)}</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{paper}"/>',
-        f'<g transform="translate(10 10)" font-size="{FONT}" xml:space="preserve" '
+        f'<g transform="translate(10 10)" font-size="{FONT_SIZE}" xml:space="preserve" '
         'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">',
     ]
     for y, row in enumerate(rows):
@@ -60,9 +61,11 @@ def _span(text: str, style: Style, x: int, y: int, paper: str) -> Iterator[str]:
     if style.reverse:
         ink, ground = ground, ink
     if ground != paper and text:
-        yield _box(x * WIDE, y * HIGH, cell_len(text) * WIDE + 0.3, HIGH, ground)
+        yield _box(
+            x * CELL_WIDTH, y * CELL_HEIGHT, cell_len(text) * CELL_WIDTH + 0.3, CELL_HEIGHT, ground
+        )
     weight = ' font-weight="bold"' if style.bold else ""
-    for piece in _WORDS.split(text):
+    for piece in _WORD_OR_SIGN.split(text):
         if piece.isascii() and piece.strip():
             yield _letters(piece, x, y, ink, weight)
         elif piece.strip():
@@ -70,29 +73,32 @@ def _span(text: str, style: Style, x: int, y: int, paper: str) -> Iterator[str]:
         x += cell_len(piece)
 
 
-_WORDS = re.compile(r"( +|[^\x00-\x7f])")
+_WORD_OR_SIGN = re.compile(r"( +|[^\x00-\x7f])")
 """Blanks and single characters beyond ASCII; between them stand words."""
 
 
 def _letters(text: str, x: int, y: int, ink: str, weight: str) -> str:
-    base = y * HIGH + 13.5
-    return f'<text x="{x * WIDE:.2f}" y="{base}" fill="{ink}"{weight}>{escape(text)}</text>'
+    base = y * CELL_HEIGHT + 13.5
+    return f'<text x="{x * CELL_WIDTH:.2f}" y="{base}" fill="{ink}"{weight}>{escape(text)}</text>'
 
 
 def _shape(character: str, x: int, y: int, ink: str, weight: str) -> Iterator[str]:
     """A character beyond ASCII: drawn where it is a shape, else a letter in its cell."""
-    left, top = x * WIDE, y * HIGH
-    if character in BARS:
-        tall = (BARS.index(character) + 1) / 8 * HIGH
-        yield _box(left, top + HIGH - tall, WIDE + 0.2, tall, ink)
+    left, top = x * CELL_WIDTH, y * CELL_HEIGHT
+    if character in BAR_CHARACTERS:
+        tall = (BAR_CHARACTERS.index(character) + 1) / 8 * CELL_HEIGHT
+        yield _box(left, top + CELL_HEIGHT - tall, CELL_WIDTH + 0.2, tall, ink)
     elif "\u2800" <= character <= "\u28ff":
         bits = ord(character) - 0x2800
-        for column, line, bit in DOTS:
+        for column, line, bit in BRAILLE_DOTS:
             if bits & bit:
-                at_x, at_y = left + (column + 0.22) * WIDE / 2, top + (line + 0.25) * HIGH / 4
+                at_x, at_y = (
+                    left + (column + 0.22) * CELL_WIDTH / 2,
+                    top + (line + 0.25) * CELL_HEIGHT / 4,
+                )
                 yield _box(at_x, at_y, 2.4, 2.4, ink)
-    elif character in RULES:
-        for side in RULES[character]:
+    elif character in BOX_LINES:
+        for side in BOX_LINES[character]:
             yield _box(*_arm(side, left, top), ink)
     else:
         yield _letters(character, x, y, ink, weight)
@@ -100,12 +106,12 @@ def _shape(character: str, x: int, y: int, ink: str, weight: str) -> Iterator[st
 
 def _arm(side: str, left: float, top: float) -> tuple[float, float, float, float]:
     """One arm of a rule, from the middle of its cell to an edge: x, y, width, height."""
-    middle_x, middle_y = left + WIDE / 2, top + HIGH / 2
+    middle_x, middle_y = left + CELL_WIDTH / 2, top + CELL_HEIGHT / 2
     return {
-        "l": (left, middle_y, WIDE / 2 + 0.5, 1.0),
-        "r": (middle_x, middle_y, WIDE / 2 + 0.2, 1.0),
-        "t": (middle_x, top, 1.0, HIGH / 2 + 1),
-        "b": (middle_x, middle_y, 1.0, HIGH / 2),
+        "l": (left, middle_y, CELL_WIDTH / 2 + 0.5, 1.0),
+        "r": (middle_x, middle_y, CELL_WIDTH / 2 + 0.2, 1.0),
+        "t": (middle_x, top, 1.0, CELL_HEIGHT / 2 + 1),
+        "b": (middle_x, middle_y, 1.0, CELL_HEIGHT / 2),
     }[side]
 
 

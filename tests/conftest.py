@@ -55,7 +55,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("TERM", "xterm-256color")
         patch.setenv("LANG", "C.UTF-8")
         # logs that lie here have no writer; states must not depend on how much this machine tells
-        patch.setattr("ppo_top.views.liveness.WRITERS.gone", lambda logs: False)
+        patch.setattr("ppo_top.views.liveness.LOG_WRITERS.has_no_writers", lambda logs: False)
         yield home
 
 

@@ -12,18 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus.table import table
-from ppo_top.catalogue import concept, concepts, producers
+from corpus.table import runs_table
+from ppo_top.catalogue import concept, concepts, known_trainers
 from ppo_top.cli.commands import COMMANDS
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.rule import Rule
-from ppo_top.rules.engine.terms import EVERY
+from ppo_top.rules.engine.terms import ALL_FAMILIES
 from ppo_top.tui.state import keys
 
 ROOT = Path(__file__).parent.parent
 
 
-class System(NamedTuple):
+class LogSystem(NamedTuple):
     """A line of the table of what is read: the formats behind it, and real files that prove it."""
 
     name: str
@@ -33,40 +33,40 @@ class System(NamedTuple):
 
 
 SYSTEMS = (
-    System(
+    LogSystem(
         "TensorBoard",
         "`*tfevents*`: scalars old and new style, histograms as quantiles, hyperparameters; "
         "resumed runs continue each other",
         ("tfevents",),
         ("demo_logs/sb3_cartpole/*tfevents*", "tests/data/rllib_*/**/*tfevents*"),
     ),
-    System(
+    LogSystem(
         "Stable-Baselines3",
         "console tables and `log.txt`, `progress.csv`, `progress.json`, `monitor.csv`, "
         "`evaluations.npz`",
         ("console", "sb3-csv", "jsonl", "sb3-monitor", "sb3-evaluations"),
         ("demo_logs/sb3_cartpole/[0lps]*", "demo_logs/sb3_cartpole/eval*"),
     ),
-    System(
+    LogSystem(
         "TRL, Hugging Face",
         "console dictionaries, `trainer_state.json`, TensorBoard",
         ("console", "trainer-state", "tfevents"),
         ("demo_logs/trl_grpo/stdout.log", "demo_logs/trl_grpo/**/trainer_state.json"),
     ),
-    System(
+    LogSystem(
         "your own script",
         "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
         "`key=value`, or an expression of yours; CSV and JSON lines",
         ("console", "csv", "jsonl"),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
-    System(
+    LogSystem(
         "Weights & Biases",
         "`*.wandb` of offline and online runs",
         ("wandb",),
         ("tests/data/wandb_*/finished/**/*.wandb",),
     ),
-    System(
+    LogSystem(
         "SwanLab",
         "`*.swanlab`, and the older store of a database and `logs/`",
         ("swanlab", "swanlab-store", "swanlab-store-points"),
@@ -75,13 +75,13 @@ SYSTEMS = (
             "tests/data/swanlab_0.4*/finished/**/1000.log",
         ),
     ),
-    System(
+    LogSystem(
         "Trackio",
         "its SQLite database and its inbox of `.jsonl` files",
         ("trackio", "trackio-inbox"),
         ("tests/data/trackio_*/**/*.db", "tests/data/trackio_*/**/0*.jsonl"),
     ),
-    System(
+    LogSystem(
         "RLlib, Spinning Up, rsl_rl, TorchRL, ...",
         "`result.json`, `progress.txt`, console blocks and bars, a CSV file a tag",
         ("jsonl", "csv", "console", "torchrl-csv"),
@@ -91,7 +91,7 @@ SYSTEMS = (
             "tests/data/torchrl_*/**/scalars/loss.csv",
         ),
     ),
-    System(
+    LogSystem(
         "settings beside a log",
         "`config.json`, `params.json`, `config.yaml`, `hparams.yaml`, ...",
         ("settings-json", "settings-yaml"),
@@ -99,7 +99,7 @@ SYSTEMS = (
     ),
 )
 
-SHARED = re.compile(
+SHARED_OPTIONS = re.compile(
     r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
     r"|--theme \{[^}]*\}|--no-bell)\]"
 )
@@ -114,7 +114,7 @@ def commands() -> str:
         parser = argparse.ArgumentParser(prog=prog)
         add(parser)
         usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-        usage = SHARED.sub("", usage).replace("{", "").replace("}", "").replace(",", "|")
+        usage = SHARED_OPTIONS.sub("", usage).replace("{", "").replace("}", "").replace(",", "|")
         rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {what} |")
     return "\n".join(rows) + "\n"
 
@@ -123,12 +123,12 @@ def formats() -> str:
     """The table of systems, and the trainers that are known by name."""
     rows = ["| system | what is read |", "|---|---|"]
     rows += [f"| {each.name} | {each.text} |" for each in SYSTEMS]
-    labels = [each.label for each in producers() if each.id not in ("custom", "monitor")]
+    labels = [each.label for each in known_trainers() if each.id not in ("custom", "monitor")]
     known = f"Trainers that it knows by name, tag for tag: {', '.join(labels)}."
     return "\n".join(rows) + f"\n\n{known}\n"
 
 
-def rules_in_short() -> str:
+def rules_summary() -> str:
     """How many rules there are, in the README."""
     diagnoses = sum(bool(rule.members) for rule in RULES)
     return (
@@ -152,9 +152,20 @@ def _row(rule: Rule) -> str:
     seen = tuple(f"`{name}`" for name in rule.members) or tuple(
         concept(name).label for name in rule.concepts
     )
-    families = "all" if rule.families >= EVERY - {"unknown"} else ", ".join(sorted(rule.families))
-    grades = "".join(f", {family} {grade}" for family, grade in sorted(rule.grades.items()))
-    cells = (f"`{rule.id}`", rule.title, rule.sees, ", ".join(seen), families, rule.grade + grades)
+    families = (
+        "all" if rule.families >= ALL_FAMILIES - {"unknown"} else ", ".join(sorted(rule.families))
+    )
+    grades = "".join(
+        f", {family} {grade}" for family, grade in sorted(rule.grade_by_family.items())
+    )
+    cells = (
+        f"`{rule.id}`",
+        rule.title,
+        rule.description,
+        ", ".join(seen),
+        families,
+        rule.grade + grades,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -162,15 +173,15 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "README.md": {
         "commands": commands,
         "formats": formats,
-        "rules": rules_in_short,
-        "keys": keys.table,
+        "rules": rules_summary,
+        "keys": keys.key_table,
     },
     "docs/rules.md": {"rules": rules},
-    "corpus/README.md": {"runs": table},
+    "corpus/README.md": {"runs": runs_table},
 }
 
 
-def filled(text: str, parts: dict[str, Callable[[], str]]) -> str:
+def fill_parts(text: str, parts: dict[str, Callable[[], str]]) -> str:
     """A document with its parts as they should be."""
     for name, make in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
@@ -186,7 +197,7 @@ def main() -> None:
     """Write every part anew."""
     for path, parts in PARTS.items():
         place = ROOT / path
-        place.write_text(filled(place.read_text("utf-8"), parts), "utf-8")
+        place.write_text(fill_parts(place.read_text("utf-8"), parts), "utf-8")
 
 
 if __name__ == "__main__":

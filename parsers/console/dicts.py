@@ -10,45 +10,45 @@ import re
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.console.record import Record
-from ppo_top.parsers.shared.axes import progress
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.axes import step_and_total
 from ppo_top.parsers.shared.metric_names import is_metric, is_setting
-from ppo_top.parsers.shared.number_text import NUMBER, number, unwrap, whole
+from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
-LONGEST = 1 << 20
+MAX_DICT_BYTES = 1 << 20
 """Bytes of a dictionary that is worth reading."""
 
-FINISHED = "train_runtime"
-_LOGS_FIRST = "objective/kl"
-_STEP_KEYS = ("step", "global_step", "train/global_step")
-_EVIDENCE = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
-_MOST_LAYOUTS = 256
+RUNTIME_KEY = "train_runtime"
+_KEY_LOGGED_BEFORE_BAR = "objective/kl"
+_DICT_STEP_KEYS = ("step", "global_step", "train/global_step")
+_LOG_KEYS = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
+_MAX_DICT_LAYOUTS = 256
 _TO_SPACES = bytes.maketrans(b"{}':,", b"     ")
 
-_STRING = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
+_STRING_PATTERN = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
 _ITEM = re.compile(
-    rf"""\s*+(?:{_STRING})\s*+:\s*+(?:{_STRING}|({NUMBER}|-?Infinity|None|null|True|true|False|false)"""
+    rf"""\s*+(?:{_STRING_PATTERN})\s*+:\s*+(?:{_STRING_PATTERN}|({NUMBER_PATTERN}|-?Infinity|None|null|True|true|False|false)"""
     r"""|([\[{(]))\s*+""",
     re.DOTALL,
 )
-_NESTED = re.compile(
+_NESTED_TOKEN = re.compile(
     r"""[^\[\](){}'"]++|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[\[\](){}]""", re.DOTALL
 )
 
 
-class Item(NamedTuple):
+class DictItem(NamedTuple):
     """A key with its value: a number, a word, or None for what is missing or nested."""
 
     key: str
     value: float | str | None
 
 
-def items(text: str) -> list[Item] | None:
+def parse_items(text: str) -> list[DictItem] | None:
     """The items of a dictionary that spans the whole text; None when it is none."""
-    text = unwrap(text.strip())
+    text = unwrap_numbers(text.strip())
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    found: list[Item] = []
+    found: list[DictItem] = []
     place, last = 1, len(text) - 1
     while place < last:
         match = _ITEM.match(text, place)
@@ -56,32 +56,32 @@ def items(text: str) -> list[Item] | None:
             return None
         place = match.end()
         if match[6]:
-            closed = _close(text, match.start(6))
+            closed = _end_of_nested(text, match.start(6))
             if closed is None:
                 return None
             place = closed
-        found.append(Item(match[1] or match[2] or "", _value(match)))
+        found.append(DictItem(match[1] or match[2] or "", _item_value(match)))
         if place < last and text[place] != ",":
             return None
         place += 1
     return found if place <= last + 1 and found else None
 
 
-def _value(match: re.Match[str]) -> float | str | None:
+def _item_value(match: re.Match[str]) -> float | str | None:
     bare = match[5]
     if bare is not None:
-        return {"True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}.get(bare, number(bare))
+        return {"True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}.get(bare, parse_number(bare))
     if match[6]:
         return None
     text = match[3] if match[3] is not None else match[4]
-    parsed = number(text)
+    parsed = parse_number(text)
     return text if parsed is None else parsed
 
 
-def _close(text: str, start: int) -> int | None:
+def _end_of_nested(text: str, start: int) -> int | None:
     """Where a nested value ends (with the blanks behind it), or None."""
     depth = 0
-    for match in _NESTED.finditer(text, start):
+    for match in _NESTED_TOKEN.finditer(text, start):
         bracket = match[0]
         if bracket in "[({":
             depth += 1
@@ -95,47 +95,51 @@ def _close(text: str, start: int) -> int | None:
     return None
 
 
-def record(text: str) -> Record | None:
+def parse_record(text: str) -> ConsoleRecord | None:
     """The record or the settings that a dictionary holds; None when it is neither."""
-    found = items(text)
+    found = parse_items(text)
     if found is None:
         return None
     values = {key: value for key, value in found if isinstance(value, float)}
     named = [item for item in found if isinstance(item.value, str)]
-    if any(is_metric(key) or key in _EVIDENCE for key in values) and len(named) <= len(values):
-        step = next((whole(values[key]) for key in _STEP_KEYS if key in values), None)
-        told = progress(dict(named))
+    if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
+        step = next((as_step(values[key]) for key in _DICT_STEP_KEYS if key in values), None)
+        told = step_and_total(dict(named))
         totals: dict[str, ConfigValue] = {} if told is None else {"max_steps": told[1]}
         step = told[0] if told is not None and step is None else step
-        return Record(list(values.items()), step, "" if step is None else "step", totals)
+        return ConsoleRecord(list(values.items()), step, "" if step is None else "step", totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
-    return Record([], config=config) if any(is_setting(key) for key in config) else None
+    return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
 
 
-def ahead_of_bar(found: Record) -> int:
+def steps_ahead_of_bar(found: ConsoleRecord) -> int:
     """How many steps a record is ahead of the bar around it.
 
     TRL's PPO trainer logs a step before it moves its bar; the others move the bar first.
     """
-    return int(any(tag == _LOGS_FIRST for tag, _ in found.values))
+    return int(any(tag == _KEY_LOGGED_BEFORE_BAR for tag, _ in found.values))
 
 
-def farewell(found: Record) -> str:
+def runtime_text(found: ConsoleRecord) -> str:
     """The words of the summary that the Hugging Face trainer prints at its end, or ""."""
-    return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == FINISHED), "")
+    return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == RUNTIME_KEY), "")
 
 
-class Layouts:
+class DictLayouts:
     """Reads dictionaries whose keys were met before without taking their names apart again."""
 
     def __init__(self) -> None:
-        self._tags: dict[tuple[bytes, ...], tuple[str, ...] | None] = {}
+        self._tags_by_keys: dict[tuple[bytes, ...], tuple[str, ...] | None] = {}
 
-    def read(self, line: bytes) -> tuple[tuple[str, ...], list[float]] | None:
+    def parse_line(self, line: bytes) -> tuple[tuple[str, ...], list[float]] | None:
         """Tags and values of a line; None: take the careful way."""
         tokens = line.translate(_TO_SPACES).split()
         keys = tuple(tokens[::2])
-        tags = self._tags[keys] if keys in self._tags else self._learn(keys, line)
+        tags = (
+            self._tags_by_keys[keys]
+            if keys in self._tags_by_keys
+            else self._learn_layout(keys, line)
+        )
         if tags is None:
             return None
         try:
@@ -144,20 +148,20 @@ class Layouts:
             return None
         return (tags, values) if len(values) == len(tags) else None
 
-    def known(self, keys: tuple[bytes, ...]) -> tuple[str, ...] | None:
+    def known_tags(self, keys: tuple[bytes, ...]) -> tuple[str, ...] | None:
         """The tags of a layout that was read before."""
-        return self._tags.get(keys)
+        return self._tags_by_keys.get(keys)
 
-    def _learn(self, keys: tuple[bytes, ...], line: bytes) -> tuple[str, ...] | None:
+    def _learn_layout(self, keys: tuple[bytes, ...], line: bytes) -> tuple[str, ...] | None:
         """Remember a layout if the careful way reads the same keys in the same order."""
         text = line.decode("ascii", "replace")
-        found = record(text) if len(line) <= LONGEST else None
-        if found is None or found.step is not None or farewell(found):
+        found = parse_record(text) if len(line) <= MAX_DICT_BYTES else None
+        if found is None or found.step is not None or runtime_text(found):
             return None
         tags = tuple(tag for tag, _ in found.values)
         if [tag.encode() for tag in tags] != list(keys) or "{" in "".join(tags):
             return None
-        if len(self._tags) >= _MOST_LAYOUTS:
-            self._tags.clear()
-        self._tags[keys] = tags
+        if len(self._tags_by_keys) >= _MAX_DICT_LAYOUTS:
+            self._tags_by_keys.clear()
+        self._tags_by_keys[keys] = tags
         return tags

@@ -7,29 +7,29 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementa
 BOMS = (BOM_UTF16_LE, BOM_UTF16_BE)
 """How such a text begins, whichever byte comes first."""
 
-_FIRST = tuple(mark[:1] for mark in BOMS)
+_FIRST_BOM_BYTES = tuple(mark[:1] for mark in BOMS)
 
 
-class Text:
+class Utf16Decoder:
     """Decodes one stream; places in it count the bytes that it has as UTF-8.
 
-    `plain`: it has begun otherwise, so that there is nothing to decode.
+    `is_utf8`: it has begun otherwise, so that there is nothing to decode.
     """
 
     def __init__(self) -> None:
-        self.plain = False
-        self._held = b""
+        self.is_utf8 = False
+        self._held_byte = b""
         self._decoder: IncrementalDecoder | None = None
 
     def decode(self, data: bytes) -> bytes:
         """The next bytes as UTF-8; one byte that may begin a mark is held back."""
         if self._decoder is None:
-            data, self._held = self._held + data, b""
-            if len(data) < 2 and data.startswith(_FIRST):
-                self._held = data
+            data, self._held_byte = self._held_byte + data, b""
+            if len(data) < 2 and data.startswith(_FIRST_BOM_BYTES):
+                self._held_byte = data
                 return b""
             if not data.startswith(BOMS):
-                self.plain = bool(data)
+                self.is_utf8 = bool(data)
                 return data
             self._decoder = getincrementaldecoder("utf-16")("replace")
         return self._decoder.decode(data).encode("utf-8", "replace")

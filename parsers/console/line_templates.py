@@ -11,103 +11,109 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.console import key_values as _pairs
-from ppo_top.parsers.console.record import Record
-from ppo_top.parsers.shared.number_text import NUMBER, number, whole
+from ppo_top.parsers.console import key_values
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number
 
-_NUMBER = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER})(?!\w|\.\d)")
-_GAP = "\0"
-_CLOCK = "\0:\0"
-_PROBE = 7_000_001
+_NUMBER_IN_LINE = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
+_NUMBER_MARK = "\0"
+_CLOCK_MARK = "\0:\0"
+_FIRST_PROBE = 7_000_001
 """Stands for the first number of a form while it is learnt; no line has it by chance."""
-_LONGEST = 512
-_MOST = 4096
+_MAX_TEMPLATE_CHARS = 512
+_MAX_LINE_TEMPLATES = 4096
 
 
-class Form(NamedTuple):
+class LineTemplate(NamedTuple):
     """The names in a line and the places of their numbers among all of the line's numbers."""
 
     tags: tuple[str, ...]
-    places: tuple[int, ...]
-    step: int | None
+    number_indexes: tuple[int, ...]
+    step_index: int | None
     axis: str
-    episodes: int | None
+    episodes_index: int | None
     """Where a count of episodes stands: zero makes the reward beside it a placeholder."""
     config: Mapping[str, ConfigValue]
 
 
-_UNSURE = Form((), (), None, "", None, {})
+_NO_TEMPLATE = LineTemplate((), (), None, "", None, {})
 """A form whose numbers cannot be told by their places; its lines are read one by one."""
 
 
-class Forms:
+class LineTemplates:
     """Reads lines of pairs and remembers their forms; what it gives is what `_pairs.read` gives."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, Form | None] = {}
-        self._seen: set[str] = set()
+        self._templates: dict[str, LineTemplate | None] = {}
+        self._seen_once: set[str] = set()
 
-    def read(self, text: str) -> Record | None:
+    def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line, or None when the line is prose."""
-        if len(text) > _pairs.LONGEST:
+        if len(text) > key_values.MAX_PAIRS_LINE_CHARS:
             return None
-        parts = _NUMBER.split(_pairs.prepare(text))
-        words = _GAP.join(parts[::2])
-        if len(words) > _LONGEST or _CLOCK in words:
-            return _pairs.read(text)
-        if words not in self._forms:
-            return self._new(text, words, parts)
-        form = self._forms[words]
+        parts = _NUMBER_IN_LINE.split(key_values.normalise_line(text))
+        words = _NUMBER_MARK.join(parts[::2])
+        if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
+            return key_values.parse_line(text)
+        if words not in self._templates:
+            return self._parse_unknown(text, words, parts)
+        form = self._templates[words]
         if form is None:
             return None
-        if form is _UNSURE:
-            return _pairs.read(text)
-        return _filled(form, parts[1::2]) or _pairs.read(text)
+        if form is _NO_TEMPLATE:
+            return key_values.parse_line(text)
+        return _fill_template(form, parts[1::2]) or key_values.parse_line(text)
 
-    def _new(self, text: str, words: str, parts: list[str]) -> Record | None:
+    def _parse_unknown(self, text: str, words: str, parts: list[str]) -> ConsoleRecord | None:
         """Read a line of an unknown form; learn the form when it comes the second time."""
-        if words not in self._seen:
-            if len(self._seen) >= _MOST:
-                self._seen.clear()
-            self._seen.add(words)
-            return _pairs.read(text)
-        if len(self._forms) >= _MOST:
-            self._forms.clear()
-        self._forms[words] = _learnt(parts)
-        return _pairs.read(text)
+        if words not in self._seen_once:
+            if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
+                self._seen_once.clear()
+            self._seen_once.add(words)
+            return key_values.parse_line(text)
+        if len(self._templates) >= _MAX_LINE_TEMPLATES:
+            self._templates.clear()
+        self._templates[words] = _learn_template(parts)
+        return key_values.parse_line(text)
 
 
-def _learnt(parts: list[str]) -> Form | None:
+def _learn_template(parts: list[str]) -> LineTemplate | None:
     """The form of a line, by a probe whose numbers tell their place; None: it is prose."""
     count = len(parts) // 2
     probe = parts[:]
-    probe[1::2] = [str(_PROBE + place) for place in range(count)]
-    found = _pairs.read("".join(probe))
+    probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
+    found = key_values.parse_line("".join(probe))
     if found is None:
         return None
-    if any(isinstance(value, int) and value >= _PROBE for value in found.config.values()):
-        return _UNSURE
-    places = [int(value) - _PROBE for _, value in found.values]
+    if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
+        return _NO_TEMPLATE
+    places = [int(value) - _FIRST_PROBE for _, value in found.values]
     if any(place not in range(count) for place in places):
-        return _UNSURE
+        return _NO_TEMPLATE
     tags = tuple(tag for tag, _ in found.values)
-    step = None if found.step is None else found.step - _PROBE
-    episodes = next((at for tag, at in zip(tags, places, strict=True) if _pairs.counts(tag)), None)
-    return Form(tags, tuple(places), step, found.axis, episodes, found.config)
+    step = None if found.step is None else found.step - _FIRST_PROBE
+    episodes = next(
+        (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)), None
+    )
+    return LineTemplate(tags, tuple(places), step, found.axis, episodes, found.config)
 
 
-def _filled(form: Form, words: list[str]) -> Record | None:
+def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | None:
     """The record of a known form; None when its numbers ask for a closer look."""
-    values = [number(words[place]) for place in form.places]
+    values = [parse_number(words[place]) for place in template.number_indexes]
     step = None
-    if form.step is not None:
-        said = number(words[form.step])
-        step = None if said is None else whole(said)
+    if template.step_index is not None:
+        said = parse_number(words[template.step_index])
+        step = None if said is None else as_step(said)
         if step is None:
             return None
-    if form.episodes is not None and number(words[form.episodes]) == 0:
+    if template.episodes_index is not None and parse_number(words[template.episodes_index]) == 0:
         return None
     pairs = [
-        (tag, value) for tag, value in zip(form.tags, values, strict=True) if value is not None
+        (tag, value) for tag, value in zip(template.tags, values, strict=True) if value is not None
     ]
-    return Record(pairs, step, form.axis, form.config) if len(pairs) == len(values) else None
+    return (
+        ConsoleRecord(pairs, step, template.axis, template.config)
+        if len(pairs) == len(values)
+        else None
+    )

@@ -10,290 +10,298 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ppo_top.model import Batch, ConfigValue, Ended, State
-from ppo_top.model.console_lines import LONGEST as LONGEST_LINE
+from ppo_top.model import Batch, ConfigValue, RunEnd, State
+from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.console import dicts as _dicts
-from ppo_top.parsers.console import progress_bars as _bars
-from ppo_top.parsers.console import tables as _tables
-from ppo_top.parsers.console.batch_builder import Ledger
-from ppo_top.parsers.console.encoding import Text
-from ppo_top.parsers.console.fast_path import REGULAR, Regular
-from ppo_top.parsers.console.log_lines import Screen
-from ppo_top.parsers.console.process import Voice
-from ppo_top.parsers.console.record import Record
+from ppo_top.parsers.console import dicts, progress_bars, tables
+from ppo_top.parsers.console.batch_builder import BatchBuilder
+from ppo_top.parsers.console.encoding import Utf16Decoder
+from ppo_top.parsers.console.fast_path import FAST_FIRST_BYTES, FastPath
+from ppo_top.parsers.console.log_lines import LogLines
+from ppo_top.parsers.console.process import ProcessStream
+from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.unwrap import Unwrapper
-from ppo_top.parsers.shared.last_values import of_lines
-from ppo_top.parsers.shared.line_splitter import LONGEST, Segment, Segments
-from ppo_top.parsers.shared.number_text import number, whole
-from ppo_top.parsers.shared.plain_text import plain
+from ppo_top.parsers.shared.last_values import last_points_of_lines
+from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
+from ppo_top.parsers.shared.number_text import as_step, parse_number
+from ppo_top.parsers.shared.plain_text import to_plain_text
 
-_PEEK = 1024
-_MOST_VOICES = 64
+_PEEK_BYTES = 1024
+_MAX_PROCESSES = 64
 _NEWLINE = 10
 
 
-class _Held(NamedTuple):
+class _PendingDict(NamedTuple):
     """A dictionary that waits for the progress bar that is drawn behind it."""
 
-    found: Record
-    drawn: int | None
+    record: ConsoleRecord
+    step_before: int | None
     """Where the bar stood before it, if one was drawn since the dictionary before."""
 
 
-class Console:
+class ConsoleParser:
     """Reads one console stream; `patterns` are a user's own, their named groups become tags.
 
     In a pattern the groups `step` and `total` are the step and the total number of steps.
     """
 
-    def __init__(self, patterns: Sequence[re.Pattern[str]] = (), longest: int = LONGEST) -> None:
+    def __init__(
+        self, patterns: Sequence[re.Pattern[str]] = (), max_line_bytes: int = MAX_LINE_BYTES
+    ) -> None:
         self._patterns = tuple(patterns)
-        self._careful = bool(patterns) or longest < LONGEST  # the quick way knows neither
-        self._text = Text()
-        self._segments = Segments(longest)
+        self._is_fast_path_off = (
+            bool(patterns) or max_line_bytes < MAX_LINE_BYTES
+        )  # the quick way knows neither
+        self._decoder = Utf16Decoder()
+        self._splitter = LineSplitter(max_line_bytes)
         self._unwrapper = Unwrapper()
-        self._main = Voice()
-        self._voices: dict[str, Voice] = {"": self._main}
-        self._ledger = Ledger()
-        self._screen = Screen()
-        self._regular = Regular(self._ledger, self._screen)
-        self._position = _bars.Position()
-        self._besides = _bars.Besides()
-        self._drawn: int | None = None
-        self._held: _Held | None = None
+        self._main_process = ProcessStream()
+        self._processes: dict[str, ProcessStream] = {"": self._main_process}
+        self._builder = BatchBuilder()
+        self._log_lines = LogLines()
+        self._fast_path = FastPath(self._builder, self._log_lines)
+        self._training_bar = progress_bars.TrainingBar()
+        self._bar_values = progress_bars.BarValues()
+        self._drawn_step: int | None = None
+        self._pending_dict: _PendingDict | None = None
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the stream and give what is complete."""
-        if not self._text.plain:
-            data = self._text.decode(data)
-        piece, place = self._segments.add(data)
-        if self._segments.dropped is not None:
-            self._screen.lost(self._segments.dropped)
+        if not self._decoder.is_utf8:
+            data = self._decoder.decode(data)
+        piece, place = self._splitter.add_bytes(data)
+        if self._splitter.dropped_newline is not None:
+            self._log_lines.skip_segment(self._splitter.dropped_newline)
         position = 0
         while position < len(piece):
-            position = self._many(piece, place, position) or self._one(piece, place, position)
-        if self._held is not None:
-            self._peek()
-        return self._take()
+            position = self._read_fast(piece, place, position) or self._read_segment(
+                piece, place, position
+            )
+        if self._pending_dict is not None:
+            self._peek_at_bar()
+        return self._pop_batch()
 
     def finish(self) -> Batch:
         """Give what waited; an unfinished last line counts only if it is a closed dictionary."""
-        rest = self._segments.rest()
+        rest = self._splitter.unfinished()
         if rest.data.strip():
-            shown = plain(rest.data)
-            text = self._unwrapper.clean(shown).text.rstrip()
+            shown = to_plain_text(rest.data)
+            text = self._unwrapper.unwrap(shown).text.rstrip()
             if text.startswith("{") and text.endswith("}"):
-                self._read(rest)
-            self._screen.show(rest.offset, shown)
-        self._settle()
-        for name, voice in self._voices.items():
-            table = voice.table.close()
-            if table is not None and _tables.is_certain(table):
-                self._give(name, table)
-        self._screen.settle(self._ledger.step)
-        return self._take()
+                self._read_line(rest)
+            self._log_lines.add_line(rest.offset, shown)
+        self._finish_pending_dict()
+        for name, voice in self._processes.items():
+            table = voice.table.pop_record()
+            if table is not None and tables.has_certain_step(table):
+                self._add_record(name, table)
+        self._log_lines.set_step(self._builder.step)
+        return self._pop_batch()
 
-    def _take(self) -> Batch:
-        return self._ledger.take(self._screen.take(), self._segments.take_problems())
+    def _pop_batch(self) -> Batch:
+        return self._builder.pop_batch(self._log_lines.pop_lines(), self._splitter.pop_problems())
 
     # --- from bytes to lines ---------------------------------------------------------------------
 
-    def _many(self, piece: bytes, place: int, position: int) -> int:
+    def _read_fast(self, piece: bytes, place: int, position: int) -> int:
         """Read regular records quickly; 0 when there are none, or something waits for its rest."""
-        if piece[position] not in REGULAR or (
-            self._screen.waiting
-            or not self._screen.fresh
-            or self._held is not None
-            or self._careful
-            or self._main.table.started
-            or self._main.endings.in_traceback
+        if piece[position] not in FAST_FIRST_BYTES or (
+            self._log_lines.pending
+            or not self._log_lines.at_line_start
+            or self._pending_dict is not None
+            or self._is_fast_path_off
+            or self._main_process.table.has_rows
+            or self._main_process.end_detector.in_traceback
         ):
             return 0
-        bars = self._position.total is not None
-        return self._regular.read(self._main, piece, place, position, bars)
+        bars = self._training_bar.total is not None
+        return self._fast_path.read_from(self._main_process, piece, place, position, bars)
 
-    def _one(self, piece: bytes, place: int, position: int) -> int:
+    def _read_segment(self, piece: bytes, place: int, position: int) -> int:
         """Read one segment carefully."""
-        segment, end = self._segments.cut(piece, place, position)
+        segment, end = self._splitter.segment_at(piece, place, position)
         if segment is None:
-            self._screen.lost(piece[end - 1] == _NEWLINE)
+            self._log_lines.skip_segment(piece[end - 1] == _NEWLINE)
         elif segment.data.strip():
-            self._screen.words(segment, self._read(segment))
+            self._log_lines.add_segment(segment, self._read_line(segment))
         else:
-            self._screen.blank(segment)
-        if not self._waits():
-            self._screen.settle(self._ledger.step)
+            self._log_lines.add_blank(segment)
+        if not self._is_waiting():
+            self._log_lines.set_step(self._builder.step)
         return end
 
-    def _waits(self) -> bool:
+    def _is_waiting(self) -> bool:
         """Whether lines wait for a record whose step is not known yet."""
-        if self._held is not None or self._main.table.started:
+        if self._pending_dict is not None or self._main_process.table.has_rows:
             return True
-        return len(self._voices) > 1 and any(v.table.started for v in self._voices.values())
+        return len(self._processes) > 1 and any(v.table.has_rows for v in self._processes.values())
 
-    def _read(self, segment: Segment) -> str:
+    def _read_line(self, segment: Segment) -> str:
         """Take all values out of a line; give the line's plain text."""
-        shown = plain(segment.data)
-        bar = _bars.find_bar(shown)
+        shown = to_plain_text(segment.data)
+        bar = progress_bars.find_bar(shown)
         if bar is not None:
-            self._beside(bar, shown[: bar.end], self._bar(bar))
+            self._add_bar_values(bar, shown[: bar.end], self._follow_bar(bar))
             if not bar.end or not shown[bar.end :].strip():
                 return shown
-        if self._held is not None:
-            self._settle()
-        text, name, time = self._unwrapper.clean(shown[bar.end :] if bar else shown)
-        self._parse(text.rstrip(), name and self._voice(name), time)
+        if self._pending_dict is not None:
+            self._finish_pending_dict()
+        text, name, time = self._unwrapper.unwrap(shown[bar.end :] if bar else shown)
+        self._parse_line(text.rstrip(), name and self._process_name(name), time)
         return shown
 
-    def _voice(self, name: str) -> str:
-        if name not in self._voices:
-            if len(self._voices) >= _MOST_VOICES:
+    def _process_name(self, name: str) -> str:
+        if name not in self._processes:
+            if len(self._processes) >= _MAX_PROCESSES:
                 return ""
-            self._voices[name] = Voice()
+            self._processes[name] = ProcessStream()
         return name
 
     # --- from lines to records -------------------------------------------------------------------
 
-    def _parse(self, text: str, name: str, time: float) -> None:
-        voice = self._voices[name]
-        if (self._patterns and self._own(text, name, time)) or self._table(text, name):
+    def _parse_line(self, text: str, name: str, time: float) -> None:
+        voice = self._processes[name]
+        if (self._patterns and self._match_patterns(text, name, time)) or self._add_table_line(
+            text, name
+        ):
             return
-        found = None if voice.endings.in_traceback else voice.read(text)
+        found = None if voice.end_detector.in_traceback else voice.parse_line(text)
         if found is not None:
-            self._found(text, name, found if time != time else found._replace(time=time))
-        ended = voice.endings.see(text, found is not None)
+            self._add_found(text, name, found if time != time else found._replace(time=time))
+        ended = voice.end_detector.read_line(text, found is not None)
         if ended is not None:
-            self._ledger.end(ended)
+            self._builder.set_end(ended)
 
-    def _found(self, text: str, name: str, found: Record) -> None:
+    def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:
         if name == "" and text.startswith("{") and found.values and found.step is None:
-            self._dict(found)
+            self._add_dict(found)
         else:
-            self._give(name, found)
-        if _dicts.FINISHED in text and (farewell := _dicts.farewell(found)):
-            self._ledger.end(Ended(State.FINISHED, farewell))
+            self._add_record(name, found)
+        if dicts.RUNTIME_KEY in text and (farewell := dicts.runtime_text(found)):
+            self._builder.set_end(RunEnd(State.FINISHED, farewell))
 
-    def _table(self, text: str, name: str) -> bool:
+    def _add_table_line(self, text: str, name: str) -> bool:
         """Take a line that belongs to a table."""
-        table = self._voices[name].table
-        if text[:1] == "-" and _tables.RULE.fullmatch(text):
-            closes = table.started
-            record = table.close()
-            table.open = not closes
+        table = self._processes[name].table
+        if text[:1] == "-" and tables.TABLE_RULE.fullmatch(text):
+            closes = table.has_rows
+            record = table.pop_record()
+            table.is_open = not closes
             if record is not None:
-                self._give(name, record)
+                self._add_record(name, record)
             return True
-        if not table.open or table.row(text):
-            return table.open
-        if not table.started:
-            table.open = False
-        elif table.stranger() and (record := table.close()) is not None:
-            self._give(name, record)
+        if not table.is_open or table.add_line(text):
+            return table.is_open
+        if not table.has_rows:
+            table.is_open = False
+        elif table.note_other_line() and (record := table.pop_record()) is not None:
+            self._add_record(name, record)
         return False
 
-    def _own(self, text: str, name: str, time: float) -> bool:
+    def _match_patterns(self, text: str, name: str, time: float) -> bool:
         """Take a line that one of the user's patterns describes."""
         for pattern in self._patterns:
             match = pattern.search(text[:LONGEST_LINE])
             if match is None:
                 continue
-            groups = {tag: number(word) for tag, word in match.groupdict().items() if word}
+            groups = {tag: parse_number(word) for tag, word in match.groupdict().items() if word}
             values = {tag: value for tag, value in groups.items() if value is not None}
             step, total = values.pop("step", None), values.pop("total", None)
             config: dict[str, ConfigValue] = {} if total is None else {"total_iterations": total}
-            at = None if step is None else whole(step)
-            self._give(name, Record(list(values.items()), at, "step", config, time))
+            at = None if step is None else as_step(step)
+            self._add_record(name, ConsoleRecord(list(values.items()), at, "step", config, time))
             return True
         return False
 
     # --- dictionaries and bars -------------------------------------------------------------------
 
-    def _bar(self, bar: _bars.Bar) -> bool:
+    def _follow_bar(self, bar: progress_bars.ProgressBar) -> bool:
         """Follow a bar; False when it does not count the training's steps."""
-        known = self._position.total
-        if not self._position.see(bar):
+        known = self._training_bar.total
+        if not self._training_bar.follow(bar):
             return False
         if bar.total != known:
-            self._ledger.configure({"max_steps": bar.total})
-        self._drawn = bar.done
-        if self._held is not None:
-            ahead = _dicts.ahead_of_bar(self._held.found)
-            self._release(self._main.steps.by_bar(bar.done + ahead))
+            self._builder.add_settings({"max_steps": bar.total})
+        self._drawn_step = bar.done
+        if self._pending_dict is not None:
+            ahead = dicts.steps_ahead_of_bar(self._pending_dict.record)
+            self._add_pending_dict(self._main_process.step_counter.step_by_bar(bar.done + ahead))
         return True
 
-    def _beside(self, bar: _bars.Bar, text: str, followed: bool) -> None:
+    def _add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
         """Take the values that stand beside a bar, unless lines say more and better."""
-        found = None if self._main.axis else self._besides.see(bar, text, followed)
+        found = (
+            None if self._main_process.axis else self._bar_values.read_record(bar, text, followed)
+        )
         if found is not None and found.step is not None:
-            self._ledger.record("", found, found.step)
+            self._builder.add_record("", found, found.step)
 
-    def _dict(self, found: Record) -> None:
-        if self._position.total is None:
-            self._ledger.record("", found, self._main.count(1)[0])
+    def _add_dict(self, found: ConsoleRecord) -> None:
+        if self._training_bar.total is None:
+            self._builder.add_record("", found, self._main_process.next_steps(1)[0])
             return
-        self._held = _Held(found, self._drawn)
-        self._drawn = None
+        self._pending_dict = _PendingDict(found, self._drawn_step)
+        self._drawn_step = None
 
-    def _settle(self) -> None:
+    def _finish_pending_dict(self) -> None:
         """Something else than a bar stands behind the dictionary that waits."""
-        if self._held is None:
+        if self._pending_dict is None:
             return
-        drawn = self._held.drawn
+        drawn = self._pending_dict.step_before
         if drawn is not None:
-            drawn += _dicts.ahead_of_bar(self._held.found)
-        self._release(self._main.steps.by_count(drawn))
+            drawn += dicts.steps_ahead_of_bar(self._pending_dict.record)
+        self._add_pending_dict(self._main_process.step_counter.step_by_count(drawn))
 
-    def _release(self, step: int) -> None:
-        held, self._held = self._held, None
+    def _add_pending_dict(self, step: int) -> None:
+        held, self._pending_dict = self._pending_dict, None
         assert held is not None
-        self._ledger.record("", held.found, step)
-        if not self._waits():
-            self._screen.settle(step)
+        self._builder.add_record("", held.record, step)
+        if not self._is_waiting():
+            self._log_lines.set_step(step)
 
-    def _peek(self) -> None:
+    def _peek_at_bar(self) -> None:
         """See whether the line that is being written behind a dictionary is a bar already."""
-        bar = _bars.find_bar(plain(self._segments.rest(_PEEK).data))
+        bar = progress_bars.find_bar(to_plain_text(self._splitter.unfinished(_PEEK_BYTES).data))
         if bar is not None:
-            self._bar(bar)
+            self._follow_bar(bar)
 
-    def _give(self, name: str, found: Record) -> None:
+    def _add_record(self, name: str, found: ConsoleRecord) -> None:
         """Place a record that knows its step or follows the last one."""
-        self._ledger.configure(found.config)
+        self._builder.add_settings(found.config)
         if found.values or found.step is not None:
-            self._ledger.record(name, found, self._voices[name].step_of(found))
+            self._builder.add_record(name, found, self._processes[name].step_of(found))
 
 
-_NAMES = re.compile(
+_FILE_NAMES = re.compile(
     r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
     r"|^(?:stdout|stderr|nohup\.out|console)(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
     r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$",
     re.IGNORECASE,
 )
-_NOT = re.compile(r"^debug|requirements", re.IGNORECASE)
-_SWANLAB = b'{"index":'
+_EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
+_SWANLAB_POINTS_START = b'{"index":'
 """How the points of a SwanLab store start; it keeps them in files named .log."""
-_BINARY = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
+_BINARY_BYTES = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
 
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether a file with a log's name holds text."""
-    if _NOT.match(name):
+    if _EXCLUDED_FILE_NAMES.match(name):
         return False
     if not head:
         return None
-    head = Text().decode(head)
-    return not _BINARY.search(head) and not head.startswith(_SWANLAB)
+    head = Utf16Decoder().decode(head)
+    return not _BINARY_BYTES.search(head) and not head.startswith(_SWANLAB_POINTS_START)
 
 
 FORMAT = Format(
     name="console",
-    names=_NAMES,
+    name_pattern=_FILE_NAMES,
     claims=claims,
     order=80,
     rank=20,
-    parser=Console,
+    parser=ConsoleParser,
     console=True,
-    newest=of_lines(Console),
-    held=True,
+    read_last_points=last_points_of_lines(ConsoleParser),
+    kept_open=True,
 )

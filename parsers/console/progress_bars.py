@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ppo_top.parsers.console.record import Record
-from ppo_top.parsers.shared import metric_names as vocabulary
-from ppo_top.parsers.shared.number_text import NUMBER, number
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared import metric_names
+from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
 
-_BAR = re.compile(
+_BAR_START = re.compile(
     r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
-_REST = re.compile(r"[^\]\r\n]*+\]")
-_PAIR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER})(?=[,\]])")
-_PART = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
-_TRAINING = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
+_BAR_REST = re.compile(r"[^\]\r\n]*+\]")
+_VALUE_BESIDE_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
+_PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
+_TRAINING_BAR_NAME = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
 
 
-class Bar(NamedTuple):
+class ProgressBar(NamedTuple):
     """One state of a bar; `end` is where the text behind it starts (0: not complete yet)."""
 
     name: str
@@ -28,29 +28,31 @@ class Bar(NamedTuple):
     end: int
 
 
-def find_bar(text: str) -> Bar | None:
+def find_bar(text: str) -> ProgressBar | None:
     """The bar at the start of `text`; complete up to its `[` is enough."""
     if "%|" not in text:
         return None
-    match = _BAR.match(text)
+    match = _BAR_START.match(text)
     if match is None:
         return None
-    rest = _REST.match(text, match.end())
+    rest = _BAR_REST.match(text, match.end())
     end = rest.end() if rest else 0
-    return Bar((match["name"] or "").rstrip(":"), int(match["done"]), int(match["total"]), end)
+    return ProgressBar(
+        (match["name"] or "").rstrip(":"), int(match["done"]), int(match["total"]), end
+    )
 
 
-def beside(text: str) -> list[tuple[str, float]]:
+def values_beside_bar(text: str) -> list[tuple[str, float]]:
     """The values that stand behind a bar's rate (`12.3s/it, kl=0.01, reward=1.5]`), as tqdm prints.
 
     Empty where none of them is a metric: `Loading weights` names the file that it loads there.
     """
-    values = [(key, number(word)) for key, word in _PAIR.findall(text)]
+    values = [(key, parse_number(word)) for key, word in _VALUE_BESIDE_BAR.findall(text)]
     found = [(key, value) for key, value in values if value is not None]
-    return found if any(vocabulary.is_metric(key) for key, _ in found) else []
+    return found if any(metric_names.is_metric(key) for key, _ in found) else []
 
 
-class Position:
+class TrainingBar:
     """Where the training stands, by the bar that counts its steps.
 
     Of several bars the first without a name (or with one like "Training") is the trainer's; one
@@ -61,9 +63,9 @@ class Position:
         self.done: int | None = None
         self.total: int | None = None
 
-    def see(self, bar: Bar) -> bool:
+    def follow(self, bar: ProgressBar) -> bool:
         """Follow the bar; False when it is not the trainer's."""
-        if bar.name and not _TRAINING.search(bar.name):
+        if bar.name and not _TRAINING_BAR_NAME.search(bar.name):
             return False
         if self.total not in (None, bar.total) and self.done != self.total:
             return False
@@ -71,37 +73,37 @@ class Position:
         return True
 
 
-class Steps:
+class StepCounter:
     """Gives steps to records that have none, from the bars drawn around them or by counting."""
 
     def __init__(self) -> None:
-        self._last = 0
+        self._last_step = 0
         self._stride = 1
 
-    def by_count(self, done: int | None = None) -> int:
+    def step_by_count(self, done: int | None = None) -> int:
         """The next step when no bar is drawn behind the record; `done` if one was drawn before."""
-        if done is not None and done > self._last:
-            return self._take(done)
-        return self._take(self._last + self._stride)
+        if done is not None and done > self._last_step:
+            return self._set_last_step(done)
+        return self._set_last_step(self._last_step + self._stride)
 
-    def many(self, records: int) -> range:
+    def next_steps(self, records: int) -> range:
         """The next steps of so many records, without any bar."""
-        first = self._last + self._stride
-        self._last += self._stride * records
-        return range(first, self._last + 1, self._stride)
+        first = self._last_step + self._stride
+        self._last_step += self._stride * records
+        return range(first, self._last_step + 1, self._stride)
 
-    def by_bar(self, done: int) -> int:
+    def step_by_bar(self, done: int) -> int:
         """The step of a record behind which a bar at `done` is drawn."""
-        if done > self._last:
-            self._stride = done - self._last
-        return self._take(done)
+        if done > self._last_step:
+            self._stride = done - self._last_step
+        return self._set_last_step(done)
 
-    def _take(self, step: int) -> int:
-        self._last = step
+    def _set_last_step(self, step: int) -> int:
+        self._last_step = step
         return step
 
 
-class Besides:
+class BarValues:
     """Records of the values beside bars: each is drawn many times and counts once.
 
     Those of the bar that counts the training's steps have its step, and count when they change.
@@ -110,23 +112,23 @@ class Besides:
     """
 
     def __init__(self) -> None:
-        self._last: tuple[str, list[tuple[str, float]]] = ("", [])
-        self._full = 0
+        self._last_values: tuple[str, list[tuple[str, float]]] = ("", [])
+        self._full_bars = 0
 
-    def see(self, bar: Bar, text: str, followed: bool) -> Record | None:
+    def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
         """The record of a bar with its text, if there is one."""
-        if "=" not in text or (bar.name and not _TRAINING.search(bar.name)):
+        if "=" not in text or (bar.name and not _TRAINING_BAR_NAME.search(bar.name)):
             return None
-        values = beside(text)
-        if not values or (bar.name, values) == self._last:
+        values = values_beside_bar(text)
+        if not values or (bar.name, values) == self._last_values:
             return None
         if followed:
-            self._last = bar.name, values
-            part = _PART.search(bar.name)
+            self._last_values = bar.name, values
+            part = _PART_OF_EPISODE.search(bar.name)
             before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
-            return Record(values, before + bar.done)
+            return ConsoleRecord(values, before + bar.done)
         if bar.done != bar.total:
             return None
-        self._last = bar.name, values
-        self._full += 1
-        return Record(values, self._full)
+        self._last_values = bar.name, values
+        self._full_bars += 1
+        return ConsoleRecord(values, self._full_bars)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 
 from ppo_top.model import UNKNOWN_TIME
-from ppo_top.parsers.console.record import Record
-from ppo_top.parsers.shared.axes import unix
-from ppo_top.parsers.shared.number_text import whole
-from ppo_top.parsers.shared.yaml_subset import Outline
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.axes import parse_unix_time
+from ppo_top.parsers.shared.number_text import as_step
+from ppo_top.parsers.shared.yaml_subset import YamlReader
 
-HEADS = ("Result for ", "agent_timesteps_total: ", "custom_metrics: {}")
+RESULT_STARTS = ("Result for ", "agent_timesteps_total: ", "custom_metrics: {}")
 """How a result begins: Tune names the trial; RLlib's pretty_print begins with its first name."""
 
-_TRIAL = re.compile(r"Result for (\S{1,200}):\s*")
-_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")
-_STEP = "training_iteration"
-_TIME = "timestamp"
-_MOST_VALUES = 4096
-_MOST_STRANGERS = 20
-_MOST_TRIALS = 64
+_TRIAL_LINE = re.compile(r"Result for (\S{1,200}):\s*")
+_RESULT_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")
+_STEP_KEY = "training_iteration"
+_TIME_KEY = "timestamp"
+_MAX_VALUES = 4096
+_MAX_OTHER_LINES = 20
+_MAX_TRIALS = 64
 
 
-class Result:
+class RayResult:
     """The result that is being printed; its names are those of result.json.
 
     The names are sorted, so what is worth charting comes before the iteration. Values of a second
@@ -30,56 +30,56 @@ class Result:
     """
 
     def __init__(self) -> None:
-        self.open = False
+        self.is_open = False
         self._trials: list[str] = []
-        self._mark = self._margin = ""
-        self._start()
+        self._trial_suffix = self._indent = ""
+        self._reset()
 
-    def _begin(self, trial: str) -> bool:
+    def _begin_trial(self, trial: str) -> bool:
         """Begin the result of a trial; False when there are too many of them."""
         if trial not in self._trials:
-            if len(self._trials) >= _MOST_TRIALS:
+            if len(self._trials) >= _MAX_TRIALS:
                 return False
             self._trials.append(trial)
-        self._mark = "" if trial == self._trials[0] else f" [{trial}]"
-        self._margin = "  " if trial else ""
-        self._start()
+        self._trial_suffix = "" if trial == self._trials[0] else f" [{trial}]"
+        self._indent = "  " if trial else ""
+        self._reset()
         return True
 
-    def _start(self) -> None:
-        self._outline = Outline()
+    def _reset(self) -> None:
+        self._yaml = YamlReader()
         self._values: list[tuple[str, float]] = []
         self._time = UNKNOWN_TIME
-        self._strangers = 0
+        self._other_lines = 0
 
-    def row(self, text: str) -> bool:
+    def add_line(self, text: str) -> bool:
         """Take a line if it begins a result or belongs to the open one."""
-        head = _TRIAL.fullmatch(text)
+        head = _TRIAL_LINE.fullmatch(text)
         if head is not None:
-            self.open = self._begin(head[1])
-            return self.open
-        if not self.open and text.startswith(HEADS[1:]):
-            self.open = self._begin("")
-        return self.open and self._line(text)
+            self.is_open = self._begin_trial(head[1])
+            return self.is_open
+        if not self.is_open and text.startswith(RESULT_STARTS[1:]):
+            self.is_open = self._begin_trial("")
+        return self.is_open and self._add_value(text)
 
-    def _line(self, text: str) -> bool:
-        if not _ROW.fullmatch(text) or not text.startswith(self._margin):
-            self._strangers += 1
-            self.open = self._strangers <= _MOST_STRANGERS
+    def _add_value(self, text: str) -> bool:
+        if not _RESULT_ROW.fullmatch(text) or not text.startswith(self._indent):
+            self._other_lines += 1
+            self.is_open = self._other_lines <= _MAX_OTHER_LINES
             return False
-        name, value = self._outline.line(text) or ("", "")
+        name, value = self._yaml.read_line(text) or ("", "")
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if name == _TIME:
-                self._time = unix(value)
-            if len(self._values) < _MOST_VALUES:
+            if name == _TIME_KEY:
+                self._time = parse_unix_time(value)
+            if len(self._values) < _MAX_VALUES:
                 self._values.append((name, float(value)))
         return True
 
-    def close(self) -> Record | None:
+    def pop_record(self) -> ConsoleRecord | None:
         """The whole result, once its iteration has been read; None before."""
-        if not self._values or self._values[-1][0] != _STEP:
+        if not self._values or self._values[-1][0] != _STEP_KEY:
             return None
-        self.open = False
+        self.is_open = False
         values, self._values = self._values, []
-        named = [(name + self._mark, value) for name, value in values]
-        return Record(named, whole(values[-1][1]), "iteration", time=self._time)
+        named = [(name + self._trial_suffix, value) for name, value in values]
+        return ConsoleRecord(named, as_step(values[-1][1]), "iteration", time=self._time)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ppo_top.model import UNKNOWN_TIME, ConfigValue
 
 
-class Record(NamedTuple):
+class ConsoleRecord(NamedTuple):
     """Values of one moment; `step` is None when the record itself does not say it.
 
     `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "": it is not named).

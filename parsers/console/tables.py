@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.parsers.console.record import Record
-from ppo_top.parsers.shared.number_text import number, whole
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.number_text import as_step, parse_number
 
-RULE = re.compile(r"-{10,}")
-_ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
+TABLE_RULE = re.compile(r"-{10,}")
+_TABLE_ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
 
-STEPS = (
+STEP_ROWS = (
     "time/total_timesteps",
     "total_timesteps",
     "misc/total_timesteps",
@@ -31,9 +31,9 @@ STEPS = (
 )
 """Rows that say the step, the best first."""
 
-_SURE_STEPS = 7
-_MOST_ROWS = 1000
-_MOST_STRANGERS = 20
+_SURE_STEP_ROWS = 7
+_MAX_TABLE_ROWS = 1000
+_MAX_OTHER_LINES = 20
 
 
 def tag_of(cell: str, group: str) -> str:
@@ -47,59 +47,59 @@ def group_of(cell: str, value: str) -> str | None:
     return name if name.endswith("/") and not value.strip() else None
 
 
-class Table:
+class ConsoleTable:
     """The table that is being printed on one stream, row by row."""
 
     def __init__(self) -> None:
-        self.open = False
+        self.is_open = False
         self._group = ""
         self._values: list[tuple[str, float]] = []
-        self._rows = self._strangers = 0
+        self._rows = self._other_lines = 0
 
     @property
-    def started(self) -> bool:
+    def has_rows(self) -> bool:
         """A row has been seen, so the next rule is the last."""
         return self._rows > 0
 
-    def row(self, text: str) -> bool:
+    def add_line(self, text: str) -> bool:
         """Take a line if it is a row of the open table."""
-        match = _ROW.fullmatch(text) if self.open else None
+        match = _TABLE_ROW.fullmatch(text) if self.is_open else None
         if match is None:
             return False
         self._rows += 1
-        self._strangers = 0
+        self._other_lines = 0
         cell, value = match.groups()
         group = group_of(cell, value)
         if group is not None:
             self._group = group
             return True
-        parsed = number(value)
+        parsed = parse_number(value)
         if parsed is not None:
             self._values.append((tag_of(cell, self._group), parsed))
         return True
 
-    def stranger(self) -> bool:
+    def note_other_line(self) -> bool:
         """Note a line that is no row; True when the table is not to be waited for any more."""
-        self._strangers += 1
-        return self._strangers > _MOST_STRANGERS or self._rows > _MOST_ROWS
+        self._other_lines += 1
+        return self._other_lines > _MAX_OTHER_LINES or self._rows > _MAX_TABLE_ROWS
 
-    def close(self) -> Record | None:
+    def pop_record(self) -> ConsoleRecord | None:
         """The record of all rows so far; the table is empty afterwards."""
         values = self._values
-        self.open = False
+        self.is_open = False
         self._group, self._values = "", []
-        self._rows = self._strangers = 0
-        return Record(values, step_of(dict(values)), "table") if values else None
+        self._rows = self._other_lines = 0
+        return ConsoleRecord(values, step_of(dict(values)), "table") if values else None
 
 
-def is_certain(found: Record) -> bool:
+def has_certain_step(found: ConsoleRecord) -> bool:
     """Whether the step of a table without its last rule is not only a stand-in for a better one."""
-    return any(tag in STEPS[:_SURE_STEPS] for tag, _ in found.values)
+    return any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in found.values)
 
 
 def step_of(values: dict[str, float]) -> int | None:
     """The step that one of a table's own rows says."""
-    for tag in STEPS:
-        if tag in values and (step := whole(values[tag])) is not None:
+    for tag in STEP_ROWS:
+        if tag in values and (step := as_step(values[tag])) is not None:
             return step
     return None

@@ -11,8 +11,8 @@ from ppo_top.model import UNKNOWN_TIME
 _RANK = re.compile(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
 )
-_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
-_SRUN = re.compile(r"\s{0,4}(\d{1,5}): ")
+_RAY_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
+_SRUN_LABEL = re.compile(r"\s{0,4}(\d{1,5}): ")
 _BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
 """ML-Agents trains several behaviours at once and prints a line of each."""
 _BLANKS = re.compile(r"[ |]*+")
@@ -23,20 +23,20 @@ _CLOCK = re.compile(
 _SHORT_CLOCK = re.compile(
     r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])"
 )
-_LEVEL = re.compile(
+_LEVEL_PREFIX = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?",
 )
-_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
-_PLACE = re.compile(
+_LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
+_SOURCE_PLACE = re.compile(
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
 )
 
 
-class Cleaned(NamedTuple):
+class UnwrappedLine(NamedTuple):
     """A line without its wrapping."""
 
     text: str
-    voice: str
+    process: str
     """Which process speaks: "" when the line does not say it or it is the first rank."""
     time: float
 
@@ -50,41 +50,41 @@ class Unwrapper:
 
     def __init__(self) -> None:
         self._labels: set[str] = set()
-        self._srun = False
+        self._has_srun_labels = False
 
-    def clean(self, text: str) -> Cleaned:
+    def unwrap(self, text: str) -> UnwrappedLine:
         """The line's own words, who says them and when."""
         head = text[:1]
-        if head.isalpha() and not text.startswith(_LEVELS):
-            return Cleaned(text, "", UNKNOWN_TIME)
-        text, voice = self._speaker(text)
+        if head.isalpha() and not text.startswith(_LOG_LEVELS):
+            return UnwrappedLine(text, "", UNKNOWN_TIME)
+        text, voice = self._strip_process(text)
         head = text[:1]
-        if not (head.isdigit() or head == "[" or text.startswith(_LEVELS)):
-            return Cleaned(text, voice, UNKNOWN_TIME)
-        text, time = _unclock(text)
+        if not (head.isdigit() or head == "[" or text.startswith(_LOG_LEVELS)):
+            return UnwrappedLine(text, voice, UNKNOWN_TIME)
+        text, time = _strip_clock(text)
         if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
             voice = behaviour[1]
-        return Cleaned(text, voice, time)
+        return UnwrappedLine(text, voice, time)
 
-    def _speaker(self, text: str) -> tuple[str, str]:
+    def _strip_process(self, text: str) -> tuple[str, str]:
         head = text[:12].lstrip()[:1]
         if head == "[" and (rank := _RANK.match(text)):
-            return text[rank.end() :], _voice(rank[1] or rank[2])
-        if head == "(" and (process := _PROCESS.match(text)):
+            return text[rank.end() :], _rank_name(rank[1] or rank[2])
+        if head == "(" and (process := _RAY_PROCESS.match(text)):
             return text[process.end() :], f"pid {process[2]}"
-        if head.isdigit() and (label := _SRUN.match(text)):
-            self._srun = self._srun or label[1] in self._labels
+        if head.isdigit() and (label := _SRUN_LABEL.match(text)):
+            self._has_srun_labels = self._has_srun_labels or label[1] in self._labels
             if len(self._labels) < 4096:
                 self._labels.add(label[1])
-            return text[label.end() :], _voice(label[1]) if self._srun else ""
+            return text[label.end() :], _rank_name(label[1]) if self._has_srun_labels else ""
         return text, ""
 
 
-def _voice(rank: str) -> str:
+def _rank_name(rank: str) -> str:
     return f"rank{int(rank)}" if int(rank) else ""
 
 
-def _unclock(text: str) -> tuple[str, float]:
+def _strip_clock(text: str) -> tuple[str, float]:
     """Take clock, level and source place off the start of a line; give the clock's unix time."""
     time = UNKNOWN_TIME
     place = taken = 0
@@ -92,12 +92,12 @@ def _unclock(text: str) -> tuple[str, float]:
         place = _BLANKS.match(text, taken).end()  # type: ignore[union-attr]
         match = _CLOCK.match(text, place)
         if match is not None:
-            time = _unix(match)
+            time = _clock_time(match)
         else:
             match = (
                 _SHORT_CLOCK.match(text, place)
-                or _LEVEL.match(text, place)
-                or (_PLACE.match(text, place) if taken else None)
+                or _LEVEL_PREFIX.match(text, place)
+                or (_SOURCE_PLACE.match(text, place) if taken else None)
             )
         if match is None:
             break
@@ -106,7 +106,7 @@ def _unclock(text: str) -> tuple[str, float]:
     return (rest, time) if rest else (text, UNKNOWN_TIME)
 
 
-def _unix(match: re.Match[str]) -> float:
+def _clock_time(match: re.Match[str]) -> float:
     """A clock without a zone is this machine's local time: logs are watched where they are made."""
     zone = (match[8] or "").replace("Z", "+00:00")
     fraction = f".{match[7][:6]}" if match[7] else ""

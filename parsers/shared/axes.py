@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
-from ppo_top.parsers.shared import metric_names as vocabulary
+from ppo_top.parsers.shared import metric_names
 
-STEPS = (
+STEP_KEYS = (
     "time/total_timesteps",
     "total_timesteps",
     "misc/total_timesteps",
@@ -35,7 +35,7 @@ STEPS = (
 )
 """What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
 
-_OTHER_STEPS = (
+_OTHER_STEP_KEYS = (
     "iteration",
     "iter",
     "itr",
@@ -57,39 +57,39 @@ _OTHER_STEPS = (
 """What else may hold it in a script's own table, however it is spelt. What numbers the rows comes
 first: beside `Episode`, `Total_Steps` may be the length of one."""
 
-TIMES = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
+TIME_KEYS = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
-_FIRST_UNIX_TIME = 1e9
-_LAST_MILLISECOND = 1e14
+_MIN_UNIX_TIME = 1e9
+_MAX_UNIX_MILLISECONDS = 1e14
 
 
-def step_name(names: Sequence[str]) -> str | None:
+def find_step_key(names: Sequence[str]) -> str | None:
     """The name that holds the step, or None."""
-    for name in STEPS:
+    for name in STEP_KEYS:
         if name in names:
             return name
-    found = {vocabulary.bare(name.rpartition("/")[2]): name for name in reversed(names)}
-    return next((found[each] for each in _OTHER_STEPS if each in found), None)
+    found = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
+    return next((found[each] for each in _OTHER_STEP_KEYS if each in found), None)
 
 
-def unix(value: float | str | None) -> float:
+def parse_unix_time(value: float | str | None) -> float:
     """Unix seconds of a number or an ISO 8601 text; NaN when it is no time of day."""
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value).timestamp()
         except (ValueError, OverflowError, OSError):
             return UNKNOWN_TIME
-    if value is None or not _FIRST_UNIX_TIME <= value < _LAST_MILLISECOND:
+    if value is None or not _MIN_UNIX_TIME <= value < _MAX_UNIX_MILLISECONDS:
         return UNKNOWN_TIME
-    return value / 1000 if value > 1000 * _FIRST_UNIX_TIME else value
+    return value / 1000 if value > 1000 * _MIN_UNIX_TIME else value
 
 
-_PROGRESS = "global_step/max_steps"
-_OF = re.compile(r"(\d{1,15})/(\d{1,15})")
+_PROGRESS_KEY = "global_step/max_steps"
+_STEP_OF_TOTAL = re.compile(r"(\d{1,15})/(\d{1,15})")
 
 
-def progress(values: Mapping[str, object]) -> tuple[int, int] | None:
+def step_and_total(values: Mapping[str, object]) -> tuple[int, int] | None:
     """The step and how many there will be, which ms-swift writes as one string, `12/200`."""
-    said = values.get(_PROGRESS)
-    match = _OF.fullmatch(said) if isinstance(said, str) else None
+    said = values.get(_PROGRESS_KEY)
+    match = _STEP_OF_TOTAL.fullmatch(said) if isinstance(said, str) else None
     return (int(match[1]), int(match[2])) if match else None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ppo_top.model import Line
-from ppo_top.parsers.shared.plain_text import plain
+from ppo_top.model import ConsoleLine
+from ppo_top.parsers.shared.plain_text import to_plain_text
 
-_LONGEST = 1 << 16
+_MAX_OUTPUT_LINE_CHARS = 1 << 16
 """Characters of a line; what never ends is cut here."""
 
 
-class Written:
+class ConsoleOutput:
     """One stream's writes; a line keeps the place and the time of the write that began it."""
 
     def __init__(self) -> None:
@@ -19,28 +19,30 @@ class Written:
         self._offset = 0
         self._time = 0.0
 
-    def add(self, text: str, offset: int, time: float) -> Iterator[Line]:
+    def add_text(self, text: str, offset: int, time: float) -> Iterator[ConsoleLine]:
         """Take one write; give the lines that are complete."""
         if not self._text:
             self._offset, self._time = offset, time
         self._text += text
-        if "\n" not in text and len(self._text) <= _LONGEST:
+        if "\n" not in text and len(self._text) <= _MAX_OUTPUT_LINE_CHARS:
             return
         *whole, self._text = self._text.split("\n")
         for each in whole:
-            yield from self._line(each)
+            yield from self._drawn_line(each)
             self._offset, self._time = offset, time
-        if len(self._text) > _LONGEST:
-            yield from self.rest()
+        if len(self._text) > _MAX_OUTPUT_LINE_CHARS:
+            yield from self.flush()
 
-    def rest(self) -> Iterator[Line]:
+    def flush(self) -> Iterator[ConsoleLine]:
         """The line that has no end yet."""
         text, self._text = self._text, ""
-        return self._line(text)
+        return self._drawn_line(text)
 
-    def _line(self, text: str) -> Iterator[Line]:
+    def _drawn_line(self, text: str) -> Iterator[ConsoleLine]:
         """The line as it stands in the end: a progress bar draws over itself after each `\\r`."""
-        drawn = [part for part in text[-4 * _LONGEST :].split("\r") if part.strip()]
+        drawn = [part for part in text[-4 * _MAX_OUTPUT_LINE_CHARS :].split("\r") if part.strip()]
         if drawn:
-            shown = plain(drawn[-1][:_LONGEST].encode(errors="replace")).rstrip()
-            yield Line(self._offset, shown, self._time)
+            shown = to_plain_text(
+                drawn[-1][:_MAX_OUTPUT_LINE_CHARS].encode(errors="replace")
+            ).rstrip()
+            yield ConsoleLine(self._offset, shown, self._time)

@@ -9,16 +9,16 @@ from importlib import import_module
 from typing import Any
 
 MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
-_NUMERIC = b"0123456789.-+eE, \n"
+_JSON_NUMBER_CHARS = b"0123456789.-+eE, \n"
 
 
-def floats(words: Sequence[bytes]) -> list[float] | None:
+def parse_floats(words: Sequence[bytes]) -> list[float] | None:
     """The numbers that the words are; None when one is none."""
-    loads = reader()
+    loads = orjson_loads()
     if loads is not None:
         text = b",".join(words)
         # JSON reads -0 as an integer, which has no sign, and knows no nan.
-        if not text.translate(None, _NUMERIC) and not MINUS_ZERO.search(text):
+        if not text.translate(None, _JSON_NUMBER_CHARS) and not MINUS_ZERO.search(text):
             try:
                 numbers: list[float] = loads(b"[%b]" % text)
             except ValueError:
@@ -31,9 +31,9 @@ def floats(words: Sequence[bytes]) -> list[float] | None:
         return None
 
 
-def listed(text: bytes) -> list[float] | None:
+def parse_float_list(text: bytes) -> list[float] | None:
     """The numbers of a text with commas between them; None when one is none."""
-    loads = reader()
+    loads = orjson_loads()
     if loads is not None and not MINUS_ZERO.search(text):
         try:
             numbers: list[float] = loads(b"[%b]" % text)
@@ -48,7 +48,7 @@ def listed(text: bytes) -> list[float] | None:
 
 
 @cache
-def reader() -> Callable[[bytes], Any] | None:
+def orjson_loads() -> Callable[[bytes], Any] | None:
     """orjson's reader, whose numbers cost an eighth of Python's, if it is installed."""
     try:
         loads: Callable[[bytes], Any] = import_module("orjson").loads

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
-PERCENTS = (1, 50, 99)
-_WHOLE = 10_000.0
+QUANTILE_PERCENTS = (1, 50, 99)
+_TOTAL_WEIGHT = 10_000.0
 
 
 class Histogram(NamedTuple):
@@ -24,13 +24,16 @@ class Histogram(NamedTuple):
         low, high = (rows[0], rows[-2]) if len(rows) >= 3 else (0.0, 0.0)
         return cls(low, high, rows[1::3], rows[2::3])
 
-    def summary(self) -> dict[str, float]:
+    def quantiles(self) -> dict[str, float]:
         """Quantiles by the name that is appended to the tag; nothing for an empty histogram."""
         if not any(self.counts):
             return {}
         total = sum(self.counts) or 1.0
-        weights = list(accumulate(count * _WHOLE / total for count in self.counts))
-        found = {f"p{each}": self._quantile(weights, each * _WHOLE / 100) for each in PERCENTS}
+        weights = list(accumulate(count * _TOTAL_WEIGHT / total for count in self.counts))
+        found = {
+            f"p{each}": self._quantile(weights, each * _TOTAL_WEIGHT / 100)
+            for each in QUANTILE_PERCENTS
+        }
         return found | {"max": self.high, "min": self.low}
 
     def _quantile(self, weights: list[float], share: float) -> float:

@@ -7,17 +7,17 @@ import math
 from collections.abc import Iterator, Mapping
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.shared import metric_names as vocabulary
-from ppo_top.parsers.shared.axes import STEPS, progress, step_name
-from ppo_top.parsers.shared.number_text import number, whole
+from ppo_top.parsers.shared import metric_names
+from ppo_top.parsers.shared.axes import STEP_KEYS, find_step_key, step_and_total
+from ppo_top.parsers.shared.number_text import as_step, parse_number
 
-_MOST_KEYS = 20_000
-_DEEPEST = 20
+_MAX_KEYS = 20_000
+_MAX_DEPTH = 20
 _DECODER = json.JSONDecoder()
-_NOT_FINITE = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
+_NON_FINITE_WORDS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
 
 
-def load(data: bytes) -> dict[str, object] | str:
+def parse_object(data: bytes) -> dict[str, object] | str:
     """The object of a line, or the words of what is wrong with it."""
     try:
         found = json.loads(data.decode("utf-8", "replace"))
@@ -42,25 +42,25 @@ def flatten(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Every value that is no object, under its path."""
     stack: list[tuple[str, Iterator[tuple[str, object]], int]] = [("", iter(values.items()), 0)]
     given = 0
-    while stack and given < _MOST_KEYS:
+    while stack and given < _MAX_KEYS:
         prefix, items, depth = stack[-1]
         key, value = next(items, (None, None))
         if key is None:
             stack.pop()
         elif isinstance(value, dict):
-            if depth < _DEEPEST:
-                stack.append((f"{prefix}{sound(key)}/", iter(value.items()), depth + 1))
+            if depth < _MAX_DEPTH:
+                stack.append((f"{prefix}{printable_key(key)}/", iter(value.items()), depth + 1))
         else:
             given += 1
-            yield prefix + sound(key), value
+            yield prefix + printable_key(key), value
 
 
-def sound(key: str) -> str:
+def printable_key(key: str) -> str:
     """A key that can be printed: half surrogate pairs are replaced."""
     return key if key.isascii() else key.encode("utf-8", "replace").decode()
 
 
-def value_of(tag: str, value: object) -> float | None:
+def number_of(tag: str, value: object) -> float | None:
     """The number of a value; words and booleans have none."""
     if isinstance(value, bool):
         return None
@@ -72,30 +72,30 @@ def value_of(tag: str, value: object) -> float | None:
         except OverflowError:
             return math.inf if value > 0 else -math.inf
     if isinstance(value, str):
-        named = value.lower() in _NOT_FINITE or vocabulary.is_metric(tag)
-        return number(value) if named and len(value) <= 64 else None
+        named = value.lower() in _NON_FINITE_WORDS or metric_names.is_metric(tag)
+        return parse_number(value) if named and len(value) <= 64 else None
     return None
 
 
 def step_of(values: Mapping[str, object]) -> int | None:
     """The step that one of the keys says."""
-    told = progress(values)
+    told = step_and_total(values)
     if told is not None:
         return told[0]
-    for name in STEPS:
-        if (step := _step(values.get(name))) is not None:
+    for name in STEP_KEYS:
+        if (step := _parse_step(values.get(name))) is not None:
             return step
-    other = step_name(list(values))
-    return _step(values[other]) if other is not None else None
+    other = find_step_key(list(values))
+    return _parse_step(values[other]) if other is not None else None
 
 
-def _step(value: object) -> int | None:
+def _parse_step(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return whole(value) if isinstance(value, float) else _small(value)
+    return as_step(value) if isinstance(value, float) else _as_int64(value)
 
 
-def _small(value: int) -> int | None:
+def _as_int64(value: int) -> int | None:
     return value if -(2**63) <= value < 2**63 else None
 
 
@@ -104,5 +104,5 @@ def settings_of(settings: Mapping[str, object]) -> Iterator[tuple[str, ConfigVal
     for name, value in flatten(settings):
         if isinstance(value, str | bool | float):
             yield name, value[:200] if isinstance(value, str) else value
-        elif isinstance(value, int) and _small(value) is not None:
+        elif isinstance(value, int) and _as_int64(value) is not None:
             yield name, value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ppo_top.model import Problem
 
-LONGEST = 16 << 20
+MAX_LINE_BYTES = 16 << 20
 """Bytes; nothing that a trainer prints is longer, and what never ends must not fill the memory."""
 
 _SEGMENT = re.compile(rb"([^\r\n]*+)([\r\n])")
@@ -24,80 +24,80 @@ class Segment(NamedTuple):
     """Ended by a line feed; otherwise by a carriage return, so something may be drawn over it."""
 
 
-class Segments:
+class LineSplitter:
     """Bytes that have arrived and are not used yet, and how far they have been searched.
 
     A segment longer than `longest` is dropped with a problem, however it arrives.
     """
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
         self.problems: list[Problem] = []
-        self.dropped: bool | None = None
-        """Whether what `add` dropped last ended with a line feed; None: it dropped nothing."""
-        self._longest = longest
-        self._rest = bytearray()
+        self.dropped_newline: bool | None = None
+        """Whether what `add_bytes` dropped last ended with a line feed; None: nothing dropped."""
+        self._max_bytes = max_bytes
+        self._unfinished = bytearray()
         self._start = 0  # place of the first byte of _rest in the file
         self._skipping = False
 
-    def add(self, data: bytes) -> tuple[bytes, int]:
+    def add_bytes(self, data: bytes) -> tuple[bytes, int]:
         """Take the next bytes; give all complete segments as one piece, and its place."""
-        self.dropped = None
+        self.dropped_newline = None
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not end:
-            self._keep(data)
+            self._keep_unfinished(data)
             return b"", self._start
         view = memoryview(data)[:end]
-        piece = b"".join((self._rest, view)) if self._rest else bytes(view)
+        piece = b"".join((self._unfinished, view)) if self._unfinished else bytes(view)
         place = self._start
         self._start += len(piece)
-        self._rest.clear()
+        self._unfinished.clear()
         if self._skipping:
             self._skipping = False
             cut = _SEGMENT.match(piece)
             assert cut is not None
-            self.dropped = cut[2] == b"\n"
+            self.dropped_newline = cut[2] == b"\n"
             piece, place = piece[cut.end() :], place + cut.end()
-        self._keep(data[end:])
+        self._keep_unfinished(data[end:])
         return piece, place
 
-    def _keep(self, data: bytes) -> None:
+    def _keep_unfinished(self, data: bytes) -> None:
         if self._skipping:
             self._start += len(data)
             return
-        self._rest += data
-        if len(self._rest) > self._longest:
-            self._too_long(self._start)
-            self._start += len(self._rest)
-            self._rest = bytearray()
+        self._unfinished += data
+        if len(self._unfinished) > self._max_bytes:
+            self._report_too_long(self._start)
+            self._start += len(self._unfinished)
+            self._unfinished = bytearray()
             self._skipping = True
 
-    def cut(self, piece: bytes, place: int, position: int) -> tuple[Segment | None, int]:
+    def segment_at(self, piece: bytes, place: int, position: int) -> tuple[Segment | None, int]:
         """The segment of `piece` that starts at `position`, and where the next one starts."""
         match = _SEGMENT.match(piece, position)
         assert match is not None
-        if match.end(1) - position > self._longest:
-            self._too_long(place + position)
+        if match.end(1) - position > self._max_bytes:
+            self._report_too_long(place + position)
             return None, match.end()
         newline = piece[match.end() - 1] == _NEWLINE
         return Segment(place + position, match[1], newline), match.end()
 
-    def each(self, data: bytes) -> Iterator[Segment]:
+    def complete_segments(self, data: bytes) -> Iterator[Segment]:
         """Take the next bytes; give every complete segment."""
-        piece, place = self.add(data)
+        piece, place = self.add_bytes(data)
         position = 0
         while position < len(piece):
-            segment, position = self.cut(piece, place, position)
+            segment, position = self.segment_at(piece, place, position)
             if segment is not None:
                 yield segment
 
-    def rest(self, most: int = LONGEST) -> Segment:
-        """What has no end yet, at most its first `most` bytes."""
-        return Segment(self._start, bytes(self._rest[:most]), newline=False)
+    def unfinished(self, max_bytes: int = MAX_LINE_BYTES) -> Segment:
+        """What has no end yet, at most its first `max_bytes` bytes."""
+        return Segment(self._start, bytes(self._unfinished[:max_bytes]), newline=False)
 
-    def take_problems(self) -> list[Problem]:
+    def pop_problems(self) -> list[Problem]:
         """What had to be dropped since the last call."""
         taken, self.problems = self.problems, []
         return taken
 
-    def _too_long(self, offset: int) -> None:
-        self.problems.append(Problem(offset, f"line longer than {self._longest:,} bytes skipped"))
+    def _report_too_long(self, offset: int) -> None:
+        self.problems.append(Problem(offset, f"line longer than {self._max_bytes:,} bytes skipped"))

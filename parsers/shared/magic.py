@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def begins(mark: bytes) -> Callable[[str, bytes], bool | None]:
+def claims_by_magic(mark: bytes) -> Callable[[str, bytes], bool | None]:
     """A `claims` that asks whether a file begins with a mark; None while it is too short to say."""
 
     def claims(_name: str, head: bytes) -> bool | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def _set(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-METRIC = _set(
+METRIC_WORDS = _word_set(
     """
     reward rewards rew rews return returns ret loss losses kl kld approxkl entropy ent clip clipped
     clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
@@ -23,7 +23,7 @@ METRIC = _set(
 )
 """A name with one of these is worth charting wherever it stands."""
 
-_NEVER = _set(
+_MACHINE_WORDS = _word_set(
     """
     code status error errors warning warnings pid port line version id gpu gpus memory seed size
     parameters params trainable weights bytes file files exit signal rank device devices workers
@@ -33,7 +33,7 @@ _NEVER = _set(
 )
 """A name with one of these says something of the machine or the set-up, not of the training."""
 
-_PROSE = _set(
+_PROSE_WORDS = _word_set(
     """
     in the a an of for at after before with took is was were are and or to from by on has have had
     than that this it be been will would should can only about into over under up down out not no
@@ -42,7 +42,7 @@ _PROSE = _set(
 )
 """Words that stand in sentences: a number behind them without `:` or `=` is prose."""
 
-AXES = (
+STEP_AXES = (
     "timesteps",
     "step",
     "iteration",
@@ -86,7 +86,7 @@ _STEP_WORDS = {
     "ep": "episode",
 }
 
-TOTALS = {
+TOTAL_SETTINGS = {
     "timesteps": "total_timesteps",
     "step": "max_steps",
     "iteration": "total_iterations",
@@ -95,7 +95,7 @@ TOTALS = {
 }
 """The configuration's name for N of `k/N`, by what is counted."""
 
-_SETTINGS = _set(
+_SETTING_NAMES = _word_set(
     """
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
@@ -106,38 +106,40 @@ _SETTINGS = _set(
 
 
 @lru_cache(maxsize=4096)
-def bare(name: str) -> str:
+def normalise(name: str) -> str:
     """A name's letters and digits, lower case."""
     return "".join(char for char in name.lower() if char.isalnum())
 
 
 @lru_cache(maxsize=4096)
-def words(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """The words of a name, lower case, CamelCase taken apart."""
-    return tuple(word.lower() for word in _WORDS.findall(name))
+    return tuple(word.lower() for word in _WORD_PATTERN.findall(name))
 
 
-def axis(name: str) -> str | None:
+def step_axis(name: str) -> str | None:
     """What a step word counts; None when the name is no step word."""
-    return _STEP_WORDS.get(bare(name))
+    return _STEP_WORDS.get(normalise(name))
 
 
 def is_metric(name: str) -> bool:
     """Whether the name alone tells that its number belongs on a chart."""
-    parts = words(name)
-    return not METRIC.isdisjoint(parts) and _NEVER.isdisjoint(parts)
+    parts = split_words(name)
+    return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
 
 def is_setting(name: str) -> bool:
     """Whether the name is one of a hyperparameter's usual ones."""
-    return bare(name) in _SETTINGS
+    return normalise(name) in _SETTING_NAMES
 
 
 def is_prose(name: str) -> bool:
     """Whether the name holds a word of sentences."""
-    return not _PROSE.isdisjoint(words(name))
+    return not _PROSE_WORDS.isdisjoint(split_words(name))
 
 
 def is_reward(name: str) -> bool:
     """Whether the number is a reward, a return or a score."""
-    return not {"reward", "rewards", "rew", "return", "returns", "score"}.isdisjoint(words(name))
+    return not {"reward", "rewards", "rew", "return", "returns", "score"}.isdisjoint(
+        split_words(name)
+    )

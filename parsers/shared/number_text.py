@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import re
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,5})?"
-_ODD = r"(?:[nN][aA][nN]|[iI]nf(?:inity)?|INF|Infinity)(?![A-Za-z])|1\.#(?:QNAN|IND|INF)"
-NUMBER = rf"[-+]?(?:{_ODD}|{_DIGITS})"
+_DIGITS_PATTERN = r"(?:\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,5})?"
+_NON_FINITE_PATTERN = (
+    r"(?:[nN][aA][nN]|[iI]nf(?:inity)?|INF|Infinity)(?![A-Za-z])|1\.#(?:QNAN|IND|INF)"
+)
+NUMBER_PATTERN = rf"[-+]?(?:{_NON_FINITE_PATTERN}|{_DIGITS_PATTERN})"
 """A number inside a line, as the text of a regular expression without groups."""
 
-_NUMBER = re.compile(NUMBER)
+_NUMBER_REGEX = re.compile(NUMBER_PATTERN)
 _WRAPPED = re.compile(
     r"(?:\bnp\.\w{1,20}|\bnumpy\.\w{1,20}|\btensor|\barray)\(\s*+\[?+\s*+"
-    rf"({NUMBER})\s*+\]?+(?:,[^()]{{0,80}})?\)"
-    rf"|\[\s*+({NUMBER})\s*+\]"
+    rf"({NUMBER_PATTERN})\s*+\]?+(?:,[^()]{{0,80}})?\)"
+    rf"|\[\s*+({NUMBER_PATTERN})\s*+\]"
 )
 
-_INT64 = 2**63
+_INT64_LIMIT = 2**63
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """The number that `text` is from its first to its last character, or None."""
     try:
         return float(text)
     except ValueError:
         pass
     text = text.strip()
-    if not _NUMBER.fullmatch(text):
+    if not _NUMBER_REGEX.fullmatch(text):
         return None
     if "#" in text:
         value = float("inf" if "INF" in text else "nan")
@@ -34,14 +36,14 @@ def number(text: str) -> float | None:
     return float(text.replace(",", ""))
 
 
-def whole(value: float) -> int | None:
+def as_step(value: float) -> int | None:
     """A step as an integer; None when the number is none (a fraction, NaN, too large)."""
-    if value != value or not -_INT64 <= value < _INT64 or value != int(value):
+    if value != value or not -_INT64_LIMIT <= value < _INT64_LIMIT or value != int(value):
         return None
     return int(value)
 
 
-def unwrap(text: str) -> str:
+def unwrap_numbers(text: str) -> str:
     """`np.float64(0.5)`, `tensor(0.5, device='cuda:0')` and `[25.]` become the bare number."""
     if "(" not in text and "[" not in text:
         return text

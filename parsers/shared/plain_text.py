@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-_ESCAPE = re.compile(
+_ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
     r"|\][^\x07\x1b]{0,4096}+(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|[PX^_][^\x1b]{0,4096}+(?:\x1b\\)?"
     r"|[ -/]*+[0-~])|\x9b[0-?]*+[ -/]*+[@-~]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")
 
 
-def plain(data: bytes) -> str:
+def to_plain_text(data: bytes) -> str:
     """Decode a line and drop escape sequences and control characters (tabs stay)."""
     text = data.decode("utf-8", "replace")
     if text.isprintable():
         return text
     if "\x1b" in text or "\x9b" in text:
-        text = _ESCAPE.sub("", text)
-    return _CONTROL.sub("", text)
+        text = _ESCAPE_SEQUENCE.sub("", text)
+    return _CONTROL_CHARACTER.sub("", text)

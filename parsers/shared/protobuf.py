@@ -11,43 +11,43 @@ from typing import NamedTuple
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
-_DOUBLE = struct.Struct("<d").unpack_from
-_FLOAT = struct.Struct("<f").unpack_from
-_SIGN = 1 << 63
+_unpack_double = struct.Struct("<d").unpack_from
+_unpack_float = struct.Struct("<f").unpack_from
+_SIGN_BIT = 1 << 63
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """The bytes are not a protocol buffer."""
 
 
-class Field(NamedTuple):
+class ProtobufField(NamedTuple):
     """One field: its number, how it is written, and the range of its content in the bytes.
 
     `integer` is the value of a varint, unsigned, and 0 for the other kinds.
     """
 
     number: int
-    wire: int
+    wire_type: int
     start: int
     stop: int
     integer: int = 0
 
 
-def fields(data: bytes, start: int, stop: int) -> Iterator[Field]:
-    """The fields of the message in `data[start:stop]`, in file order; raises `Malformed`."""
+def fields(data: bytes, start: int, stop: int) -> Iterator[ProtobufField]:
+    """The fields of the message in `data[start:stop]`, in file order; raises `MalformedMessage`."""
     while start < stop:
         key, start = varint(data, start, stop)
         number, wire = key >> 3, key & 7
         if wire == VARINT:
             value, end = varint(data, start, stop)
-            yield Field(number, wire, start, end, value)
+            yield ProtobufField(number, wire, start, end, value)
         else:
-            start, end = _extent(data, start, stop, wire)
-            yield Field(number, wire, start, end)
+            start, end = _content_range(data, start, stop, wire)
+            yield ProtobufField(number, wire, start, end)
         start = end
 
 
-def _extent(data: bytes, start: int, stop: int, wire: int) -> tuple[int, int]:
+def _content_range(data: bytes, start: int, stop: int, wire: int) -> tuple[int, int]:
     if wire == BYTES:
         size, start = varint(data, start, stop)
     elif wire == FIXED64:
@@ -55,9 +55,9 @@ def _extent(data: bytes, start: int, stop: int, wire: int) -> tuple[int, int]:
     elif wire == FIXED32:
         size = 4
     else:
-        raise Malformed(f"wire type {wire}")
+        raise MalformedMessage(f"wire type {wire}")
     if start + size > stop:
-        raise Malformed("a field ends behind its message")
+        raise MalformedMessage("a field ends behind its message")
     return start, start + size
 
 
@@ -71,52 +71,52 @@ def varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
         if byte < 128:
             return value & (1 << 64) - 1, start
         shift += 7
-    raise Malformed("a number has no end")
+    raise MalformedMessage("a number has no end")
 
 
 def signed(value: int) -> int:
     """An unsigned varint read as int64."""
-    return value - 2 * _SIGN if value & _SIGN else value
+    return value - 2 * _SIGN_BIT if value & _SIGN_BIT else value
 
 
-def double(data: bytes, field: Field) -> float:
+def double(data: bytes, field: ProtobufField) -> float:
     """A field that holds a double."""
-    if field.wire != FIXED64:
-        raise Malformed("a double of another size")
-    number: float = _DOUBLE(data, field.start)[0]
+    if field.wire_type != FIXED64:
+        raise MalformedMessage("a double of another size")
+    number: float = _unpack_double(data, field.start)[0]
     return number
 
 
-def single(data: bytes, field: Field) -> float:
+def single(data: bytes, field: ProtobufField) -> float:
     """A field that holds a float."""
-    if field.wire != FIXED32:
-        raise Malformed("a float of another size")
-    number: float = _FLOAT(data, field.start)[0]
+    if field.wire_type != FIXED32:
+        raise MalformedMessage("a float of another size")
+    number: float = _unpack_float(data, field.start)[0]
     return number
 
 
-def text(data: bytes, field: Field) -> str:
+def text(data: bytes, field: ProtobufField) -> str:
     """A field that holds text; bytes that are no UTF-8 stay visible as escapes."""
-    if field.wire != BYTES:
-        raise Malformed("text of another kind")
+    if field.wire_type != BYTES:
+        raise MalformedMessage("text of another kind")
     return data[field.start : field.stop].decode(errors="backslashreplace")
 
 
-def numbers(data: bytes, field: Field, code: str) -> list[float]:
+def numbers(data: bytes, field: ProtobufField, code: str) -> list[float]:
     """A repeated float ("f") or double ("d") field, packed or a single element."""
     size = field.stop - field.start
     width = struct.calcsize(f"<{code}")
-    if field.wire == VARINT or size % width:
-        raise Malformed("an odd number of bytes in a list of numbers")
+    if field.wire_type == VARINT or size % width:
+        raise MalformedMessage("an odd number of bytes in a list of numbers")
     return list(struct.unpack_from(f"<{size // width}{code}", data, field.start))
 
 
-def integers(data: bytes, field: Field) -> list[int]:
+def integers(data: bytes, field: ProtobufField) -> list[int]:
     """A repeated integer field, packed or a single element, unsigned."""
-    if field.wire == VARINT:
+    if field.wire_type == VARINT:
         return [field.integer]
-    if field.wire != BYTES:
-        raise Malformed("integers of another kind")
+    if field.wire_type != BYTES:
+        raise MalformedMessage("integers of another kind")
     found = []
     start = field.start
     while start < field.stop:

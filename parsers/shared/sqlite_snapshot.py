@@ -16,29 +16,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"SQLite format 3\x00"
+SQLITE_MAGIC = b"SQLite format 3\x00"
 
-_COPY = "copy.db"
-_BESIDE = ("-wal", "-journal")
-_ATTEMPTS = 4
-_LONGEST = 16 << 20
+_COPY_NAME = "copy.db"
+_SIDE_SUFFIXES = ("-wal", "-journal")
+_MAX_ATTEMPTS = 4
+_MAX_VALUE_BYTES = 16 << 20
 """Bytes of one value."""
-_SCHEMA = 1 << 20
-_PIECE = 1 << 20
-_INDEX_HEADERS = 96
+_SCHEMA_BYTES = 1 << 20
+_COPY_BYTES = 1 << 20
+_INDEX_HEADER_BYTES = 96
 """Bytes of the two headers of SQLite's index of a log; without them the log is read anew."""
-_STEPS = 10_000
-_MOST_CALLS = 20_000
+_INSTRUCTIONS_PER_CALL = 10_000
+_MAX_PROGRESS_CALLS = 20_000
 """Together: instructions of SQLite that a query may take. A damaged file may lead it in circles."""
 
-Row = tuple[Any, ...]
+SqliteRow = tuple[Any, ...]
 
 
-class Busy(Exception):
+class DatabaseBusy(Exception):
     """The database changed while it was copied; another try may do better."""
 
 
-class Snapshot:
+class SqliteSnapshot:
     """A private copy of a database, made anew when the original changed.
 
     Its files are deleted as soon as they are open, so that nothing is left behind whatever happens.
@@ -46,37 +46,37 @@ class Snapshot:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._base: sqlite3.Connection | None = None
-        self._log: _Log | None = None
-        self._stamp: tuple[Any, ...] = ()
+        self._connection: sqlite3.Connection | None = None
+        self._write_ahead_log: _WriteAheadLog | None = None
+        self._file_stamps: tuple[Any, ...] = ()
 
     def refresh(self) -> None:
-        """Bring the copy up to date; raises `Busy`, `OSError` or `sqlite3.Error`."""
-        for _ in range(_ATTEMPTS):
-            stamp = self._stamps()
-            if self._base is not None and stamp == self._stamp:
+        """Bring the copy up to date; raises `DatabaseBusy`, `OSError` or `sqlite3.Error`."""
+        for _ in range(_MAX_ATTEMPTS):
+            stamp = self._read_stamps()
+            if self._connection is not None and stamp == self._file_stamps:
                 return
-            if self._log is not None and _only_log(self._stamp, stamp):
+            if self._write_ahead_log is not None and _only_log_changed(self._file_stamps, stamp):
                 with suppress(FileNotFoundError):
-                    self._log.replace(f"{self._path}-wal")
-                if self._same(stamp, self._stamps()):
-                    self._stamp = stamp
+                    self._write_ahead_log.replace_from(f"{self._path}-wal")
+                if self._is_consistent(stamp, self._read_stamps()):
+                    self._file_stamps = stamp
                     return
             self.close()
             with tempfile.TemporaryDirectory(prefix="ppo-top-") as folder:
-                self._take(Path(folder))
-                if self._same(stamp, self._stamps()):
-                    self._base = _open(Path(folder) / _COPY)
-                    self._log = _Log.of(Path(folder) / _COPY)
-                    self._stamp = stamp
+                self._copy_files(Path(folder))
+                if self._is_consistent(stamp, self._read_stamps()):
+                    self._connection = _open_copy(Path(folder) / _COPY_NAME)
+                    self._write_ahead_log = _WriteAheadLog.open(Path(folder) / _COPY_NAME)
+                    self._file_stamps = stamp
                     return
-        raise Busy
+        raise DatabaseBusy
 
-    def rows(self, query: str, *values: object) -> list[Row]:
+    def rows(self, query: str, *values: object) -> list[SqliteRow]:
         """The rows of a query on the copy, text as bytes; raises `sqlite3.Error`."""
-        if self._base is None:
+        if self._connection is None:
             raise sqlite3.OperationalError("there is no copy")
-        return _ask(self._base, query, *values)
+        return _query(self._connection, query, *values)
 
     def mentions(self, word: bytes) -> bool:
         """Whether a word stands in the first bytes of the original, where the schema is.
@@ -85,23 +85,23 @@ class Snapshot:
         """
         for suffix in ("", "-wal"):
             with suppress(OSError), open(f"{self._path}{suffix}", "rb") as file:
-                if word in file.read(_SCHEMA):
+                if word in file.read(_SCHEMA_BYTES):
                     return True
         return False
 
     def close(self) -> None:
         """Let go of the copy."""
-        base, self._base, self._stamp = self._base, None, ()
+        base, self._connection, self._file_stamps = self._connection, None, ()
         if base is not None:
             base.close()
-        log, self._log = self._log, None
+        log, self._write_ahead_log = self._write_ahead_log, None
         if log is not None:
             log.close()
 
-    def _stamps(self) -> tuple[Any, ...]:
+    def _read_stamps(self) -> tuple[Any, ...]:
         """Of each part: its file, size, time and first bytes (the log's hold its generation)."""
         stamps: list[object] = []
-        for suffix in ("", *_BESIDE):
+        for suffix in ("", *_SIDE_SUFFIXES):
             try:
                 with open(f"{self._path}{suffix}", "rb") as file:
                     found = os.fstat(file.fileno())
@@ -113,32 +113,32 @@ class Snapshot:
         return tuple(stamps)
 
     @staticmethod
-    def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    def _is_consistent(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
         """Whether the copy is whole: the database untouched, the log of one generation."""
         log, later = before[1], after[1]
         grown = log is not None and later is not None and log[3] == later[3]
         return bool(before[0] == after[0] and before[2] == after[2] and (grown or log == later))
 
-    def _take(self, folder: Path) -> None:
-        shutil.copyfile(self._path, folder / _COPY)
-        for suffix in _BESIDE:
+    def _copy_files(self, folder: Path) -> None:
+        shutil.copyfile(self._path, folder / _COPY_NAME)
+        for suffix in _SIDE_SUFFIXES:
             with suppress(FileNotFoundError):
-                shutil.copyfile(f"{self._path}{suffix}", folder / f"{_COPY}{suffix}")
+                shutil.copyfile(f"{self._path}{suffix}", folder / f"{_COPY_NAME}{suffix}")
 
 
-def _only_log(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
+def _only_log_changed(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
     """Whether all that changed is the write-ahead log; one that began again is in the database."""
     return bool(before[0] == now[0] and before[2] is None is now[2] and now[1] is not None)
 
 
-class _Log:
+class _WriteAheadLog:
     """The write-ahead log of an open copy, and the index that SQLite has of it."""
 
     def __init__(self, log: int, index: int) -> None:
         self._log, self._index = log, index
 
     @classmethod
-    def of(cls, path: Path) -> _Log | None:
+    def open(cls, path: Path) -> _WriteAheadLog | None:
         """The log of a copy whose files have names still; None when it has none."""
         try:
             log = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
@@ -150,15 +150,15 @@ class _Log:
             os.close(log)
             return None
 
-    def replace(self, path: str) -> None:
+    def replace_from(self, path: str) -> None:
         """Take the log at `path` instead, and forget the index: SQLite makes it anew."""
         with open(path, "rb") as file:
             place = 0
-            while data := file.read(_PIECE):
+            while data := file.read(_COPY_BYTES):
                 os.pwrite(self._log, data, place)
                 place += len(data)
         os.ftruncate(self._log, place)
-        os.pwrite(self._index, bytes(_INDEX_HEADERS), 0)
+        os.pwrite(self._index, bytes(_INDEX_HEADER_BYTES), 0)
 
     def close(self) -> None:
         """Let go of both; not before SQLite has: that would end its locks."""
@@ -166,31 +166,31 @@ class _Log:
         os.close(self._index)
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open_copy(path: Path) -> sqlite3.Connection:
     """Open a copy, and whatever belongs to it, for good."""
     base = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         base.text_factory = bytes
-        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        _ask(base, "PRAGMA trusted_schema = OFF")
-        _ask(base, "PRAGMA synchronous = OFF")  # nobody needs the copy after a crash
-        _ask(base, "SELECT count(*) FROM sqlite_master")
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+        _query(base, "PRAGMA trusted_schema = OFF")
+        _query(base, "PRAGMA synchronous = OFF")  # nobody needs the copy after a crash
+        _query(base, "SELECT count(*) FROM sqlite_master")
     except sqlite3.Error:
         base.close()
         raise
     return base
 
 
-def _ask(base: sqlite3.Connection, query: str, *values: object) -> list[Row]:
-    calls = iter(range(_MOST_CALLS))
-    base.set_progress_handler(lambda: next(calls, None) is None, _STEPS)
+def _query(base: sqlite3.Connection, query: str, *values: object) -> list[SqliteRow]:
+    calls = iter(range(_MAX_PROGRESS_CALLS))
+    base.set_progress_handler(lambda: next(calls, None) is None, _INSTRUCTIONS_PER_CALL)
     try:
         return base.execute(query, values).fetchall()
     except (ValueError, OverflowError, MemoryError) as error:  # of a damaged file only
         raise sqlite3.DatabaseError(f"database is damaged: {error}") from error
 
 
-def columns(snapshot: Snapshot, table: str) -> set[str]:
+def table_columns(snapshot: SqliteSnapshot, table: str) -> set[str]:
     """The names of a table's columns; empty when there is no such table. Raises `sqlite3.Error`."""
     rows = snapshot.rows("SELECT name FROM pragma_table_info(?)", table)
     return {row[0].decode(errors="replace") for row in rows}

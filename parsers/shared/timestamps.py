@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ppo_top.model import UNKNOWN_TIME
-from ppo_top.parsers.shared.protobuf import Field, fields, signed
+from ppo_top.parsers.shared.protobuf import ProtobufField, fields, signed
 
 
-def timestamp(data: bytes, message: Field) -> float:
+def protobuf_time(data: bytes, message: ProtobufField) -> float:
     """A `google.protobuf.Timestamp` in unix seconds."""
     seconds = nanos = 0
     for field in fields(data, message.start, message.stop):
@@ -19,7 +19,7 @@ def timestamp(data: bytes, message: Field) -> float:
     return seconds + nanos / 1e9
 
 
-def iso(text: object) -> float:
+def parse_iso_time(text: object) -> float:
     """An ISO 8601 moment in unix seconds; without an offset it is UTC. NaN when it is none."""
     try:
         moment = datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -15,41 +15,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from ppo_top.model import Batch, Columns, Ended, Problem, State
+from ppo_top.model import Batch, PointColumns, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.json_values import as_float, load
-from ppo_top.parsers.shared.number_text import whole
-from ppo_top.parsers.shared.sqlite_snapshot import MAGIC, Busy, Row, Snapshot
-from ppo_top.parsers.shared.timestamps import iso
+from ppo_top.parsers.shared.json_values import as_float, parse_json
+from ppo_top.parsers.shared.number_text import as_step
+from ppo_top.parsers.shared.sqlite_snapshot import (
+    SQLITE_MAGIC,
+    DatabaseBusy,
+    SqliteRow,
+    SqliteSnapshot,
+)
+from ppo_top.parsers.shared.timestamps import parse_iso_time
 
-_SYSTEM = "__swanlab__."
-_RUNS = "SELECT id, run_id, status FROM experiment ORDER BY id"
-_TAGS = "SELECT experiment_id, name, folder FROM tag ORDER BY id"
-_ENDS = {1: Ended(State.FINISHED, "finished"), -1: Ended(State.DIED, "crashed")}
-_PIECE = 1 << 20
-_LOOKS = 256
+_SYSTEM_TAG_PREFIX = "__swanlab__."
+_RUNS_QUERY = "SELECT id, run_id, status FROM experiment ORDER BY id"
+_TAGS_QUERY = "SELECT experiment_id, name, folder FROM tag ORDER BY id"
+_END_BY_STATUS = {1: RunEnd(State.FINISHED, "finished"), -1: RunEnd(State.DIED, "crashed")}
+_READ_BYTES = 1 << 20
+_FILES_PER_CHECK = 256
 """Files that are looked at in one go for growth; the others have their turn at the next."""
 
 
 @dataclass
-class _Tag:
+class _TagFiles:
     """One tag's files, as far as they were read."""
 
     name: str
     folder: Path
-    number: int = 1000
+    file_number: int = 1000
     offset: int = 0
 
     @property
     def path(self) -> Path:
-        return self.folder / f"{self.number}.log"
+        return self.folder / f"{self.file_number}.log"
 
     def next_path(self) -> Path | None:
         """The next file, once it exists."""
-        path = self.folder / f"{self.number + 1000}.log"
+        path = self.folder / f"{self.file_number + 1000}.log"
         return path if path.exists() else None
 
-    def grown(self) -> bool:
+    def has_grown(self) -> bool:
         """Whether there is more to read."""
         try:
             return self.path.stat().st_size > self.offset or self.next_path() is not None
@@ -58,13 +63,13 @@ class _Tag:
 
 
 @dataclass
-class _Run:
+class _StoredRun:
     """One run of the store."""
 
     part: str
-    tags: dict[str, _Tag] = field(default_factory=dict)
+    tags: dict[str, _TagFiles] = field(default_factory=dict)
     status: int = 0
-    told: int = 0
+    reported_status: int = 0
 
 
 class SwanlabStore:
@@ -72,29 +77,29 @@ class SwanlabStore:
 
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
-        self._snapshot = Snapshot(path)
-        self._runs: dict[int, _Run] = {}
-        self._waiting: deque[Batch] = deque()
-        self._turn: deque[_Tag] = deque()
-        self._complained = ""
+        self._snapshot = SqliteSnapshot(path)
+        self._runs: dict[int, _StoredRun] = {}
+        self._pending: deque[Batch] = deque()
+        self._check_queue: deque[_TagFiles] = deque()
+        self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
         """New points of one run, or how it ended."""
-        if not self._waiting:
-            problem = self._refresh()
+        if not self._pending:
+            problem = self._refresh_runs()
             if problem is not None:
                 return Batch(problems=[problem])
             for run in self._runs.values():
-                batch = self._read(run, limit)
+                batch = self._read_run(run, limit)
                 if batch:
-                    self._waiting.append(batch)
-        return self._waiting.popleft() if self._waiting else Batch()
+                    self._pending.append(batch)
+        return self._pending.popleft() if self._pending else Batch()
 
-    def changed(self) -> bool:
+    def side_files_changed(self) -> bool:
         """Whether one of the files grew; those of many runs are looked at in turn."""
-        for _ in range(min(_LOOKS, len(self._turn))):
-            self._turn.rotate(-1)
-            if self._turn[-1].grown():
+        for _ in range(min(_FILES_PER_CHECK, len(self._check_queue))):
+            self._check_queue.rotate(-1)
+            if self._check_queue[-1].has_grown():
                 return True
         return False
 
@@ -102,65 +107,65 @@ class SwanlabStore:
         """Delete the private copy."""
         self._snapshot.close()
 
-    def _refresh(self) -> Problem | None:
+    def _refresh_runs(self) -> Problem | None:
         """Ask the database for runs and tags; what it cannot say is said once."""
         try:
             self._snapshot.refresh()
-            self._know(self._snapshot.rows(_RUNS), self._snapshot.rows(_TAGS))
-        except Busy:
+            self._update_runs(self._snapshot.rows(_RUNS_QUERY), self._snapshot.rows(_TAGS_QUERY))
+        except DatabaseBusy:
             return None
         except (sqlite3.Error, OSError) as error:
             what = f"cannot be read: {error}"
-            known, self._complained = self._complained, what
+            known, self._last_problem = self._last_problem, what
             return Problem(0, what) if what != known else None
-        self._complained = ""
+        self._last_problem = ""
         return None
 
-    def _know(self, runs: list[Row], tags: list[Row]) -> None:
+    def _update_runs(self, runs: list[SqliteRow], tags: list[SqliteRow]) -> None:
         for number, name, status in runs:
-            part = _plain(name)
+            part = _folder_name(name)
             if part and isinstance(number, int):
-                run = self._runs.setdefault(number, _Run(part))
+                run = self._runs.setdefault(number, _StoredRun(part))
                 run.status = status if isinstance(status, int) else 0
         for number, name, folder in tags:
             known = self._runs.get(number)
-            words = _word(name)
-            if known is None or words in known.tags or words.startswith(_SYSTEM):
+            words = _decode_text(name)
+            if known is None or words in known.tags or words.startswith(_SYSTEM_TAG_PREFIX):
                 continue
-            place = _plain(folder) or quote(words, safe="")
-            tag = _Tag(words, self._folder / known.part / "logs" / place)
+            place = _folder_name(folder) or quote(words, safe="")
+            tag = _TagFiles(words, self._folder / known.part / "logs" / place)
             known.tags[words] = tag
-            self._turn.append(tag)
+            self._check_queue.append(tag)
 
-    def _read(self, run: _Run, limit: int) -> Batch:
+    def _read_run(self, run: _StoredRun, limit: int) -> Batch:
         """The new lines of all tags; the end only when no line is left."""
-        found = Columns()
+        found = PointColumns()
         problems: list[Problem] = []
         left = max(1, limit // max(1, len(run.tags)))
         more = False
         for tag in run.tags.values():
             told = 0  # an answer without anything would say that there is nothing more
-            for line in self._lines(tag):
-                what = _point(found, tag.name, line)
+            for line in self._new_lines(tag):
+                what = _add_point(found, tag.name, line)
                 told += what is not None
                 if what:
                     problems.append(Problem(tag.offset, f"{tag.path.name} of {tag.name}: {what}"))
                 if told >= left:
                     more = True
                     break
-        batch = Batch(points=found.take(), problems=problems, part=run.part)
-        if not more and run.status != run.told:
-            run.told = run.status
-            batch.ended = _ENDS.get(run.status)
+        batch = Batch(points=found.pop_points(), problems=problems, stored_run=run.part)
+        if not more and run.status != run.reported_status:
+            run.reported_status = run.status
+            batch.ended = _END_BY_STATUS.get(run.status)
         return batch
 
-    def _lines(self, tag: _Tag) -> Iterator[bytes]:
+    def _new_lines(self, tag: _TagFiles) -> Iterator[bytes]:
         """The complete lines that were not read yet; a line counts as read when it is given."""
         while True:
             try:
                 with open(tag.path, "rb") as file:
                     file.seek(tag.offset)
-                    data = file.read(_PIECE)
+                    data = file.read(_READ_BYTES)
             except OSError:
                 return
             for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):
@@ -168,43 +173,43 @@ class SwanlabStore:
                 yield line
             if b"\n" in data:
                 continue
-            if len(data) == _PIECE:  # a line without end
+            if len(data) == _READ_BYTES:  # a line without end
                 tag.offset += len(data)
                 continue
             if tag.next_path() is None:
                 return
-            tag.number, tag.offset = tag.number + 1000, 0
+            tag.file_number, tag.offset = tag.file_number + 1000, 0
 
 
-def _point(found: Columns, name: str, line: bytes) -> str | None:
+def _add_point(found: PointColumns, name: str, line: bytes) -> str | None:
     """Add the point of one line; gives what is wrong with it, None where there is nothing in it."""
     if not line.strip():
         return None
     try:
-        record = load(line)
+        record = parse_json(line)
     except ValueError as error:
         return f"a line cannot be read: {error}"
     if not isinstance(record, dict):
         return "a line is no object"
     index, value = as_float(record.get("index")), as_float(record.get("data"))
-    step = None if index is None else whole(index)
+    step = None if index is None else as_step(index)
     if step is None or value is None:
         return None
-    found.add(name, step, iso(record.get("create_time")), value)
+    found.add_point(name, step, parse_iso_time(record.get("create_time")), value)
     return ""
 
 
-def _word(value: object) -> str:
+def _decode_text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
-def _plain(value: object) -> str:
+def _folder_name(value: object) -> str:
     """The name of a folder; nothing that leads elsewhere."""
-    name = _word(value)
+    name = _decode_text(value)
     return "" if not name or "/" in name or "\0" in name or name.startswith(".") else name
 
 
-class _Silent:
+class _NoPointsParser:
     """For files that are read by way of their store."""
 
     def feed(self, data: bytes) -> Batch:
@@ -218,9 +223,9 @@ class _Silent:
 
 def claims(_name: str, head: bytes) -> bool | None:
     """Whether the file is an SQLite database."""
-    if len(head) < len(MAGIC):
-        return None if MAGIC.startswith(head) else False
-    return head.startswith(MAGIC)
+    if len(head) < len(SQLITE_MAGIC):
+        return None if SQLITE_MAGIC.startswith(head) else False
+    return head.startswith(SQLITE_MAGIC)
 
 
 def claims_points(_name: str, head: bytes) -> bool | None:
@@ -233,7 +238,7 @@ def claims_points(_name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="swanlab-store",
-        names=re.compile(r"^runs\.swanlab$"),
+        name_pattern=re.compile(r"^runs\.swanlab$"),
         claims=claims,
         order=9,
         rank=86,
@@ -241,9 +246,9 @@ FORMATS = (
     ),
     Format(
         name="swanlab-store-points",
-        names=re.compile(r"^[1-9]\d{0,6}000\.log$"),
+        name_pattern=re.compile(r"^[1-9]\d{0,6}000\.log$"),
         claims=claims_points,
         order=9,
-        parser=_Silent,
+        parser=_NoPointsParser,
     ),
 )

@@ -12,8 +12,8 @@ from functools import cache
 
 _POLYNOMIAL = 0x82F63B78
 MASK_DELTA = 0xA282EAD8
-_WORD = 0xFFFFFFFF
-_LONG = 2048
+_UINT32_MASK = 0xFFFFFFFF
+_MIN_BYTES_FOR_ROWS = 2048
 """From here on a message is folded in rows: some seven times as fast."""
 
 
@@ -28,29 +28,29 @@ _TABLE = tuple(_remainder(byte) for byte in range(256))
 
 def crc32c(data: bytes) -> int:
     """The checksum of `data`."""
-    if len(data) >= _LONG:
-        return _fold(data) ^ _WORD
-    return _advance(_WORD, data) ^ _WORD
+    if len(data) >= _MIN_BYTES_FOR_ROWS:
+        return _advance_in_rows(data) ^ _UINT32_MASK
+    return _advance(_UINT32_MASK, data) ^ _UINT32_MASK
 
 
 def masked(checksum: int) -> int:
     """The form in which a TFRecord stores a checksum."""
-    return ((checksum >> 15 | checksum << 17) + MASK_DELTA) & _WORD
+    return ((checksum >> 15 | checksum << 17) + MASK_DELTA) & _UINT32_MASK
 
 
-def intact(data: bytes, stored: int) -> bool:
+def is_intact(data: bytes, stored: int) -> bool:
     """Whether the stored checksum is that of `data`."""
     return masked(crc32c(data)) == stored
 
 
 @cache
-def shares(distance: int) -> tuple[int, ...]:
+def byte_contributions(distance: int) -> tuple[int, ...]:
     """What each byte value adds to the checksum, `distance` bytes before the end of a message."""
     zeros = bytes(distance)
-    return _combined([_advance(_TABLE[1 << bit], zeros) for bit in range(8)])
+    return _combine_bits([_advance(_TABLE[1 << bit], zeros) for bit in range(8)])
 
 
-def all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) -> bool:
+def are_all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) -> bool:
     """Whether the checksums of many messages of one length are right.
 
     `columns` holds the bytes of each place of the message, one a message, and behind them those of
@@ -62,16 +62,16 @@ def all_intact(columns: Sequence[bytes], changing: Iterable[int], fixed: int) ->
         int.from_bytes(bytes([byte]) * count, "little") for byte in fixed.to_bytes(4, "little")
     ]
     for place in changing:
-        for plane, table in enumerate(_planes(length - 1 - place)):
+        for plane, table in enumerate(_contribution_planes(length - 1 - place)):
             planes[plane] ^= int.from_bytes(columns[place].translate(table), "little")
-    words = _lanes([plane.to_bytes(count, "little") for plane in planes])
+    words = _join_words([plane.to_bytes(count, "little") for plane in planes])
     lower = int.from_bytes((b"\xff" * 4 + bytes(4)) * count, "little")
     turned = (words >> 15 & lower) | (words << 17 & lower)
     delta = int.from_bytes(MASK_DELTA.to_bytes(8, "little") * count, "little")
-    return turned + delta & lower == _lanes(columns[length:])
+    return turned + delta & lower == _join_words(columns[length:])
 
 
-def _lanes(planes: Sequence[bytes]) -> int:
+def _join_words(planes: Sequence[bytes]) -> int:
     """Words from their bytes, lowest first, as one integer with 64 bits for each."""
     woven = bytearray(8 * len(planes[0]))
     for place, plane in enumerate(planes):
@@ -80,10 +80,11 @@ def _lanes(planes: Sequence[bytes]) -> int:
 
 
 @cache
-def _planes(distance: int) -> tuple[bytes, ...]:
-    """`shares` taken apart into four tables of one byte each, for `bytes.translate`."""
+def _contribution_planes(distance: int) -> tuple[bytes, ...]:
+    """`byte_contributions` taken apart into four tables of one byte each, for `bytes.translate`."""
     return tuple(
-        bytes(share >> shift & 255 for share in shares(distance)) for shift in (0, 8, 16, 24)
+        bytes(share >> shift & 255 for share in byte_contributions(distance))
+        for shift in (0, 8, 16, 24)
     )
 
 
@@ -93,7 +94,7 @@ def _advance(state: int, data: bytes) -> int:
     return state
 
 
-def _fold(data: bytes) -> int:
+def _advance_in_rows(data: bytes) -> int:
     """The checksum's state after `data`: rows of equal length side by side, then one after another.
 
     Each of the four bytes of a row's state is kept in a plane: one long integer for all rows.
@@ -102,14 +103,14 @@ def _fold(data: bytes) -> int:
     rows = len(data) // width
     start = len(data) - rows * width
     planes = [0, 0, 0, 0]
-    tables = _planes(0)
+    tables = _contribution_planes(0)
     for column in range(start, start + width):
         entering = int.from_bytes(data[column::width], "little")
         index = (planes[0] ^ entering).to_bytes(rows, "little")
         found = [int.from_bytes(index.translate(table), "little") for table in tables]
         planes = [found[0] ^ planes[1], found[1] ^ planes[2], found[2] ^ planes[3], found[3]]
-    state = _advance(_WORD, data[:start])
-    leap = _leap(width)
+    state = _advance(_UINT32_MASK, data[:start])
+    leap = _zero_skip_tables(width)
     states = zip(*(plane.to_bytes(rows, "little") for plane in planes), strict=True)
     for low, second, third, high in states:
         state = (
@@ -123,14 +124,14 @@ def _fold(data: bytes) -> int:
 
 
 @cache
-def _leap(width: int) -> tuple[tuple[int, ...], ...]:
+def _zero_skip_tables(width: int) -> tuple[tuple[int, ...], ...]:
     """Tables that carry each byte of a state over `width` zero bytes."""
     zeros = bytes(width)
     bits = [_advance(1 << bit, zeros) for bit in range(32)]
-    return tuple(_combined(bits[start : start + 8]) for start in range(0, 32, 8))
+    return tuple(_combine_bits(bits[start : start + 8]) for start in range(0, 32, 8))
 
 
-def _combined(bits: Sequence[int]) -> tuple[int, ...]:
+def _combine_bits(bits: Sequence[int]) -> tuple[int, ...]:
     """For each byte value the sum of what its eight bits give."""
     table = [0]
     for bit in bits:

@@ -16,21 +16,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppo_top.parsers.tensorboard import decode_stdlib as _columns
-from ppo_top.parsers.tensorboard.crc32c import MASK_DELTA, shares
+from ppo_top.parsers.tensorboard import decode_stdlib
+from ppo_top.parsers.tensorboard.crc32c import MASK_DELTA, byte_contributions
 from ppo_top.parsers.tensorboard.decode_numpy import find_period
-from ppo_top.parsers.tensorboard.file_order import Piece
-from ppo_top.parsers.tensorboard.templates import Template, Templates
-from ppo_top.parsers.tensorboard.tfrecord import HEADER
+from ppo_top.parsers.tensorboard.file_order import DecodedPoints
+from ppo_top.parsers.tensorboard.templates import EventTemplate, TemplateCache
+from ppo_top.parsers.tensorboard.tfrecord import HEADER_BYTES
 
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.intp]
+ByteArray = NDArray[np.uint8]
+IndexArray = NDArray[np.intp]
 
-_FEW = 4
+_MIN_STEP_ROWS = 4
 """Fewer rows than this are not worth the calls."""
 
 
-class Run(NamedTuple):
+class StepRun(NamedTuple):
     """Records from `start` to `stop` (numbers) whose lengths repeat after `period` records."""
 
     start: int
@@ -38,49 +38,53 @@ class Run(NamedTuple):
     period: int
 
 
-class Step(NamedTuple):
+class StepLayout(NamedTuple):
     """One step's row of bytes, of records with known templates, and what changes in it."""
 
-    like: Bytes
-    mask: Bytes
+    template_bytes: ByteArray
+    mask: ByteArray
     """Bits that are the same in all rows."""
-    changing: Places
-    shares: NDArray[np.uint32]
+    changing: IndexArray
+    contributions: NDArray[np.uint32]
     """For each changing byte what its value adds to the checksum."""
-    edges: Places
+    edges: IndexArray
     """Where each record's changing bytes begin among all."""
     fixed: NDArray[np.uint32]
-    checksums: Places
-    times: Places
-    steps: Places
-    values: Places
+    checksums: IndexArray
+    times: IndexArray
+    steps: IndexArray
+    values: IndexArray
     code: str
 
 
-def split(data: bytes, bounds: array[int], templates: Templates) -> tuple[list[Piece], list[int]]:
+def decode_columns(
+    data: bytes, bounds: array[int], templates: TemplateCache
+) -> tuple[list[DecodedPoints], list[int]]:
     """The records that can be read as columns, and the numbers of all others in file order.
 
     Record i stands in `data[bounds[i]:bounds[i + 1]]`.
     """
     edges = np.frombuffer(bounds, np.int64)
-    run = _run(edges[1:] - edges[:-1])
-    pieces = _pieces(data, bounds, templates, run) if run else None
+    run = _find_step_run(edges[1:] - edges[:-1])
+    pieces = _decode_run(data, bounds, templates, run) if run else None
     if run is None or pieces is None:
-        return _columns.split(data, bounds, templates)
+        return decode_stdlib.decode_columns(data, bounds, templates)
     rest: list[int] = []
     for first, last in ((0, run.start), (run.stop, len(bounds) - 1)):
         if first == last:
             continue
-        found, left = _columns.split(data, bounds[first : last + 1], templates)
+        found, left = decode_stdlib.decode_columns(data, bounds[first : last + 1], templates)
         pieces += [
-            piece._replace(order=array("q", [first + number for number in piece.order]))
+            piece._replace(
+                record_numbers=array("q", [first + number for number in piece.record_numbers])
+            )
             for piece in found
         ]
         rest += [first + number for number in left]
     return pieces, rest
 
 
-def _run(sizes: NDArray[np.int64]) -> Run | None:
+def _find_step_run(sizes: NDArray[np.int64]) -> StepRun | None:
     """The longest stretch of records whose lengths repeat, in whole periods."""
     period = find_period(sizes)
     if not period:
@@ -90,24 +94,26 @@ def _run(sizes: NDArray[np.int64]) -> Run | None:
     longest = int(np.diff(edges).argmax())
     start = int(edges[longest])
     rows = (int(edges[longest + 1]) - start) // period
-    return Run(start, start + rows * period, period) if rows >= _FEW else None
+    return StepRun(start, start + rows * period, period) if rows >= _MIN_STEP_ROWS else None
 
 
-def _pieces(data: bytes, bounds: array[int], templates: Templates, run: Run) -> list[Piece] | None:
+def _decode_run(
+    data: bytes, bounds: array[int], templates: TemplateCache, run: StepRun
+) -> list[DecodedPoints] | None:
     """All records of a run; None when one is not what its template says, or damaged."""
     found = []
     for number in range(run.start, run.start + run.period):
-        payload = data[bounds[number] + HEADER : bounds[number + 1] - 4]
-        template = templates.known(payload) or templates.learn(payload)
+        payload = data[bounds[number] + HEADER_BYTES : bounds[number + 1] - 4]
+        template = templates.find_by_tag(payload) or templates.learn_template(payload)
         if template is None:
             return None
         found.append(template)
-    step = _step(tuple(found))
+    step = _step_layout(tuple(found))
     if step is None:
         return None
-    width, begin = len(step.like), bounds[run.start]
+    width, begin = len(step.template_bytes), bounds[run.start]
     rows = np.frombuffer(data[begin : bounds[run.stop]], np.uint8).reshape(-1, width)
-    if ((rows ^ step.like) & step.mask).any() or not _intact(rows, step):
+    if ((rows ^ step.template_bytes) & step.mask).any() or not _are_intact(rows, step):
         return None
     count, period = len(rows), run.period
     times = rows.take(step.times, 1).view("<f8")
@@ -120,14 +126,14 @@ def _pieces(data: bytes, bounds: array[int], templates: Templates, run: Run) -> 
     columns = (np.ascontiguousarray(each.T, each.dtype) for each in (order, steps, times, values))
     orders, all_steps, all_times, all_values = columns
     return [
-        Piece(template.tag, orders[at], all_steps[at], all_times[at], all_values[at])
+        DecodedPoints(template.tag, orders[at], all_steps[at], all_times[at], all_values[at])
         for at, template in enumerate(found)
     ]
 
 
-def _intact(rows: Bytes, step: Step) -> bool:
+def _are_intact(rows: ByteArray, step: StepLayout) -> bool:
     """Whether all checksums are right."""
-    found = step.shares[np.arange(len(step.changing)), rows.take(step.changing, 1)]
+    found = step.contributions[np.arange(len(step.changing)), rows.take(step.changing, 1)]
     sums = np.bitwise_xor.reduceat(found, step.edges, axis=1) ^ step.fixed
     masked = (sums >> np.uint32(15) | sums << np.uint32(17)) + np.uint32(MASK_DELTA)
     stored = rows.take(step.checksums, 1).view("<u4")
@@ -135,36 +141,38 @@ def _intact(rows: Bytes, step: Step) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _step(templates: Sequence[Template]) -> Step | None:
+def _step_layout(templates: Sequence[EventTemplate]) -> StepLayout | None:
     """The row of a step; None when its records differ in how they write a number."""
     layouts = [template.layout for template in templates]
     code, size = layouts[0].code, layouts[0].step_size
     if any(layout.code != code or layout.step_size != size for layout in layouts):
         return None
-    starts = np.cumsum([0] + [HEADER + layout.length + 4 for layout in layouts])
+    starts = np.cumsum([0] + [HEADER_BYTES + layout.length + 4 for layout in layouts])
     like, mask = np.zeros(starts[-1], np.uint8), np.zeros(starts[-1], np.uint8)
     changing: list[int] = []
     tables: list[tuple[int, ...]] = []
     edges: list[int] = []
-    for start, template in zip((starts + HEADER).tolist(), templates, strict=False):
+    for start, template in zip((starts + HEADER_BYTES).tolist(), templates, strict=False):
         layout = template.layout
-        like[start : start + layout.length] = np.frombuffer(template.fixed, np.uint8)
-        mask[[start + place for place in layout.fixed]] = 255
+        like[start : start + layout.length] = np.frombuffer(template.fixed_bytes, np.uint8)
+        mask[[start + place for place in layout.fixed_places]] = 255
         steps = slice(start + layout.step, start + layout.step + size)
         mask[steps], like[steps] = 128, 128
         like[steps.stop - 1 : steps.stop] &= 127 if size else 255
         edges.append(len(changing))
-        changing += [start + place for place in layout.changing]
-        tables += [shares(layout.length - 1 - place) for place in layout.changing]
-    begins = (starts[:-1] + HEADER).tolist()
+        changing += [start + place for place in layout.changing_places]
+        tables += [
+            byte_contributions(layout.length - 1 - place) for place in layout.changing_places
+        ]
+    begins = (starts[:-1] + HEADER_BYTES).tolist()
     value_size = layouts[0].value_size
 
-    def places(firsts: Sequence[int], count: int) -> Places:
+    def places(firsts: Sequence[int], count: int) -> IndexArray:
         each = zip(begins, firsts, strict=True)
         return np.array([at + first + n for at, first in each for n in range(count)], np.intp)
 
     steps_first = places([layout.step for layout in layouts], size).reshape(len(layouts), size)
-    return Step(
+    return StepLayout(
         like,
         mask,
         np.array(changing, np.intp),

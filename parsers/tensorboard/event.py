@@ -16,8 +16,8 @@ from ppo_top.parsers.shared.protobuf import (
     BYTES,
     FIXED32,
     VARINT,
-    Field,
-    Malformed,
+    MalformedMessage,
+    ProtobufField,
     double,
     fields,
     integers,
@@ -27,15 +27,15 @@ from ppo_top.parsers.shared.protobuf import (
     text,
 )
 
-LARGEST = 1 << 20
+MAX_ELEMENTS_BYTES = 1 << 20
 """Lists of numbers and texts up to so many bytes are read."""
 _HISTOGRAMS = "histograms"
-_MOST_TAGS = 10_000
-_RESTART = 1
-_STRING = 7
-_BFLOAT16 = 14
-_HALF = 19
-_CODES = {
+_MAX_HISTOGRAM_TAGS = 10_000
+_RESTART_STATUS = 1
+_STRING_TYPE = 7
+_BFLOAT16_TYPE = 14
+_HALF_TYPE = 19
+_STRUCT_CODES = {
     1: "f",
     2: "d",
     3: "i",
@@ -48,18 +48,18 @@ _CODES = {
     17: "H",
     19: "e",
 }
-_CODES |= {22: "I", 23: "Q"}
+_STRUCT_CODES |= {22: "I", 23: "Q"}
 """TensorFlow's data type -> struct code of one element in `tensor_content`."""
 
 
-class Place(NamedTuple):
+class NumberLocation(NamedTuple):
     """Where the bytes of a number stand, and their struct code."""
 
     start: int
     code: str
 
 
-class Value(NamedTuple):
+class SummaryValue(NamedTuple):
     """One value of a summary: exactly one of number, histogram, texts and content, or none.
 
     `content` is what a plugin without values keeps in the metadata (hparams).
@@ -68,7 +68,7 @@ class Value(NamedTuple):
     tag: str
     plugin: str = ""
     number: float | None = None
-    place: Place | None = None
+    location: NumberLocation | None = None
     histogram: Histogram | None = None
     texts: tuple[str, ...] = ()
     content: bytes = b""
@@ -82,9 +82,9 @@ class Event:
     step: int = 0
     version: str = ""
     restart: bool = False
-    values: list[Value] = field(default_factory=list)
-    time_at: int | None = None
-    step_at: tuple[int, int] | None = None
+    values: list[SummaryValue] = field(default_factory=list)
+    time_start: int | None = None
+    step_range: tuple[int, int] | None = None
 
 
 class Tensor(NamedTuple):
@@ -93,75 +93,77 @@ class Tensor(NamedTuple):
     shape: tuple[int, ...]
     elements: list[float]
     texts: tuple[str, ...]
-    place: Place | None
+    location: NumberLocation | None
 
 
-def decode(data: bytes, start: int, stop: int, rows: set[str]) -> Event:
-    """The event in `data[start:stop]`; raises `Malformed`.
+def decode_event(data: bytes, start: int, stop: int, histogram_tags: set[str]) -> Event:
+    """The event in `data[start:stop]`; raises `MalformedMessage`.
 
-    `rows` remembers the tags whose tensors are histograms: writers may say it at the first only.
+    `histogram_tags` remembers the tags whose tensors are histograms: writers may say it at the
+    first only.
     """
     event = Event()
     for each in fields(data, start, stop):
         if each.number == 1:
-            event.time, event.time_at = double(data, each), each.start
-        elif each.number == 2 and each.wire == VARINT:
-            event.step, event.step_at = signed(each.integer), (each.start, each.stop)
+            event.time, event.time_start = double(data, each), each.start
+        elif each.number == 2 and each.wire_type == VARINT:
+            event.step, event.step_range = signed(each.integer), (each.start, each.stop)
         elif each.number == 3:
             event.version = text(data, each)
-        elif each.number == 5 and each.wire == BYTES:
-            event.values.extend(_summary(data, each, rows))
-        elif each.number == 7 and each.wire == BYTES:
+        elif each.number == 5 and each.wire_type == BYTES:
+            event.values.extend(_summary(data, each, histogram_tags))
+        elif each.number == 7 and each.wire_type == BYTES:
             event.restart = _is_restart(data, each)
     return event
 
 
-def _is_restart(data: bytes, log: Field) -> bool:
+def _is_restart(data: bytes, log: ProtobufField) -> bool:
     return any(
-        each.number == 1 and each.integer == _RESTART for each in fields(data, log.start, log.stop)
+        each.number == 1 and each.integer == _RESTART_STATUS
+        for each in fields(data, log.start, log.stop)
     )
 
 
-def _summary(data: bytes, summary: Field, rows: set[str]) -> list[Value]:
+def _summary(data: bytes, summary: ProtobufField, rows: set[str]) -> list[SummaryValue]:
     return [
         _value(data, each, rows)
         for each in fields(data, summary.start, summary.stop)
-        if each.number == 1 and each.wire == BYTES
+        if each.number == 1 and each.wire_type == BYTES
     ]
 
 
-def _value(data: bytes, value: Field, rows: set[str]) -> Value:
+def _value(data: bytes, value: ProtobufField, rows: set[str]) -> SummaryValue:
     found = {each.number: each for each in fields(data, value.start, value.stop)}
     tag = text(data, found[1]) if 1 in found else ""
     plugin, content = _plugin(data, found[9]) if 9 in found else ("", b"")
-    if plugin == _HISTOGRAMS and len(rows) < _MOST_TAGS:
+    if plugin == _HISTOGRAMS and len(rows) < _MAX_HISTOGRAM_TAGS:
         rows.add(tag)
     if 2 in found:
-        place = Place(found[2].start, "f") if found[2].wire == FIXED32 else None
-        return Value(tag, plugin, single(data, found[2]), place)
+        place = NumberLocation(found[2].start, "f") if found[2].wire_type == FIXED32 else None
+        return SummaryValue(tag, plugin, single(data, found[2]), place)
     if 5 in found:
-        return Value(tag, plugin, histogram=_histogram(data, found[5]))
+        return SummaryValue(tag, plugin, histogram=_histogram(data, found[5]))
     if 8 in found:
         plugin = plugin or (_HISTOGRAMS if tag in rows else "")
         return _tensor_value(tag, plugin, _tensor(data, found[8]))
-    return Value(tag, plugin, content=content)
+    return SummaryValue(tag, plugin, content=content)
 
 
-def _tensor_value(tag: str, plugin: str, tensor: Tensor) -> Value:
+def _tensor_value(tag: str, plugin: str, tensor: Tensor) -> SummaryValue:
     if tensor.texts:
-        return Value(tag, plugin, texts=tensor.texts)
+        return SummaryValue(tag, plugin, texts=tensor.texts)
     if plugin == _HISTOGRAMS and tensor.shape[1:] == (3,):
-        return Value(tag, plugin, histogram=Histogram.from_rows(tensor.elements))
+        return SummaryValue(tag, plugin, histogram=Histogram.from_rows(tensor.elements))
     if prod(tensor.shape) == 1 and len(tensor.elements) == 1:
-        return Value(tag, plugin, tensor.elements[0], tensor.place)
-    return Value(tag, plugin)
+        return SummaryValue(tag, plugin, tensor.elements[0], tensor.location)
+    return SummaryValue(tag, plugin)
 
 
-def _plugin(data: bytes, metadata: Field) -> tuple[str, bytes]:
+def _plugin(data: bytes, metadata: ProtobufField) -> tuple[str, bytes]:
     """The plugin's name and its own data."""
     name, content = "", b""
     for each in fields(data, metadata.start, metadata.stop):
-        if each.number == 1 and each.wire == BYTES:
+        if each.number == 1 and each.wire_type == BYTES:
             for inner in fields(data, each.start, each.stop):
                 if inner.number == 1:
                     name = text(data, inner)
@@ -170,9 +172,9 @@ def _plugin(data: bytes, metadata: Field) -> tuple[str, bytes]:
     return name, content
 
 
-def _histogram(data: bytes, histogram: Field) -> Histogram:
-    if histogram.wire != BYTES:
-        raise Malformed("a histogram of another kind")
+def _histogram(data: bytes, histogram: ProtobufField) -> Histogram:
+    if histogram.wire_type != BYTES:
+        raise MalformedMessage("a histogram of another kind")
     low = high = 0.0
     limits: list[float] = []
     counts: list[float] = []
@@ -182,7 +184,7 @@ def _histogram(data: bytes, histogram: Field) -> Histogram:
         elif each.number == 2:
             high = double(data, each)
         elif not _readable(each):
-            raise Malformed("a histogram of too many buckets")
+            raise MalformedMessage("a histogram of too many buckets")
         elif each.number == 6:
             limits += numbers(data, each, "d")
         elif each.number == 7:
@@ -190,79 +192,85 @@ def _histogram(data: bytes, histogram: Field) -> Histogram:
     return Histogram(low, high, limits, counts)
 
 
-def _tensor(data: bytes, tensor: Field) -> Tensor:
-    if tensor.wire != BYTES:
-        raise Malformed("a tensor of another kind")
+def _tensor(data: bytes, tensor: ProtobufField) -> Tensor:
+    if tensor.wire_type != BYTES:
+        raise MalformedMessage("a tensor of another kind")
     found = [each for each in fields(data, tensor.start, tensor.stop) if _readable(each)]
     kind = next((each.integer for each in found if each.number == 1), 0)
     shape: list[int] = []
     elements: list[float] = []
     place = None
     for each in found:
-        if each.number == 2 and each.wire == BYTES:
+        if each.number == 2 and each.wire_type == BYTES:
             shape = _shape(data, each)
-        elif each.number == 4 and kind in _CODES:
+        elif each.number == 4 and kind in _STRUCT_CODES:
             elements, place = _content(data, each, kind)
-        elif each.number in _LISTS:
-            elements += _LISTS[each.number](data, each, kind)
-            place = _list_place(each)
-    texts = [text(data, each) for each in found if each.number == 8 and kind == _STRING]
+        elif each.number in _LIST_READERS:
+            elements += _LIST_READERS[each.number](data, each, kind)
+            place = _list_location(each)
+    texts = [text(data, each) for each in found if each.number == 8 and kind == _STRING_TYPE]
     return Tensor(tuple(shape), elements, tuple(texts), place)
 
 
-def _readable(part: Field) -> bool:
+def _readable(part: ProtobufField) -> bool:
     """Meshes and images come as tensors too: millions of numbers that nobody charts."""
-    return part.stop - part.start <= LARGEST
+    return part.stop - part.start <= MAX_ELEMENTS_BYTES
 
 
-def _shape(data: bytes, shape: Field) -> list[int]:
+def _shape(data: bytes, shape: ProtobufField) -> list[int]:
     sizes = []
     for each in fields(data, shape.start, shape.stop):
-        if each.number == 2 and each.wire == BYTES:
+        if each.number == 2 and each.wire_type == BYTES:
             inner = fields(data, each.start, each.stop)
             sizes.append(next((part.integer for part in inner if part.number == 1), 0))
     return sizes
 
 
-def _content(data: bytes, content: Field, kind: int) -> tuple[list[float], Place | None]:
+def _content(
+    data: bytes, content: ProtobufField, kind: int
+) -> tuple[list[float], NumberLocation | None]:
     """Elements packed as in memory."""
     size = content.stop - content.start
-    code = _CODES[kind]
+    code = _STRUCT_CODES[kind]
     width = struct.calcsize(f"<{code}")
-    if content.wire != BYTES or size % width:
-        raise Malformed("an odd number of bytes in a tensor")
+    if content.wire_type != BYTES or size % width:
+        raise MalformedMessage("an odd number of bytes in a tensor")
     found = struct.unpack_from(f"<{size // width}{code}", data, content.start)
-    if kind == _BFLOAT16:
+    if kind == _BFLOAT16_TYPE:
         return [_bfloat16(bits) for bits in found], None
-    place = Place(content.start, code) if code in "fd" else None
+    place = NumberLocation(content.start, code) if code in "fd" else None
     return [float(each) for each in found], place
 
 
-def _list_place(elements: Field) -> Place | None:
+def _list_location(elements: ProtobufField) -> NumberLocation | None:
     """Where a single float or double of a list stands."""
     code = {5: "f", 6: "d"}.get(elements.number)
     width = elements.stop - elements.start
-    return Place(elements.start, code) if code and width == struct.calcsize(f"<{code}") else None
+    return (
+        NumberLocation(elements.start, code)
+        if code and width == struct.calcsize(f"<{code}")
+        else None
+    )
 
 
-def _floats(data: bytes, elements: Field, kind: int) -> list[float]:
+def _floats(data: bytes, elements: ProtobufField, kind: int) -> list[float]:
     return numbers(data, elements, "f" if elements.number == 5 else "d")
 
 
-def _signed(data: bytes, elements: Field, kind: int) -> list[float]:
+def _signed(data: bytes, elements: ProtobufField, kind: int) -> list[float]:
     return [float(signed(each)) for each in integers(data, elements)]
 
 
-def _unsigned(data: bytes, elements: Field, kind: int) -> list[float]:
+def _unsigned(data: bytes, elements: ProtobufField, kind: int) -> list[float]:
     return [float(each) for each in integers(data, elements)]
 
 
-def _halves(data: bytes, elements: Field, kind: int) -> list[float]:
-    convert = _bfloat16 if kind == _BFLOAT16 else _half
+def _halves(data: bytes, elements: ProtobufField, kind: int) -> list[float]:
+    convert = _bfloat16 if kind == _BFLOAT16_TYPE else _half
     return [convert(each & 0xFFFF) for each in integers(data, elements)]
 
 
-_LISTS = {
+_LIST_READERS = {
     5: _floats,
     6: _floats,
     7: _signed,

@@ -10,37 +10,39 @@ from typing import Any, NamedTuple
 from ppo_top.model import Points
 
 
-class Piece(NamedTuple):
+class DecodedPoints(NamedTuple):
     """Some points of one tag in file order, as four columns of equal length.
 
-    `order` says where each stands among the records, in ascending numbers (int64). The columns are
-    arrays of the array module or of numpy: anything that gives its bytes.
+    `record_numbers` says where each stands among the records, in ascending numbers (int64). The
+    columns are arrays of the array module or of numpy: anything that gives its bytes.
     """
 
     tag: str
-    order: Any
+    record_numbers: Any
     steps: Any
     times: Any
     values: Any
 
 
-def single(tag: str, order: int, step: int, time: float, value: float) -> Piece:
+def single_point(tag: str, order: int, step: int, time: float, value: float) -> DecodedPoints:
     """A piece of one point."""
-    return Piece(
+    return DecodedPoints(
         tag, array("q", [order]), array("q", [step]), array("d", [time]), array("d", [value])
     )
 
 
-def merge(pieces: Iterable[Piece], into: dict[str, Points]) -> None:
+def merge_in_file_order(pieces: Iterable[DecodedPoints], into: dict[str, Points]) -> None:
     """Append the pieces to the points of their tags, in file order."""
-    tags: dict[str, list[Piece]] = {}
-    for piece in sorted(pieces, key=lambda each: int(each.order[0])):
+    tags: dict[str, list[DecodedPoints]] = {}
+    for piece in sorted(pieces, key=lambda each: int(each.record_numbers[0])):
         tags.setdefault(piece.tag, []).append(piece)
     for tag, found in tags.items():
         points = into.get(tag)
         if points is None:
             points = into[tag] = Points(tag, array("q"), array("d"), array("d"))
-        if all(left.order[-1] <= right.order[0] for left, right in pairwise(found)):
+        if all(
+            left.record_numbers[-1] <= right.record_numbers[0] for left, right in pairwise(found)
+        ):
             for piece in found:
                 _append(points, piece.steps, piece.times, piece.values)
         else:
@@ -57,11 +59,11 @@ def _append(points: Points, steps: Any, times: Any, values: Any) -> None:
     points.values.frombytes(_bytes(values))
 
 
-def _interleave(points: Points, pieces: list[Piece]) -> None:
+def _interleave(points: Points, pieces: list[DecodedPoints]) -> None:
     """Append pieces that overlap; of one record's points the order of the pieces is kept."""
     order, steps, times, values = array("q"), array("q"), array("d"), array("d")
     for piece in pieces:
-        order.frombytes(_bytes(piece.order))
+        order.frombytes(_bytes(piece.record_numbers))
         steps.frombytes(_bytes(piece.steps))
         times.frombytes(_bytes(piece.times))
         values.frombytes(_bytes(piece.values))

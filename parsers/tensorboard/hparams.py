@@ -8,22 +8,27 @@ import re
 from typing import Any
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.shared.protobuf import BYTES, Field, double, fields, text
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, text
 
-_RULE = re.compile(r"\s*:?-+:?\s*")
+_TABLE_RULE = re.compile(r"\s*:?-+:?\s*")
 _KEY = re.compile(r"[\w.\-/]{1,80}")
-_CUT = re.compile(r"[:=]")
-_NO_PAIR = ("#", "---", "- ")
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_WHOLE = re.compile(r"[-+]?[0-9]+")
-_WORDS: dict[str, ConfigValue | None] = {"true": True, "false": False, "none": None, "null": None}
-_LONGEST = 300
+_SEPARATOR = re.compile(r"[:=]")
+_SKIPPED_STARTS = ("#", "---", "- ")
+_NUMBER_TEXT = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_INTEGER_TEXT = re.compile(r"[-+]?[0-9]+")
+_LITERALS: dict[str, ConfigValue | None] = {
+    "true": True,
+    "false": False,
+    "none": None,
+    "null": None,
+}
+_MAX_TEXT_CHARS = 300
 """Longer values (prompts, lists of layers) say nothing to a rule or a reader."""
-_MOST = 2000
-_DEEPEST = 8
+_MAX_SETTINGS = 2000
+_MAX_DEPTH = 8
 
 
-def from_text(words: str) -> dict[str, ConfigValue]:
+def settings_from_text(words: str) -> dict[str, ConfigValue]:
     """The settings in a text summary; empty when it is ordinary text."""
     words = words.strip()
     if words.startswith("|"):
@@ -33,10 +38,10 @@ def from_text(words: str) -> dict[str, ConfigValue]:
     return _from_lines(words)
 
 
-def from_plugin(data: bytes) -> dict[str, ConfigValue]:
+def settings_from_plugin(data: bytes) -> dict[str, ConfigValue]:
     """The settings in the hparams plugin's `session_start_info`; raises `Malformed`."""
     found: dict[str, ConfigValue] = {}
-    for info in _inner(data, Field(0, BYTES, 0, len(data)), 3):
+    for info in _inner(data, ProtobufField(0, BYTES, 0, len(data)), 3):
         for entry in _inner(data, info, 1):
             parts = {each.number: each for each in fields(data, entry.start, entry.stop)}
             value = _plugin_value(data, parts[2]) if 2 in parts else None
@@ -45,21 +50,21 @@ def from_plugin(data: bytes) -> dict[str, ConfigValue]:
     return found
 
 
-def _inner(data: bytes, outer: Field, number: int) -> list[Field]:
+def _inner(data: bytes, outer: ProtobufField, number: int) -> list[ProtobufField]:
     return [
         each
         for each in fields(data, outer.start, outer.stop)
-        if each.number == number and each.wire == BYTES
+        if each.number == number and each.wire_type == BYTES
     ]
 
 
-def _plugin_value(data: bytes, value: Field) -> ConfigValue | None:
+def _plugin_value(data: bytes, value: ProtobufField) -> ConfigValue | None:
     """A `google.protobuf.Value`: number, text or truth; None for anything else."""
     for each in fields(data, value.start, value.stop):
         if each.number == 2:
             return double(data, each)
         if each.number == 3:
-            return _short(text(data, each))
+            return _short_or_none(text(data, each))
         if each.number == 4:
             return bool(each.integer)
     return None
@@ -68,10 +73,10 @@ def _plugin_value(data: bytes, value: Field) -> ConfigValue | None:
 def _from_table(words: str) -> dict[str, ConfigValue]:
     """A table of two columns in Markdown, with a rule below its head."""
     rows = [line.strip().strip("|").split("|", 1) for line in words.splitlines() if "|" in line]
-    if len(rows) < 3 or not all(_RULE.fullmatch(cell) for cell in rows[1]):
+    if len(rows) < 3 or not all(_TABLE_RULE.fullmatch(cell) for cell in rows[1]):
         return {}
     pairs = ((row[0].strip(" *`"), row[1].strip(" `")) for row in rows[2:] if len(row) == 2)
-    return _kept({key: plain(value) for key, value in pairs})
+    return _short_settings({key: parse_value(value) for key, value in pairs})
 
 
 def _from_json(words: str) -> dict[str, ConfigValue]:
@@ -81,8 +86,8 @@ def _from_json(words: str) -> dict[str, ConfigValue]:
         return {}
     flat: dict[str, Any] = {}
     if isinstance(found, dict):
-        _flatten(found, "", flat, _DEEPEST)
-    return _kept(flat)
+        _flatten(found, "", flat, _MAX_DEPTH)
+    return _short_settings(flat)
 
 
 def _flatten(tree: dict[str, Any], prefix: str, flat: dict[str, Any], depth: int) -> None:
@@ -100,38 +105,38 @@ def _from_lines(words: str) -> dict[str, ConfigValue]:
     """
     pairs: dict[str, ConfigValue | None] = {}
     for line in words.splitlines():
-        key, *value = _CUT.split(line.strip(), maxsplit=1)
-        if not key or key.startswith(_NO_PAIR):
+        key, *value = _SEPARATOR.split(line.strip(), maxsplit=1)
+        if not key or key.startswith(_SKIPPED_STARTS):
             continue
-        if not value or not _KEY.fullmatch(key.strip()) or len(pairs) >= _MOST:
+        if not value or not _KEY.fullmatch(key.strip()) or len(pairs) >= _MAX_SETTINGS:
             return {}
-        pairs[key.strip()] = plain(value[0].strip())
+        pairs[key.strip()] = parse_value(value[0].strip())
     if all(isinstance(value, str | None) for value in pairs.values()):
         return {}
-    return _kept(pairs)
+    return _short_settings(pairs)
 
 
-def plain(words: str) -> ConfigValue | None:
+def parse_value(words: str) -> ConfigValue | None:
     """A value from its text: a number, truth, or the text itself; None for none."""
-    if words.lower() in _WORDS:
-        return _WORDS[words.lower()]
-    if len(words) < 40 and _NUMBER.fullmatch(words):
-        return int(words) if _WHOLE.fullmatch(words) else float(words)
+    if words.lower() in _LITERALS:
+        return _LITERALS[words.lower()]
+    if len(words) < 40 and _NUMBER_TEXT.fullmatch(words):
+        return int(words) if _INTEGER_TEXT.fullmatch(words) else float(words)
     return words.strip("'\"")
 
 
-def _short(words: str) -> str | None:
-    return words if words and len(words) <= _LONGEST else None
+def _short_or_none(words: str) -> str | None:
+    return words if words and len(words) <= _MAX_TEXT_CHARS else None
 
 
-def _kept(pairs: dict[str, Any]) -> dict[str, ConfigValue]:
+def _short_settings(pairs: dict[str, Any]) -> dict[str, ConfigValue]:
     """The pairs whose value is one short thing."""
     found: dict[str, ConfigValue] = {}
     for key, value in pairs.items():
-        if len(found) >= _MOST:
+        if len(found) >= _MAX_SETTINGS:
             break
         if isinstance(value, str):
-            value = _short(value)
-        if isinstance(value, str | int | float) and key and len(key) <= _LONGEST:
+            value = _short_or_none(value)
+        if isinstance(value, str | int | float) and key and len(key) <= _MAX_TEXT_CHARS:
             found[key] = value
     return found

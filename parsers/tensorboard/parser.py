@@ -13,36 +13,38 @@ from typing import NamedTuple
 
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.protobuf import Malformed
-from ppo_top.parsers.tensorboard import decode_stdlib as _columns
-from ppo_top.parsers.tensorboard.crc32c import intact
-from ppo_top.parsers.tensorboard.event import Event, Value, decode
-from ppo_top.parsers.tensorboard.file_order import Piece, merge, single
-from ppo_top.parsers.tensorboard.hparams import from_plugin, from_text
-from ppo_top.parsers.tensorboard.templates import Templates
+from ppo_top.parsers.shared.protobuf import MalformedMessage
+from ppo_top.parsers.tensorboard import decode_stdlib
+from ppo_top.parsers.tensorboard.crc32c import is_intact
+from ppo_top.parsers.tensorboard.event import Event, SummaryValue, decode_event
+from ppo_top.parsers.tensorboard.file_order import DecodedPoints, merge_in_file_order, single_point
+from ppo_top.parsers.tensorboard.hparams import settings_from_plugin, settings_from_text
+from ppo_top.parsers.tensorboard.templates import TemplateCache
 from ppo_top.parsers.tensorboard.tfrecord import (
     BAD_CHECKSUM,
-    HEADER,
-    Block,
-    Headers,
-    Records,
-    Stride,
+    HEADER_BYTES,
+    HeaderCache,
+    PredictedBounds,
+    RecordBlock,
+    TfRecordReader,
 )
 
 NOT_LISTED = "more damage here and behind, not listed any more"
-_MOST_PROBLEMS = 1000
-_NUMPY_PAYS = 4 << 20
+_MAX_PROBLEMS = 1000
+_MIN_BYTES_FOR_NUMPY = 4 << 20
 """Bytes of events below which numpy would still be importing when we are done. A file that fills a
 first piece of this size has more to come."""
-_BIG_PIECE, _SMALL_PIECE = 1 << 18, 1 << 14
+_MIN_BYTES_BY_TAG, _MIN_BYTES_BY_STEP = 1 << 18, 1 << 14
 """Fewer bytes at once are not worth numpy's calls: one for each tag, or one for all tags."""
 _GZIP = b"\x1f\x8b"
-_SUMMARY = "/text_summary"
+_TEXT_SUFFIX = "/text_summary"
 
-Split = Callable[[bytes, "array[int]", Templates], tuple[list[Piece], list[int]]]
+ColumnDecoder = Callable[
+    [bytes, "array[int]", TemplateCache], tuple[list[DecodedPoints], list[int]]
+]
 
-_templates = Templates()
-_read_so_far = 0
+_templates = TemplateCache()
+_bytes_read = 0
 
 
 class Restart(NamedTuple):
@@ -52,7 +54,7 @@ class Restart(NamedTuple):
     step: int
 
 
-class TensorBoard:
+class TensorBoardParser:
     """Reads one event file as it grows.
 
     `restarts` holds the marks of `SummaryWriter(purge_step=...)` found so far.
@@ -60,131 +62,134 @@ class TensorBoard:
 
     def __init__(self) -> None:
         self.restarts: list[Restart] = []
-        self._records = Records()
+        self._reader = TfRecordReader()
         self._histograms: set[str] = set()
-        self._problems = 0
+        self._problem_count = 0
 
     def feed(self, data: bytes) -> Batch:
         """The points, settings and problems of all records that are complete now."""
         batch = Batch()
         points: dict[str, Points] = {}
-        split, self._records.stride = _ways(len(data))
-        for block in self._records.add(data):
+        split, self._reader.predict_bounds = _choose_decoders(len(data))
+        for block in self._reader.add_bytes(data):
             pieces, rest = split(block.data, block.bounds, _templates)
             for number in rest:
-                pieces += self._single(block, number, batch)
-            merge(pieces, points)
+                pieces += self._decode_single(block, number, batch)
+            merge_in_file_order(pieces, points)
         batch.points = list(points.values())
-        self._report(batch, self._records.problems())
+        self._add_problems(batch, self._reader.pop_problems())
         return batch
 
     def finish(self) -> Batch:
         """A record without its end is a problem now."""
         batch = Batch()
-        rest = self._records.rest()
-        self._report(batch, [rest] if rest else [])
+        rest = self._reader.unfinished_problem()
+        self._add_problems(batch, [rest] if rest else [])
         return batch
 
-    def _single(self, block: Block, number: int, batch: Batch) -> list[Piece]:
+    def _decode_single(self, block: RecordBlock, number: int, batch: Batch) -> list[DecodedPoints]:
         """The points of one record that is not like others; its settings go into the batch."""
-        start, stop = block.bounds[number] + HEADER, block.bounds[number + 1] - 4
-        offset = block.offset + start - HEADER
+        start, stop = block.bounds[number] + HEADER_BYTES, block.bounds[number + 1] - 4
+        offset = block.offset + start - HEADER_BYTES
         payload = block.data[start:stop]
-        template = _templates.known(payload)
-        point = template and template.point(block.data[start : stop + 4])
+        template = _templates.find_by_tag(payload)
+        point = template and template.read_point(block.data[start : stop + 4])
         if template and point:
-            return [single(template.tag, number, point.step, point.time, point.value)]
-        if not intact(payload, int.from_bytes(block.data[stop : stop + 4], "little")):
+            return [single_point(template.tag, number, point.step, point.time, point.value)]
+        if not is_intact(payload, int.from_bytes(block.data[stop : stop + 4], "little")):
             batch.problems.append(Problem(offset, BAD_CHECKSUM))
             return []
         try:
-            event = decode(payload, 0, len(payload), self._histograms)
+            event = decode_event(payload, 0, len(payload), self._histograms)
             for value in event.values:
-                batch.config.update(_config(value))
-        except Malformed as error:
+                batch.config.update(_settings_of(value))
+        except MalformedMessage as error:
             batch.problems.append(Problem(offset, f"a record that is no event: {error}"))
             return []
-        if event.restart and len(self.restarts) < _MOST_PROBLEMS:
+        if event.restart and len(self.restarts) < _MAX_PROBLEMS:
             self.restarts.append(Restart(offset, event.step))
-        return _points(event, number)
+        return _decoded_points(event, number)
 
-    def _report(self, batch: Batch, found: list[Problem]) -> None:
+    def _add_problems(self, batch: Batch, found: list[Problem]) -> None:
         """Sort the batch's problems; of a file that is damaged all over only the first are told."""
         problems = sorted([*batch.problems, *found])
-        room = _MOST_PROBLEMS - self._problems
-        self._problems += len(problems)
+        room = _MAX_PROBLEMS - self._problem_count
+        self._problem_count += len(problems)
         batch.problems = problems[: max(room, 0)]
         if 0 <= room < len(problems):
             batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _ways(size: int) -> tuple[Split, Callable[..., Stride] | None]:
+def _choose_decoders(size: int) -> tuple[ColumnDecoder, Callable[..., PredictedBounds] | None]:
     """The fastest ways to read so many bytes: to their points, and to the bounds of records.
 
     The import of numpy counts with the bytes that were read so far.
     """
-    global _read_so_far
-    _read_so_far += size
-    if size < _SMALL_PIECE or _read_so_far < _NUMPY_PAYS:
-        return _columns.split, None
-    from ppo_top.parsers.tensorboard import decode_numpy as _arrays
-    from ppo_top.parsers.tensorboard import decode_numpy_steps as _periods
+    global _bytes_read
+    _bytes_read += size
+    if size < _MIN_BYTES_BY_STEP or _bytes_read < _MIN_BYTES_FOR_NUMPY:
+        return decode_stdlib.decode_columns, None
+    from ppo_top.parsers.tensorboard import decode_numpy, decode_numpy_steps
 
-    return (_arrays.split if size >= _BIG_PIECE else _periods.split), _arrays.stride
+    return (
+        decode_numpy.decode_columns
+        if size >= _MIN_BYTES_BY_TAG
+        else decode_numpy_steps.decode_columns
+    ), decode_numpy.predict_bounds
 
 
-def _points(event: Event, number: int) -> list[Piece]:
+def _decoded_points(event: Event, number: int) -> list[DecodedPoints]:
     found = []
     for value in event.values:
         if value.number is not None:
-            found.append(single(value.tag, number, event.step, event.time, value.number))
+            found.append(single_point(value.tag, number, event.step, event.time, value.number))
         elif value.histogram is not None:
-            for name, quantile in value.histogram.summary().items():
+            for name, quantile in value.histogram.quantiles().items():
                 tag = f"{value.tag}@{name}"
-                found.append(single(tag, number, event.step, event.time, quantile))
+                found.append(single_point(tag, number, event.step, event.time, quantile))
     return found
 
 
-def _config(value: Value) -> dict[str, int | float | bool | str]:
+def _settings_of(value: SummaryValue) -> dict[str, int | float | bool | str]:
     """The hyperparameters in a value; those of the model's own configuration say so."""
     if value.plugin == "hparams" and value.content:
-        return from_plugin(value.content)
-    found = {key: each for words in value.texts for key, each in from_text(words).items()}
-    name = value.tag.removesuffix(_SUMMARY)
+        return settings_from_plugin(value.content)
+    found = {key: each for words in value.texts for key, each in settings_from_text(words).items()}
+    name = value.tag.removesuffix(_TEXT_SUFFIX)
     return (
         {f"{name}.{key}": each for key, each in found.items()} if name == "model_config" else found
     )
 
 
-def tail_points(data: bytes) -> list[Points]:
+def last_points(data: bytes) -> list[Points]:
     """The points in the last bytes of an event file, wherever in a record they begin.
 
     They are shown while a long file is read from its start, which brings them again. The first
     record is found by the checksum of its header; damage is passed over in silence.
     """
-    start = Headers().search(data, 0)
-    return TensorBoard().feed(data[start:]).points
+    start = HeaderCache().find_header(data, 0)
+    return TensorBoardParser().feed(data[start:]).points
 
 
-def _claims(name: str, head: bytes) -> bool | None:
+def claims(name: str, head: bytes) -> bool | None:
     """By its name alone if that is the full one, otherwise by the checksum of the first header."""
     if head.startswith(_GZIP):
         return False
     if "events.out.tfevents." in name:
         return True
-    if len(head) < HEADER:
+    if len(head) < HEADER_BYTES:
         return None
-    return Headers().learn(head[:HEADER]) is not None
+    return HeaderCache().verify(head[:HEADER_BYTES]) is not None
 
 
 FORMAT = Format(
     name="tfevents",
-    names=re.compile("tfevents"),
-    claims=_claims,
+    name_pattern=re.compile("tfevents"),
+    claims=claims,
     order=10,
     rank=100,
-    parser=TensorBoard,
+    parser=TensorBoardParser,
     chained=True,
-    newest=lambda _first, last: tail_points(last),
-    held=True,
+    read_last_points=lambda _first, last: last_points(last),
+    kept_open=True,
 )

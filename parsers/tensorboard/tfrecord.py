@@ -21,33 +21,33 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from ppo_top.model import Problem
-from ppo_top.parsers.tensorboard.crc32c import crc32c, intact, masked, shares
+from ppo_top.parsers.tensorboard.crc32c import byte_contributions, crc32c, is_intact, masked
 
-HEADER = 12
-OVERHEAD = 16
-LONGEST = 256 << 20
+HEADER_BYTES = 12
+OVERHEAD_BYTES = 16
+MAX_TFRECORD_BYTES = 256 << 20
 """A record that says it is longer than this is passed over."""
-BLOCK_BYTES = 6 << 20
-_STEP = 1 << 15
+MAX_BLOCK_BYTES = 6 << 20
+_WALK_BYTES = 1 << 15
 """So many bytes are walked record by record before a stride is tried."""
-_REACH = 1 << 18
+_FIRST_PREDICTION_BYTES = 1 << 18
 """The first stride; each one that holds makes the next one longer."""
-_RECENT = 513
+_PREDICTION_BOUNDS = 513
 """A stride is foretold from so many bounds: of twice the largest period that is found."""
 
 BAD_CHECKSUM = "a record with a bad checksum is passed over"
 NO_RECORD = "no record begins here: the bytes up to the next one are passed over"
 TOO_LONG = "a record too long to be read is passed over"
 
-_LENGTH = struct.Struct("<Q").unpack_from
-_CHECK = struct.Struct("<I").unpack_from
+_unpack_length = struct.Struct("<Q").unpack_from
+_unpack_checksum = struct.Struct("<I").unpack_from
 _NOT_ZERO = re.compile(rb"[^\0]")
 _ZEROS = bytes(4)
-_EMPTY_LENGTH = crc32c(bytes(8))
-_KNOWN_LENGTHS = 1 << 12
+_ZERO_LENGTH_CHECKSUM = crc32c(bytes(8))
+_MAX_KNOWN_HEADERS = 1 << 12
 
 
-class Block(NamedTuple):
+class RecordBlock(NamedTuple):
     """Whole records with good headers: record i stands in `data[bounds[i]:bounds[i + 1]]`.
 
     `offset` is the place of `data` in the file. Payloads are not verified yet.
@@ -58,14 +58,14 @@ class Block(NamedTuple):
     bounds: array[int]
 
 
-class Stride(NamedTuple):
+class PredictedBounds(NamedTuple):
     """Ends of records that were foretold and verified; whether nothing spoke against going on."""
 
     ends: array[int]
     unbroken: bool
 
 
-class _Stop(Enum):
+class _StopReason(Enum):
     """Why walking from record to record ended."""
 
     NO_HEADER = auto()
@@ -80,30 +80,30 @@ class _Stop(Enum):
     """Enough for one block."""
 
 
-class Headers:
+class HeaderCache:
     """Verifies headers and remembers those that are good."""
 
-    __slots__ = ("known",)
+    __slots__ = ("length_by_header",)
 
     def __init__(self) -> None:
-        self.known: dict[bytes, int] = {}
+        self.length_by_header: dict[bytes, int] = {}
 
-    def learn(self, header: bytes) -> int | None:
+    def verify(self, header: bytes) -> int | None:
         """The length in a header of 12 bytes, or None when its checksum does not verify."""
-        length: int = _LENGTH(header)[0]
-        if masked(_length_checksum(length)) != _CHECK(header, 8)[0]:
+        length: int = _unpack_length(header)[0]
+        if masked(_length_checksum(length)) != _unpack_checksum(header, 8)[0]:
             return None
-        if len(self.known) >= _KNOWN_LENGTHS:
-            self.known.clear()
-        self.known[header] = length
+        if len(self.length_by_header) >= _MAX_KNOWN_HEADERS:
+            self.length_by_header.clear()
+        self.length_by_header[header] = length
         return length
 
-    def search(self, data: bytes, start: int) -> int:
+    def find_header(self, data: bytes, start: int) -> int:
         """The first place at or after `start` where a good header of a readable record stands.
 
         Without one: the first place where one may begin when more bytes are there.
         """
-        last = len(data) - HEADER
+        last = len(data) - HEADER_BYTES
         while start <= last:
             zeros = data.find(_ZEROS, start + 4)  # the upper half of the length of any record here
             if zeros < 0:
@@ -111,8 +111,8 @@ class Headers:
             start = zeros - 4
             if start > last:
                 break
-            length = self.learn(data[start : start + HEADER])
-            if length is not None and length <= LONGEST:
+            length = self.verify(data[start : start + HEADER_BYTES])
+            if length is not None and length <= MAX_TFRECORD_BYTES:
                 return start
             start = _past_zeros(data, start)
         return start
@@ -120,47 +120,47 @@ class Headers:
 
 def _past_zeros(data: bytes, start: int) -> int:
     """The next place worth a look: twelve zero bytes in a row are no header."""
-    if data[start : start + HEADER].count(0) < HEADER:
+    if data[start : start + HEADER_BYTES].count(0) < HEADER_BYTES:
         return start + 1
     found = _NOT_ZERO.search(data, start)
     behind = found.start() if found else len(data)
-    return behind - HEADER + 1
+    return behind - HEADER_BYTES + 1
 
 
 def _length_checksum(length: int) -> int:
     if length >> 32:
         return crc32c(length.to_bytes(8, "little"))
     return (
-        _EMPTY_LENGTH
-        ^ shares(7)[length & 255]
-        ^ shares(6)[length >> 8 & 255]
-        ^ shares(5)[length >> 16 & 255]
-        ^ shares(4)[length >> 24]
+        _ZERO_LENGTH_CHECKSUM
+        ^ byte_contributions(7)[length & 255]
+        ^ byte_contributions(6)[length >> 8 & 255]
+        ^ byte_contributions(5)[length >> 16 & 255]
+        ^ byte_contributions(4)[length >> 24]
     )
 
 
-class Records:
+class TfRecordReader:
     """Collects the bytes of one file and gives its records in blocks.
 
-    `stride`, if set, foretells the bounds of records from those before them, up to a place.
+    `predict_bounds`, if set, foretells the bounds of records from those before them, up to a place.
     """
 
     def __init__(self) -> None:
-        self.stride: Callable[[bytes, array[int], int], Stride] | None = None
-        self._headers = Headers()
+        self.predict_bounds: Callable[[bytes, array[int], int], PredictedBounds] | None = None
+        self._headers = HeaderCache()
         self._data = b""
         self._offset = 0
         self._arrived: list[bytes] = []
-        self._waiting = 0
-        self._needed = 0
+        self._waiting_bytes = 0
+        self._bytes_needed = 0
         self._searching = False
         self._problems: list[Problem] = []
 
-    def add(self, data: bytes) -> Iterator[Block]:
+    def add_bytes(self, data: bytes) -> Iterator[RecordBlock]:
         """Take the next bytes and give the records that are complete."""
         self._arrived.append(data)
-        self._waiting += len(data)
-        if self._waiting < self._needed or not self._waiting:
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes < self._bytes_needed or not self._waiting_bytes:
             return
         self._data = (
             b"".join((self._data, *self._arrived)) if self._data else b"".join(self._arrived)
@@ -169,104 +169,111 @@ class Records:
         place = 0
         while True:
             bounds, stop = self._walk(place)
-            place = self._settle(bounds, stop)
+            place = self._resume_place(bounds, stop)
             if len(bounds) > 1:
-                yield Block(self._data, self._offset, bounds)
-            if stop in (_Stop.NO_HEADER, _Stop.HALF):
+                yield RecordBlock(self._data, self._offset, bounds)
+            if stop in (_StopReason.NO_HEADER, _StopReason.HALF):
                 break
-        self._keep(place)
+        self._drop_read(place)
 
-    def problems(self) -> list[Problem]:
+    def pop_problems(self) -> list[Problem]:
         """What was passed over since the last call."""
         taken, self._problems = self._problems, []
         return taken
 
-    def rest(self) -> Problem | None:
+    def unfinished_problem(self) -> Problem | None:
         """The record that has begun and has no end, if no byte follows."""
-        if self._searching or not (size := len(self._data) + self._waiting):
+        if self._searching or not (size := len(self._data) + self._waiting_bytes):
             return None
         return Problem(self._offset, f"the last record is cut off or damaged ({size:,} bytes)")
 
-    def _keep(self, place: int) -> None:
+    def _drop_read(self, place: int) -> None:
         """Drop what was read; remember how many bytes are needed before another look pays."""
         self._data = self._data[place:]
         self._offset += place
-        self._waiting = 0
+        self._waiting_bytes = 0
         size = len(self._data)
-        self._needed = 1
-        if not self._searching and size >= HEADER:
-            whole: int = _LENGTH(self._data)[0] + OVERHEAD
+        self._bytes_needed = 1
+        if not self._searching and size >= HEADER_BYTES:
+            whole: int = _unpack_length(self._data)[0] + OVERHEAD_BYTES
             if size >= whole:  # it is doubtful, and waits for the header behind it
-                whole += HEADER
-            self._needed = max(1, whole - size)
+                whole += HEADER_BYTES
+            self._bytes_needed = max(1, whole - size)
 
-    def _walk(self, place: int) -> tuple[array[int], _Stop]:
+    def _walk(self, place: int) -> tuple[array[int], _StopReason]:
         """Go from header to header: the bounds of whole records, and why it ended behind them."""
         if self._searching:
-            place = self._headers.search(self._data, place)
-            if place + HEADER > len(self._data):
-                return array("q", [place]), _Stop.NO_HEADER
+            place = self._headers.find_header(self._data, place)
+            if place + HEADER_BYTES > len(self._data):
+                return array("q", [place]), _StopReason.NO_HEADER
             self._searching = False
         bounds = array("q", [place])
-        limit = place + BLOCK_BYTES
-        step, reach = (_STEP, _REACH) if self.stride else (BLOCK_BYTES, 0)
+        limit = place + MAX_BLOCK_BYTES
+        step, reach = (
+            (_WALK_BYTES, _FIRST_PREDICTION_BYTES) if self.predict_bounds else (MAX_BLOCK_BYTES, 0)
+        )
         while True:
             walked = [bounds[-1]]
-            stop = self._chain(walked, min(limit, walked[0] + step))
+            stop = self._walk_headers(walked, min(limit, walked[0] + step))
             bounds.extend(walked[1:])
-            if stop is not _Stop.FULL or bounds[-1] >= limit or self.stride is None:
+            if stop is not _StopReason.FULL or bounds[-1] >= limit or self.predict_bounds is None:
                 return bounds, stop
-            found = self.stride(self._data, bounds[-_RECENT:], min(limit, bounds[-1] + reach))
+            found = self.predict_bounds(
+                self._data, bounds[-_PREDICTION_BOUNDS:], min(limit, bounds[-1] + reach)
+            )
             bounds.extend(found.ends)
             if found.unbroken:
                 step, reach = 0, 4 * reach
             else:
-                step, reach = _STEP if found.ends else max(_STEP, 2 * step), _REACH
+                step, reach = (
+                    _WALK_BYTES if found.ends else max(_WALK_BYTES, 2 * step),
+                    _FIRST_PREDICTION_BYTES,
+                )
 
-    def _chain(self, bounds: list[int], limit: int) -> _Stop:
+    def _walk_headers(self, bounds: list[int], limit: int) -> _StopReason:
         """Append the ends of whole records up to the limit; why it ended."""
         data, size = self._data, len(self._data)
-        known, learn = self._headers.known, self._headers.learn
+        known, learn = self._headers.length_by_header, self._headers.verify
         place = bounds[-1]
         while True:
-            header = data[place : place + HEADER]
+            header = data[place : place + HEADER_BYTES]
             length = known.get(header)
             if length is None:
-                if len(header) < HEADER:
-                    return _Stop.NO_HEADER
+                if len(header) < HEADER_BYTES:
+                    return _StopReason.NO_HEADER
                 length = learn(header)
                 if length is None:
-                    return _Stop.BROKEN
-            if length > LONGEST:
-                return _Stop.LONG
+                    return _StopReason.BROKEN
+            if length > MAX_TFRECORD_BYTES:
+                return _StopReason.LONG
             if place >= limit:
-                return _Stop.FULL
-            place += OVERHEAD + length
+                return _StopReason.FULL
+            place += OVERHEAD_BYTES + length
             if place > size:
-                return _Stop.HALF
+                return _StopReason.HALF
             bounds.append(place)
 
-    def _settle(self, bounds: array[int], stop: _Stop) -> int:
+    def _resume_place(self, bounds: array[int], stop: _StopReason) -> int:
         """Where to go on after a walk; takes a last record off that is not certain."""
         place = bounds[-1]
-        if stop is _Stop.LONG:
-            return self._damage(place, place + HEADER, TOO_LONG)
-        if stop not in (_Stop.BROKEN, _Stop.NO_HEADER):
+        if stop is _StopReason.LONG:
+            return self._report_damage(place, place + HEADER_BYTES, TOO_LONG)
+        if stop not in (_StopReason.BROKEN, _StopReason.NO_HEADER):
             return place
-        if len(bounds) > 1 and not self._sound(bounds[-2], place):
+        if len(bounds) > 1 and not self._is_intact(bounds[-2], place):
             bounds.pop()
-            if stop is _Stop.NO_HEADER:
+            if stop is _StopReason.NO_HEADER:
                 return bounds[-1]
-            return self._damage(bounds[-1], bounds[-1] + HEADER, BAD_CHECKSUM)
-        if stop is _Stop.BROKEN:
-            return self._damage(place, place + 1, NO_RECORD)
+            return self._report_damage(bounds[-1], bounds[-1] + HEADER_BYTES, BAD_CHECKSUM)
+        if stop is _StopReason.BROKEN:
+            return self._report_damage(place, place + 1, NO_RECORD)
         return place
 
-    def _sound(self, start: int, end: int) -> bool:
-        stored: int = _CHECK(self._data, end - 4)[0]
-        return intact(self._data[start + HEADER : end - 4], stored)
+    def _is_intact(self, start: int, end: int) -> bool:
+        stored: int = _unpack_checksum(self._data, end - 4)[0]
+        return is_intact(self._data[start + HEADER_BYTES : end - 4], stored)
 
-    def _damage(self, start: int, behind: int, what: str) -> int:
+    def _report_damage(self, start: int, behind: int, what: str) -> int:
         self._problems.append(Problem(self._offset + start, what))
         self._searching = True
         return behind

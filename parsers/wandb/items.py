@@ -4,39 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from ppo_top.parsers.shared.json_values import load
-from ppo_top.parsers.shared.protobuf import BYTES, Field, double, fields, text
+from ppo_top.parsers.shared.json_values import parse_json
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, text
 
-Path = tuple[str, ...]
-Item = tuple[Path, Any]
+NamePath = tuple[str, ...]
+HistoryItem = tuple[NamePath, Any]
 """A value under its nested name."""
 
-Names = dict[bytes, Path]
+KnownNames = dict[bytes, NamePath]
 """Names that were met, by their bytes."""
 
-_MOST_NAMES = 20_000
-_VALUE = b"\x82\x01"
+_MAX_KNOWN_NAMES = 20_000
+_VALUE_JSON_KEY = b"\x82\x01"
 """The key of `value_json`."""
 
 
-def row_of(data: bytes, message: Field, names: Names) -> list[Item]:
+def read_row(data: bytes, message: ProtobufField, names: KnownNames) -> list[HistoryItem]:
     """The values of a row; the parts of a histogram, which come apart, as one value."""
-    items: list[Item] = []
+    items: list[HistoryItem] = []
     at, stop = message.start, message.stop
     while at < stop:
-        end = _plain_item(data, at, stop, names, items)
+        end = _read_plain_item(data, at, stop, names, items)
         if not end:
             field = next(fields(data, at, stop))
             end = field.stop
-            found = item_of(data, field) if field.number == 1 and field.wire == BYTES else None
+            found = (
+                read_item(data, field) if field.number == 1 and field.wire_type == BYTES else None
+            )
             if found is not None:
                 items.append(found)
         at = end
     typed = {path[:-1] for path, _ in items if path[-1] == "_type"}
-    return _together(items, typed) if typed else items
+    return _join_typed(items, typed) if typed else items
 
 
-def _plain_item(data: bytes, at: int, stop: int, names: Names, items: list[Item]) -> int:
+def _read_plain_item(
+    data: bytes, at: int, stop: int, names: KnownNames, items: list[HistoryItem]
+) -> int:
     """The short way for the usual item: one name, one number, no length above 127.
 
     Adds it and gives the place behind it; 0 when it is of another form.
@@ -46,23 +50,27 @@ def _plain_item(data: bytes, at: int, stop: int, names: Names, items: list[Item]
         return 0
     end = at + 2 + head[1]
     middle = at + 4 + head[3]
-    if end > stop or data[middle : middle + 2] != _VALUE or middle + 3 + data[middle + 2] != end:
+    if (
+        end > stop
+        or data[middle : middle + 2] != _VALUE_JSON_KEY
+        or middle + 3 + data[middle + 2] != end
+    ):
         return 0
     words = data[at + 4 : middle]
     path = names.get(words)
     if path is None:
-        if len(names) >= _MOST_NAMES or not words:
+        if len(names) >= _MAX_KNOWN_NAMES or not words:
             return 0
         path = names[words] = (words.decode(errors="backslashreplace"),)
-    value = _json(data[middle + 3 : end])
+    value = _parse_value(data[middle + 3 : end])
     if value is not None:
         items.append((path, value))
     return end
 
 
-def _together(items: list[Item], typed: set[Path]) -> list[Item]:
+def _join_typed(items: list[HistoryItem], typed: set[NamePath]) -> list[HistoryItem]:
     """The parts of typed objects (histograms, files) put back into one value each."""
-    objects: dict[Path, dict[str, Any]] = {path: {} for path in typed}
+    objects: dict[NamePath, dict[str, Any]] = {path: {} for path in typed}
     alone = []
     for path, value in items:
         inside = next((path[:end] for end in range(1, len(path)) if path[:end] in objects), None)
@@ -73,23 +81,23 @@ def _together(items: list[Item], typed: set[Path]) -> list[Item]:
     return alone + list(objects.items())
 
 
-def item_of(data: bytes, item: Field) -> Item | None:
+def read_item(data: bytes, item: ProtobufField) -> HistoryItem | None:
     """One value with its name: as JSON, or in the typed fields of newer versions."""
     key, nested, value = "", [], None
     for field in fields(data, item.start, item.stop):
         if field.number == 16:
-            value = _json(data[field.start : field.stop])
+            value = _parse_value(data[field.start : field.stop])
         elif field.number == 1:
             key = text(data, field)
         elif field.number == 2:
             nested.append(text(data, field))
         elif field.number in (4, 5, 6, 8):
-            value = _typed(data, field)
+            value = _read_typed_value(data, field)
     path = tuple(nested) or (key,)
     return (path, value) if value is not None and path != ("",) else None
 
 
-def _json(words: bytes) -> Any:
+def _parse_value(words: bytes) -> Any:
     """A value; a number is read straight, whatever is no JSON counts as nothing."""
     if len(words) < 40:
         try:
@@ -97,14 +105,16 @@ def _json(words: bytes) -> Any:
         except ValueError:
             pass
     try:
-        return load(words)
+        return parse_json(words)
     except ValueError:
         return None
 
 
-def _typed(data: bytes, field: Field) -> Any:
+def _read_typed_value(data: bytes, field: ProtobufField) -> Any:
     if field.number == 4:
         return bool(field.integer)
     if field.number == 5:
         return field.integer >> 1 ^ -(field.integer & 1)  # zigzag: the sign is the last bit
-    return double(data, field) if field.number == 6 else _json(data[field.start : field.stop])
+    return (
+        double(data, field) if field.number == 6 else _parse_value(data[field.start : field.stop])
+    )

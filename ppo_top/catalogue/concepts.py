@@ -6,12 +6,12 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from ppo_top.catalogue.table import FOLDER, rows
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 
 LABEL_WIDTH = 18
 """Labels are at most this long, so that a narrow checklist can hold them."""
 
-GROUPS = (
+METRIC_GROUPS = (
     "Reward",
     "Policy step",
     "Exploration",
@@ -25,14 +25,14 @@ GROUPS = (
 )
 """The groups of concepts in the order in which they are drawn."""
 
-OTHER = "Other"
+OTHER_GROUP = "Other"
 """The group of tags that stand for no concept."""
 
-TAG = "tag:"
+TAG_PREFIX = "tag:"
 """Begins the name of a track that has a tag and no concept."""
 
 
-DISTRIBUTION = "_dist"
+DISTRIBUTION_SUFFIX = "_dist"
 """Ends the names of concepts that are histograms; `reward_p50` is a quantile of `reward_dist`."""
 
 _QUANTILE = re.compile(r"(.+)_(p\d+)")
@@ -60,7 +60,7 @@ class Concept(NamedTuple):
 @cache
 def concepts() -> dict[str, Concept]:
     """Every concept by its name, in order; those with a parameter are spelt with `{f}`."""
-    lines = rows((FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
+    lines = table_rows((TABLES_FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
     found = (Concept._make((*[*cells, ""][:8], order)) for order, cells in lines)
     return {each.name: each for each in found}
 
@@ -77,29 +77,31 @@ def concept(name: str) -> Concept:
         return found
     template = _template(name)
     if template is None:
-        tag = name.removeprefix(TAG)
-        return Concept(name, OTHER, "info", "", "4g", shortened(tag), f"Logged as {tag}.", "", 9999)
+        tag = name.removeprefix(TAG_PREFIX)
+        return Concept(
+            name, OTHER_GROUP, "info", "", "4g", shorten_label(tag), f"Logged as {tag}.", "", 9999
+        )
     parameter = _parameter(name)
     label = template.label.replace("{f}", parameter)
     if label == template.label:
         label = f"{label.removesuffix(' histogram')} {parameter}"
-    return template._replace(name=name, label=shortened(label))
+    return template._replace(name=name, label=shorten_label(label))
 
 
 def _template(name: str) -> Concept | None:
     """The concept of which a name fills in the parameter, or takes one quantile."""
     stem, brace, _ = name.partition("{")
     if brace and name.endswith("}"):
-        whole = stem if stem.endswith(DISTRIBUTION) else stem + "{f}"
+        whole = stem if stem.endswith(DISTRIBUTION_SUFFIX) else stem + "{f}"
         return concepts().get(whole)
     quantile = _QUANTILE.fullmatch(name)
-    return concepts().get(quantile[1] + DISTRIBUTION) if quantile else None
+    return concepts().get(quantile[1] + DISTRIBUTION_SUFFIX) if quantile else None
 
 
 def _parameter(name: str) -> str:
     return name[name.index("{") + 1 : -1] if name.endswith("}") else name.rpartition("_")[2]
 
 
-def shortened(label: str) -> str:
+def shorten_label(label: str) -> str:
     """A label of at most `LABEL_WIDTH` characters; of a long one the end says more."""
     return label if len(label) <= LABEL_WIDTH else "…" + label[-LABEL_WIDTH + 1 :]

@@ -6,57 +6,57 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import is_concept
-from ppo_top.catalogue.options import default, option, options
-from ppo_top.catalogue.producers import Producer, producers
-from ppo_top.catalogue.table import trainers
+from ppo_top.catalogue.options import option, option_default, options
+from ppo_top.catalogue.producers import Trainer, known_trainers
+from ppo_top.catalogue.table import trainer_tables
 from ppo_top.catalogue.tags import meaning
 from ppo_top.model import ConfigValue
 
 
-class Logged(NamedTuple):
+class LoggedTag(NamedTuple):
     """A tag under which a trainer logs something, and what is to be known of it."""
 
-    producer: Producer
+    trainer: Trainer
     tag: str
     note: str
 
 
-class Spelling(NamedTuple):
+class OptionSpelling(NamedTuple):
     """What a trainer calls an option, and what it takes when nothing is said."""
 
-    producer: Producer
+    trainer: Trainer
     name: str
     default: ConfigValue | None
     note: str
 
 
-def stem(name: str) -> str:
+def concept_stem(name: str) -> str:
     """A concept's name without what fills in its parameter."""
     return name.partition("{")[0]
 
 
-def logged_as(name: str, producer: Producer) -> list[Logged]:
+def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
     """The tags of a trainer that stand for a concept, best first."""
-    wanted = {name, stem(name) + "{f}"}
-    table = trainers().get(producer.id)
+    wanted = {name, concept_stem(name) + "{f}"}
+    table = trainer_tables().get(trainer.id)
     entries = (
         [entry for entry in table.entries.values() if entry.concept in wanted] if table else []
     )
     if not entries and table is not None and table.like:
-        return logged_as(name, producer._replace(id=table.like))
-    return [Logged(producer, entry.tag, entry.note) for entry in entries]
+        return logged_as(name, trainer._replace(id=table.like))
+    return [LoggedTag(trainer, entry.tag, entry.note) for entry in entries]
 
 
-def meanings_of(tag: str, producer: Producer) -> dict[str, list[Producer]]:
+def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
     """The concepts that a tag stands for: of this trainer, or else of every one that has it.
 
     Guesses count only where no trainer has the tag.
     """
-    own = meaning(producer, tag)
+    own = meaning(trainer, tag)
     if own is not None and not own.fallback:
-        return {own.concept: [producer]} if is_concept(own.concept) else {}
-    found: dict[str, list[Producer]] = {}
-    for each in producers():
+        return {own.concept: [trainer]} if is_concept(own.concept) else {}
+    found: dict[str, list[Trainer]] = {}
+    for each in known_trainers():
         known = meaning(each, tag)
         if known is not None and is_concept(known.concept):
             found.setdefault(known.concept, []).append(each)
@@ -65,9 +65,9 @@ def meanings_of(tag: str, producer: Producer) -> dict[str, list[Producer]]:
     return found
 
 
-def tags() -> Iterator[str]:
+def all_tags() -> Iterator[str]:
     """Every tag of every table."""
-    for table in trainers().values():
+    for table in trainer_tables().values():
         for entry in table.entries.values():
             yield entry.tag
 
@@ -80,10 +80,10 @@ def option_called(plain: str) -> str | None:
     return next(named, None)
 
 
-def spellings(canonical: str) -> Iterator[Spelling]:
+def option_spellings(canonical: str) -> Iterator[OptionSpelling]:
     """What each trainer calls an option."""
-    for producer in producers():
+    for producer in known_trainers():
         plain = producer._replace(algo="")
         line = option(plain, canonical)
         if line is not None:
-            yield Spelling(plain, line.name, default(plain, canonical), line.note)
+            yield OptionSpelling(plain, line.name, option_default(plain, canonical), line.note)

@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ppo_top.catalogue.producers import Producer
-from ppo_top.catalogue.table import FOLDER, rows, trainers
+from ppo_top.catalogue.producers import Trainer
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
 from ppo_top.model import ConfigValue
 
-ANY = "*"
+ANY_TRAINER = "*"
 MAIN_ALGORITHMS = ("", "PPO", "GRPO")
 """The algorithms that a trainer's own lines are about; others have lines of the form `sb3/SAC`."""
 
 
-TOTALS = ("total_timesteps", "max_steps", "total_iterations")
+DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
 """What an unknown trainer's run may end at."""
 
-LARGEST = 2.0**63
+MAX_TOTAL_STEPS = 2.0**63
 """Steps are whole numbers below this."""
 
 
-OVERSHOOT = 4
+MAX_OVERSHOOT_FACTOR = 4
 """A step beyond this many times the total shows that the two do not count the same."""
 
 
@@ -40,8 +40,8 @@ class Option(NamedTuple):
 @cache
 def options() -> tuple[Option, ...]:
     """Every line of the table."""
-    text = (FOLDER / "hyperparameters.tsv").read_text(encoding="utf-8")
-    return tuple(Option(*(*cells, "", "", "", "")[:5]) for _, cells in rows(text))
+    text = (TABLES_FOLDER / "hyperparameters.tsv").read_text(encoding="utf-8")
+    return tuple(Option(*(*cells, "", "", "", "")[:5]) for _, cells in table_rows(text))
 
 
 @cache
@@ -54,32 +54,32 @@ def canonical_names() -> frozenset[str]:
 def _spellings(trainer: str) -> dict[str, str]:
     """Spelling -> canonical name: the trainer's own first, then those that need no trainer."""
     found: dict[str, str] = {}
-    lines = [each for each in options() if _base(each.trainer) == trainer]
-    lines += [each for each in options() if each.trainer == ANY]
+    lines = [each for each in options() if _base_trainer(each.trainer) == trainer]
+    lines += [each for each in options() if each.trainer == ANY_TRAINER]
     for line in lines:
-        found.setdefault(_plain(line.name), line.canonical)
+        found.setdefault(_normalise_key(line.name), line.canonical)
     for name in canonical_names():
         found.setdefault(name, name)
-    for name, canonical in _telling().items():
+    for name, canonical in _unambiguous_spellings().items():
         found.setdefault(name, canonical)
     return found
 
 
 @cache
-def _telling() -> dict[str, str]:
+def _unambiguous_spellings() -> dict[str, str]:
     """One trainer's own spellings that mean the same everywhere: `num_ppo_epochs`, not `steps`."""
     meant: dict[str, set[str]] = {}
     for line in options():
-        meant.setdefault(_plain(line.name), set()).add(line.canonical)
+        meant.setdefault(_normalise_key(line.name), set()).add(line.canonical)
     clear = {name: names for name, names in meant.items() if len(names) == 1 and "_" in name}
     return {name: next(iter(names)) for name, names in clear.items()}
 
 
-def _base(trainer: str) -> str:
+def _base_trainer(trainer: str) -> str:
     return trainer.partition("/")[0]
 
 
-def _plain(key: str) -> str:
+def _normalise_key(key: str) -> str:
     key = re.sub(r"[\s\-]+", "_", key.strip().lower())
     return key.replace("/", ".").strip("._")
 
@@ -92,21 +92,21 @@ def hyperparameter(key: str, trainer: str = "") -> str | None:
     `critic.optim.lr` is not the actor's learning rate. `trainer` (an id) settles names that
     trainers use for different things: `num_iterations`, `max_epochs`.
     """
-    parts = _plain(key).split(".")
+    parts = _normalise_key(key).split(".")
     known = _spellings(trainer)
     ends = (".".join(parts[at:]) for at in range(len(parts)))
     return next((known[end] for end in ends if end in known), None)
 
 
-def option(producer: Producer, canonical: str) -> Option | None:
+def option(trainer: Trainer, canonical: str) -> Option | None:
     """The line of a trainer (and its algorithm) about a setting."""
-    table = trainers().get(producer.id)
-    if table is not None and canonical in table.without:
+    table = trainer_tables().get(trainer.id)
+    if table is not None and canonical in table.missing_options:
         return None
-    if producer.algo in MAIN_ALGORITHMS:
+    if trainer.algo in MAIN_ALGORITHMS:
         wanted = [table.id, table.like] if table is not None else []
     else:
-        wanted = [f"{producer.id}/{producer.algo}"]
+        wanted = [f"{trainer.id}/{trainer.algo}"]
     return next(
         (
             each
@@ -118,15 +118,15 @@ def option(producer: Producer, canonical: str) -> Option | None:
     )
 
 
-def option_name(producer: Producer, canonical: str) -> str:
+def option_name(trainer: Trainer, canonical: str) -> str:
     """What the trainer itself calls a setting; the canonical name where that is not known."""
-    found = option(producer, canonical)
+    found = option(trainer, canonical)
     return found.name if found else canonical
 
 
-def default(producer: Producer, canonical: str) -> ConfigValue | None:
+def option_default(trainer: Trainer, canonical: str) -> ConfigValue | None:
     """The trainer's default of a setting, or None where it has none or it is not known."""
-    found = option(producer, canonical)
+    found = option(trainer, canonical)
     return _value(found.default) if found and found.default else None
 
 
@@ -141,8 +141,8 @@ def _value(text: str) -> ConfigValue:
     return text
 
 
-def total(
-    config: Mapping[str, ConfigValue], producer: Producer, step: int | None = None
+def total_steps(
+    config: Mapping[str, ConfigValue], trainer: Trainer, step: int | None = None
 ) -> int | None:
     """How many steps the run will make, counted as the run counts its own; None if nobody says.
 
@@ -150,11 +150,11 @@ def total(
     else (iterations where the log has environment steps) and is passed over; trainers go a little
     beyond their total to finish a rollout.
     """
-    table = trainers().get(producer.id)
-    for name in table.totals if table else TOTALS:
+    table = trainer_tables().get(trainer.id)
+    for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
-        if 1 <= value < LARGEST and (step or 0) <= OVERSHOOT * value:
+        if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value:
             return int(value)
     return None

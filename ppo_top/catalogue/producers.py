@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from ppo_top.catalogue.table import Table, trainers
+from ppo_top.catalogue.table import TagTable, trainer_tables
 
 
-class Producer(NamedTuple):
+class Trainer(NamedTuple):
     """A trainer.
 
     `family` is `ctrl`, `rlhf`, `grpo` or `unknown` and says whose limits apply. `algo` is `PPO`,
@@ -23,10 +23,10 @@ class Producer(NamedTuple):
     algo: str
 
 
-UNKNOWN = Producer("unknown", "unknown trainer", "unknown", "")
+UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", "unknown", "")
 
 
-def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Producer:
+def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Trainer:
     """The first trainer whose marks are among the tags (and formats, spelt `@name`), or unknown.
 
     More tags may change the answer, so it is to be asked again when new ones appear.
@@ -35,21 +35,21 @@ def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Producer:
 
 
 @lru_cache(maxsize=64)
-def _identify(marks: frozenset[str]) -> Producer:
-    for table in trainers().values():
+def _identify(marks: frozenset[str]) -> Trainer:
+    for table in trainer_tables().values():
         if any(_holds(table, terms, marks) for terms in table.evidence):
-            return _producer(table, marks)
-    return UNKNOWN
+            return _trainer_of_table(table, marks)
+    return UNKNOWN_TRAINER
 
 
-def _producer(table: Table, marks: frozenset[str]) -> Producer:
+def _trainer_of_table(table: TagTable, marks: frozenset[str]) -> Trainer:
     found = (name for name, terms in table.algorithms if _holds(table, terms, marks))
     algo = next(found, "")
     label = table.label if algo in table.label else f"{table.label} {algo}"
-    return Producer(table.id, label, table.family, algo)
+    return Trainer(table.id, label, table.family, algo)
 
 
-def _holds(table: Table, terms: tuple[str, ...], marks: frozenset[str]) -> bool:
+def _holds(table: TagTable, terms: tuple[str, ...], marks: frozenset[str]) -> bool:
     """Whether every term holds: a tag, `stem*`, or `not` and either of them."""
     return all(
         not _has(table, term[4:], marks) if term.startswith("not ") else _has(table, term, marks)
@@ -57,15 +57,15 @@ def _holds(table: Table, terms: tuple[str, ...], marks: frozenset[str]) -> bool:
     )
 
 
-def _has(table: Table, term: str, marks: frozenset[str]) -> bool:
+def _has(table: TagTable, term: str, marks: frozenset[str]) -> bool:
     if term == "*" or term in marks or (table.prefix and table.prefix + term in marks):
         return True
     if term.endswith("*"):
         stem = term[:-1]
         return any(mark.startswith((stem, table.prefix + stem)) for mark in marks)
-    return table.fold and term.lower() in {mark.lower() for mark in marks}
+    return table.ignore_case and term.lower() in {mark.lower() for mark in marks}
 
 
-def producers() -> list[Producer]:
+def known_trainers() -> list[Trainer]:
     """Every trainer that there is a table for."""
-    return [_producer(table, frozenset()) for table in trainers().values()]
+    return [_trainer_of_table(table, frozenset()) for table in trainer_tables().values()]

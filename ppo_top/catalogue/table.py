@@ -8,51 +8,53 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+TABLES_FOLDER = Path(__file__).parent
 """The tables stand beside the code. They are read as plain files: importing a reader of package
 resources would take longer than reading them all."""
 
-NOT_TRAINERS = {"concepts", "hyperparameters", "likeness"}
+SHARED_TABLES = {"concepts", "hyperparameters", "likeness"}
 """The tables that are about all trainers; every other one is a trainer's."""
 
-NOTHING = "-"
+NO_CONCEPT = "-"
 """The concept of a tag that is known and stands for none."""
 
-AXIS = "axis:"
+AXIS_PREFIX = "axis:"
 """Begins the word that says that a tag counts its steps in something else than the run does."""
 
 _SCALES = {"neg": (-1.0, 0.0), "pct": (0.01, 0.0), "ms": (0.001, 0.0), "1-x": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TagEntry:
     """One line of a table: a tag (or a pattern), its concept, and how one becomes the other.
 
-    `words` are those of the third column: `=`, `neg`, `pct`, `ms` and `1-x` say what to do with the
-    number, `bin` that there is a point an episode, `zero-missing` that 0 stands for "none",
+    `modifiers` are those of the third column: `=`, `neg`, `pct`, `ms` and `1-x` say what to do with
+    the number, `bin` that there is a point an episode, `zero-missing` that 0 stands for "none",
     `axis:...` what the steps count, `ignore` that it is not worth a look; others (`k1`, `binding`,
     ...) say how the trainer computes it.
     """
 
     tag: str
     concept: str
-    words: tuple[str, ...]
+    modifiers: tuple[str, ...]
     note: str
     line: int
 
     @property
     def scale(self) -> tuple[float, float]:
         """(factor, summand) that make the concept's value of the logged number."""
-        return next((_SCALES[word] for word in self.words if word in _SCALES), (1.0, 0.0))
+        return next((_SCALES[word] for word in self.modifiers if word in _SCALES), (1.0, 0.0))
 
     @property
     def axis(self) -> str | None:
         """What the steps count, where that is not what the run counts."""
-        return next((w.removeprefix(AXIS) for w in self.words if w.startswith(AXIS)), None)
+        return next(
+            (w.removeprefix(AXIS_PREFIX) for w in self.modifiers if w.startswith(AXIS_PREFIX)), None
+        )
 
 
 @dataclass(slots=True)
-class Table:
+class TagTable:
     """All that is known of one trainer's names."""
 
     id: str
@@ -60,26 +62,26 @@ class Table:
     family: str = "unknown"
     order: int = 1000
     prefix: str = ""
-    fold: bool = False
+    ignore_case: bool = False
     like: str = ""
-    totals: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    total_options: tuple[str, ...] = ()
+    missing_options: tuple[str, ...] = ()
     evidence: list[tuple[str, ...]] = field(default_factory=list)
     algorithms: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    entries: dict[str, Entry] = field(default_factory=dict)
-    _patterns: list[tuple[re.Pattern[str], Entry]] | None = None
+    entries: dict[str, TagEntry] = field(default_factory=dict)
+    _patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
 
-    def plain(self, tag: str) -> str:
+    def normalise_tag(self, tag: str) -> str:
         """A tag as the table spells it: without the prefix that some trackers put before it."""
         if self.prefix and tag.startswith(self.prefix):
             tag = tag[len(self.prefix) :]
         elif self.prefix and tag.startswith("eval_"):
             tag = "eval/" + tag[len("eval_") :]
-        return tag.lower() if self.fold else tag
+        return tag.lower() if self.ignore_case else tag
 
-    def find(self, tag: str) -> tuple[Entry, str] | None:
+    def find_entry(self, tag: str) -> tuple[TagEntry, str] | None:
         """The line for a tag and the text that its parameter stands for, or None."""
-        plain = self.plain(tag)
+        plain = self.normalise_tag(tag)
         entry = self.entries.get(plain)
         if entry is not None:
             return entry, ""
@@ -87,10 +89,10 @@ class Table:
             match = pattern.fullmatch(plain)
             if match:
                 return entry, match[1]
-        inherited = trainers().get(self.like)
-        return inherited.find(tag) if inherited else None
+        inherited = trainer_tables().get(self.like)
+        return inherited.find_entry(tag) if inherited else None
 
-    def patterns(self) -> list[tuple[re.Pattern[str], Entry]]:
+    def patterns(self) -> list[tuple[re.Pattern[str], TagEntry]]:
         """The lines with a parameter, the more specific ones first."""
         if self._patterns is None:
             lines = [each for each in self.entries.values() if "{f}" in each.tag or "*" in each.tag]
@@ -111,43 +113,45 @@ def _pattern(tag: str) -> re.Pattern[str]:
 
 
 @cache
-def trainers() -> dict[str, Table]:
+def trainer_tables() -> dict[str, TagTable]:
     """Every trainer's table by its id, in the order in which they are tried on a log."""
-    read = [_read(path) for path in FOLDER.glob("*.tsv") if path.stem not in NOT_TRAINERS]
+    read = [
+        _read_table(path) for path in TABLES_FOLDER.glob("*.tsv") if path.stem not in SHARED_TABLES
+    ]
     return {table.id: table for table in sorted(read, key=lambda table: table.order)}
 
 
-def rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """The numbered lines of a table as cells; comments and empty lines are left out."""
     for number, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith("#"):
             yield number, line.split("\t")
 
 
-def _read(path: Path) -> Table:
-    table = Table(path.stem)
-    for number, cells in rows(path.read_text(encoding="utf-8")):
+def _read_table(path: Path) -> TagTable:
+    table = TagTable(path.stem)
+    for number, cells in table_rows(path.read_text(encoding="utf-8")):
         if cells[0].startswith("!"):
-            _set(table, cells[0][1:], cells[1:])
+            _apply_head_line(table, cells[0][1:], cells[1:])
             continue
         tag, concept, how, note = (*cells, "", "", "")[:4]
-        key = tag.lower() if table.fold else tag
-        table.entries[key] = Entry(tag, concept, tuple(how.split()), note, number)
+        key = tag.lower() if table.ignore_case else tag
+        table.entries[key] = TagEntry(tag, concept, tuple(how.split()), note, number)
     return table
 
 
-def _set(table: Table, key: str, cells: list[str]) -> None:
+def _apply_head_line(table: TagTable, key: str, cells: list[str]) -> None:
     """Take one line of a table's head."""
     if key in ("label", "family", "prefix", "like"):
         setattr(table, key, cells[0])
     elif key == "order":
         table.order = int(cells[0])
     elif key == "fold":
-        table.fold = cells[0] == "case"
+        table.ignore_case = cells[0] == "case"
     elif key == "total":
-        table.totals = tuple(cells[0].split())
+        table.total_options = tuple(cells[0].split())
     elif key == "without":
-        table.without = tuple(cells[0].split())
+        table.missing_options = tuple(cells[0].split())
     elif key == "evidence":
         table.evidence.append(tuple(cells[0].split(" & ")))
     elif key == "algorithm":

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ppo_top.catalogue.concepts import DISTRIBUTION, is_concept
-from ppo_top.catalogue.producers import Producer
-from ppo_top.catalogue.table import FOLDER, NOTHING, Entry, rows, trainers
+from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, is_concept
+from ppo_top.catalogue.producers import Trainer
+from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
 
 IGNORE = "ignore"
 """The concept of a tag that is neither drawn nor judged: it repeats another one on an axis of its
 own, or says something of the machinery and not of the training."""
 
-LAST = 1000
+HISTOGRAM_PART_PRIORITY = 1000
 """Added to the priority of a tag that is only a part of a histogram."""
 
-_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
-_REMARK = re.compile(r"_?\(\w*\d\w*\)$")
+_HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_MEAN_WINDOW = re.compile(r"_?\(\w*\d\w*\)$")
 """What a mean is over, behind a name: `mean_reward_(last_100)`."""
 _ESTIMATORS = ("k1", "k2", "k3", "kl")
 
@@ -30,7 +30,7 @@ class Meaning:
 
     `per_episode`: there is a point an episode, to be brought to the grid of updates.
     `zero_missing`: 0 says "none", not a measurement. `axis`: what its steps count, where not what
-    the run counts. `priority`: of two tags of one concept the lower number counts. `words`: how
+    the run counts. `priority`: of two tags of one concept the lower number counts. `modifiers`: how
     the trainer computes it (`k1`, `binding`, ...). `fallback`: guessed from the name alone, so
     that absolute limits do not apply.
     """
@@ -42,88 +42,92 @@ class Meaning:
     zero_missing: bool = False
     axis: str | None = None
     priority: int = 0
-    words: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()
     note: str = ""
     fallback: bool = False
 
     @property
     def estimator(self) -> str | None:
         """Of a KL: `k1` (may be negative), `k2`, `k3`, or `kl` (computed, not estimated)."""
-        return next((word for word in self.words if word in _ESTIMATORS), None)
+        return next((word for word in self.modifiers if word in _ESTIMATORS), None)
 
 
-def meaning(producer: Producer, tag: str, own: Mapping[str, str] | None = None) -> Meaning | None:
+def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
     """What a tag of this trainer means; None where it stands for no concept.
 
-    `own` are the user's words for his tags: `{"my/kl": "approx_kl", "my/h": "entropy neg"}`.
+    `aliases` are the user's words for his tags: `{"my/kl": "approx_kl", "my/h": "entropy neg"}`.
     """
-    if own and tag in own:
-        return own_meaning(own[tag])
-    return _meaning(producer.id, tag)
+    if aliases and tag in aliases:
+        return alias_meaning(aliases[tag])
+    return _meaning(trainer.id, tag)
 
 
-def own_meaning(words: str) -> Meaning | None:
+def alias_meaning(words: str) -> Meaning | None:
     """A user's alias as a meaning: a concept and, if he likes, what to do with the number."""
     concept, *how = words.split() or [""]
     if not is_concept(concept):
         return None
-    return _of(Entry("", concept, tuple(how), "", 0), "")
+    return _meaning_of_entry(TagEntry("", concept, tuple(how), "", 0), "")
 
 
 @lru_cache(maxsize=4096)
 def _meaning(trainer: str, tag: str) -> Meaning | None:
-    table = trainers().get(trainer)
+    table = trainer_tables().get(trainer)
     if table is None:
-        return _likeness(tag)
-    found = table.find(tag)
+        return _guess_meaning(tag)
+    found = table.find_entry(tag)
     if found is not None:
-        return _of(*found)
-    summary = _SUMMARY.fullmatch(tag)
-    base = table.find(summary[1]) if summary else None
-    if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION):
+        return _meaning_of_entry(*found)
+    summary = _HISTOGRAM_SUMMARY.fullmatch(tag)
+    base = table.find_entry(summary[1]) if summary else None
+    if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION_SUFFIX):
         return None
-    return Meaning(_summarised(base[0].concept, summary[2]), priority=LAST + base[0].line)
+    return Meaning(
+        _summarised(base[0].concept, summary[2]), priority=HISTOGRAM_PART_PRIORITY + base[0].line
+    )
 
 
 def _summarised(concept: str, summary: str) -> str:
     """What one number of a histogram is: `reward_p50`, `reward_max`, or `ratio_dist{max}`."""
-    part = f"{concept.removesuffix(DISTRIBUTION)}_{'p50' if summary == 'median' else summary}"
+    part = (
+        f"{concept.removesuffix(DISTRIBUTION_SUFFIX)}_{'p50' if summary == 'median' else summary}"
+    )
     named = summary not in ("mean", "count") and is_concept(part)
     return part if named else f"{concept}{{{summary}}}"
 
 
-def _of(entry: Entry, parameter: str) -> Meaning | None:
-    aside = entry.axis is not None or IGNORE in entry.words
-    if entry.concept == NOTHING and not aside:
+def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
+    aside = entry.axis is not None or IGNORE in entry.modifiers
+    if entry.concept == NO_CONCEPT and not aside:
         return None
     scale, offset = entry.scale
     return Meaning(
         concept=IGNORE if aside else entry.concept.replace("{f}", f"{{{parameter}}}"),
         scale=scale,
         offset=offset,
-        per_episode="bin" in entry.words,
-        zero_missing="zero-missing" in entry.words,
+        per_episode="bin" in entry.modifiers,
+        zero_missing="zero-missing" in entry.modifiers,
         axis=entry.axis,
         priority=entry.line,
-        words=entry.words,
+        modifiers=entry.modifiers,
         note=entry.note,
     )
 
 
 @cache
-def _likenesses() -> list[tuple[re.Pattern[str], str, bool]]:
+def _guess_patterns() -> list[tuple[re.Pattern[str], str, bool]]:
     """Expression, concept and whether there is a point an episode."""
-    text = (FOLDER / "likeness.tsv").read_text(encoding="utf-8")
-    return [(re.compile(cells[0]), cells[1], "bin" in cells[2:]) for _, cells in rows(text)]
+    text = (TABLES_FOLDER / "likeness.tsv").read_text(encoding="utf-8")
+    return [(re.compile(cells[0]), cells[1], "bin" in cells[2:]) for _, cells in table_rows(text)]
 
 
-def _likeness(tag: str) -> Meaning | None:
+def _guess_meaning(tag: str) -> Meaning | None:
     """A guess for a tag of an unknown trainer: the first expression that its path fits."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
-    path = _REMARK.sub("", path)
-    for number, (expression, concept, binned) in enumerate(_likenesses()):
+    path = _MEAN_WINDOW.sub("", path)
+    for number, (expression, concept, binned) in enumerate(_guess_patterns()):
         if expression.search(path):
-            if concept == NOTHING:
+            if concept == NO_CONCEPT:
                 return None
             return Meaning(concept, per_episode=binned, priority=number, fallback=True)
     return None

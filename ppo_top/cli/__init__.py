@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from ppo_top import __version__
-from ppo_top.cli.commands import COMMANDS, COULD_NOT_LOOK, WIDEST, UsageError
-from ppo_top.paths import unreachable
+from ppo_top.cli.commands import COMMANDS, EXIT_ERROR, USAGE_CHARS, UsageError
+from ppo_top.paths import unreachable_reason
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,13 +20,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except UsageError as error:
         print(f"ppo-top: {error}", file=sys.stderr)
-        return COULD_NOT_LOOK
+        return EXIT_ERROR
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        from ppo_top.support.internal_errors import write_no_more
+        from ppo_top.support.internal_errors import discard_stdout
 
-        write_no_more()
+        discard_stdout()
         return 0
 
 
@@ -36,9 +36,9 @@ def _spell_out() -> None:
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
             from codecs import register_error
 
-            from ppo_top.text.format import spell_out
+            from ppo_top.text.format import ascii_error_handler
 
-            register_error("ppo-top", spell_out)
+            register_error("ppo-top", ascii_error_handler)
             stream.reconfigure(errors="ppo-top")
 
 
@@ -61,7 +61,7 @@ def _run(arguments: list[str]) -> int:
 
 def _refuse_misspelt(word: str) -> None:
     """`chekc` is not waited for as a directory, unless there is one; `./chekc` is."""
-    why = "" if word.startswith("-") else unreachable(word)
+    why = "" if word.startswith("-") else unreachable_reason(word)
     if not why:
         return
     from difflib import get_close_matches
@@ -72,7 +72,7 @@ def _refuse_misspelt(word: str) -> None:
 
 def _overview() -> argparse.ArgumentParser:
     commands = "\n".join(
-        f"  ppo-top {usage:<{WIDEST}} {' '.join(what.split())}"
+        f"  ppo-top {usage:<{USAGE_CHARS}} {' '.join(what.split())}"
         for _, what, usage in COMMANDS.values()
     )
     parser = argparse.ArgumentParser(

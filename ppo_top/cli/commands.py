@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppo_top import __version__
-from ppo_top.paths import DENIED, is_folder, unreachable
+from ppo_top.paths import PERMISSION_DENIED, is_folder, unreachable_reason
 
 if TYPE_CHECKING:
     from ppo_top.settings import Settings
     from ppo_top.tui import Replay
 
 DEFAULT_PATH = "./runs"
-COULD_NOT_LOOK = 2
+EXIT_ERROR = 2
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -60,7 +60,7 @@ def _screen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-bell", action="store_true", help="no bell when something turns red")
 
 
-def _chosen(paths: Sequence[str]) -> list[Path]:
+def _paths_or_default(paths: Sequence[str]) -> list[Path]:
     if "-" in paths:
         raise UsageError(
             "only the screen reads standard input (`ppo-top -`); keep it in a file, as with "
@@ -84,10 +84,10 @@ def _watch(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         if options.path == ["-"]:
             return _screen(options, [], stdin=True)
-        paths = _chosen(options.path)
+        paths = _paths_or_default(options.path)
         for path in paths:
-            why = unreachable(path)
-            if why and (options.no_wait or why == DENIED):
+            why = unreachable_reason(path)
+            if why and (options.no_wait or why == PERMISSION_DENIED):
                 raise UsageError(f"{path}: {why}")
         return _screen(options, paths)
 
@@ -105,8 +105,8 @@ def _replay(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         from ppo_top.tui import Replay
 
-        path = _chosen(options.path)[0]
-        if why := unreachable(path):
+        path = _paths_or_default(options.path)[0]
+        if why := unreachable_reason(path):
             raise UsageError(f"{path}: {why}")
         return _screen(options, [path], replay=Replay(options.speed, options.start, options.paused))
 
@@ -139,9 +139,12 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.model import Severity
         from ppo_top.output import check
 
-        paths, settings = _chosen(options.path), _settings(options, _chosen(options.path))
+        paths, settings = (
+            _paths_or_default(options.path),
+            _settings(options, _paths_or_default(options.path)),
+        )
         if options.backtest:
-            return check.backtest_report(paths, settings, as_object=options.json)
+            return check.print_backtest(paths, settings, as_object=options.json)
         fail_on = Severity[options.fail_on.upper()]
         judge = check.follow if options.follow else check.check
         code: int = judge(paths, settings, as_object=options.json, fail_on=fail_on)
@@ -156,15 +159,14 @@ def _status(parser: argparse.ArgumentParser) -> Command:
     _settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
-        from ppo_top.output import check
-        from ppo_top.output import status_line as status
-        from ppo_top.runs.load import load
+        from ppo_top.output import check, status_line
+        from ppo_top.runs.load import load_session
 
-        paths = _chosen(options.path)
-        session = load(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        paths = _paths_or_default(options.path)
+        session = load_session(paths, _settings(options, paths), sys.stderr, lambda run: None)
         if session is None:
-            return COULD_NOT_LOOK
-        print(status.status_line(check.looks(session), options.format))
+            return EXIT_ERROR
+        print(status_line.status_line(check.current_views(session), options.format))
         return 0
 
     return run
@@ -183,14 +185,14 @@ def _export(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         from ppo_top.output.export import export
-        from ppo_top.runs.load import read
+        from ppo_top.runs.load import open_loader
 
-        paths = _chosen(options.path)
-        reading = read(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        paths = _paths_or_default(options.path)
+        reading = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
         if reading is None:
-            return COULD_NOT_LOOK
+            return EXIT_ERROR
         with closing(reading):
-            export(reading.whole(), sys.stdout, options.format, options.source)
+            export(reading.complete_runs(), sys.stdout, options.format, options.source)
         return 0
 
     return run
@@ -230,10 +232,12 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
         from ppo_top import demo
 
         if options.live or options.fault is not None:
-            return demo.live(options.fault or "none", lambda paths: _screen(options, paths))
+            return demo.train_and_watch(
+                options.fault or "none", lambda paths: _screen(options, paths)
+            )
         from ppo_top.tui import Replay
 
-        return _screen(options, [demo.logs()], replay=Replay(options.speed))
+        return _screen(options, [demo.shipped_logs()], replay=Replay(options.speed))
 
     return run
 
@@ -247,12 +251,12 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
 
     from ppo_top.catalogue import is_concept
     from ppo_top.rules.book import RULES
-    from ppo_top.settings import load
+    from ppo_top.settings import load_settings
 
     folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
     names = {rule.id: rule.threshold_names for rule in RULES}
-    settings = load(folder, lambda: names, is_concept, own=own)
+    settings = load_settings(folder, lambda: names, is_concept, user_file=own)
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
     if options.goal is not None:
@@ -308,4 +312,4 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
         "demo [--live] [--fault NAME]",
     ),
 }
-WIDEST = max(len(usage) for _, _, usage in COMMANDS.values())
+USAGE_CHARS = max(len(usage) for _, _, usage in COMMANDS.values())

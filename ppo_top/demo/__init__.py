@@ -9,27 +9,29 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-NEEDED = ("torch", "gymnasium")
-HOW_TO_GET = 'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
-GRACE_S = 5.0
+REQUIRED_MODULES = ("torch", "gymnasium")
+INSTALL_HINT = (
+    'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
+)
+SHUTDOWN_GRACE_S = 5.0
 """How long the training may take to end when it is asked to."""
 
 
-def logs() -> Path:
+def shipped_logs() -> Path:
     """The directory of the shipped logs: in this package when installed, else in the checkout."""
     package = Path(__file__).resolve().parents[1]
     shipped = package / "demo_logs"
     return shipped if shipped.is_dir() else package.parent / "demo_logs"
 
 
-def live(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
+def train_and_watch(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
     """Train CartPole in a child process and watch what it writes; ends with the screen.
 
     `fault` is one of those of `demo.train`; the logs go to a temporary directory and with it.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    missing = [name for name in REQUIRED_MODULES if importlib.util.find_spec(name) is None]
     if missing:
-        print(HOW_TO_GET.format(missing=" and ".join(missing)), file=sys.stderr)
+        print(INSTALL_HINT.format(missing=" and ".join(missing)), file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="ppo-top-demo-") as folder:
         name = "cartpole" if fault == "none" else f"cartpole-{fault}"
@@ -54,13 +56,13 @@ def live(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
             try:
                 return watch([Path(folder)])
             finally:
-                _end(training)
+                _stop_training(training)
 
 
-def _end(training: subprocess.Popen[bytes]) -> None:
+def _stop_training(training: subprocess.Popen[bytes]) -> None:
     training.terminate()
     try:
-        training.wait(GRACE_S)
+        training.wait(SHUTDOWN_GRACE_S)
     except subprocess.TimeoutExpired:
         training.kill()
         training.wait()

@@ -17,12 +17,12 @@ from torch.utils.tensorboard import SummaryWriter
 Array = NDArray[np.float32]
 
 ENVIRONMENT = "CartPole-v1"
-HIDDEN = 64
+HIDDEN_UNITS = 64
 EVALUATION_EPISODES = 20
 
 
 @dataclass(frozen=True)
-class Settings:
+class PpoConfig:
     """Hyperparameters of one run; `steps` counts per environment and iteration."""
 
     iterations: int = 20
@@ -53,9 +53,9 @@ class Rollout:
         self.log_probs: Array = np.zeros(shape, np.float32)
         self.values: Array = np.zeros(shape, np.float32)
         self.rewards: Array = np.zeros(shape, np.float32)
-        self.ends = np.zeros(shape, np.bool_)
+        self.dones = np.zeros(shape, np.bool_)
         self.last_values: Array = np.zeros(environments, np.float32)
-        self.scores: list[float] = []
+        self.episode_rewards: list[float] = []
         """Reward of each episode that ended in this rollout."""
 
     def advantages(self, gamma: float, gae_lambda: float) -> Array:
@@ -63,16 +63,20 @@ class Rollout:
         result = np.zeros_like(self.rewards)
         following, carried = self.last_values, np.zeros_like(self.last_values)
         for step in reversed(range(len(self.rewards))):
-            goes_on = 1.0 - self.ends[step]
+            goes_on = 1.0 - self.dones[step]
             delta = self.rewards[step] + gamma * following * goes_on - self.values[step]
             carried = delta + gamma * gae_lambda * goes_on * carried
             result[step], following = carried, self.values[step]
         return result
 
 
-def network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
+def build_network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
     """Build a network of two hidden layers, initialised orthogonally; `gain` scales its output."""
-    layers = [nn.Linear(inputs, HIDDEN), nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, outputs)]
+    layers = [
+        nn.Linear(inputs, HIDDEN_UNITS),
+        nn.Linear(HIDDEN_UNITS, HIDDEN_UNITS),
+        nn.Linear(HIDDEN_UNITS, outputs),
+    ]
     for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
         nn.init.orthogonal_(layer.weight, scale)
         nn.init.zeros_(layer.bias)
@@ -82,17 +86,17 @@ def network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
 class PPO:
     """Actor and critic of their own, and the environments they learn from."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: PpoConfig) -> None:
         torch.manual_seed(settings.seed)
-        self.settings = settings
-        self.shuffle = np.random.default_rng(settings.seed)
+        self.config = settings
+        self.rng = np.random.default_rng(settings.seed)
         self.envs = [gymnasium.make(ENVIRONMENT) for _ in range(settings.environments)]
-        self.seen: Array = np.stack(
+        self.observations: Array = np.stack(
             [env.reset(seed=settings.seed + k)[0] for k, env in enumerate(self.envs)]
         )
-        self.scores = [0.0] * settings.environments
-        self.actor = network(self.seen.shape[1], 2, gain=0.01)
-        self.critic = network(self.seen.shape[1], 1, gain=1.0)
+        self.running_rewards = [0.0] * settings.environments
+        self.actor = build_network(self.observations.shape[1], 2, gain=0.01)
+        self.critic = build_network(self.observations.shape[1], 1, gain=1.0)
         self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.parameters, settings.learning_rate, eps=1e-5)
         self.updates = 0
@@ -105,45 +109,48 @@ class PPO:
 
     def collect(self, iteration: int) -> Rollout:
         """Let the policy act for one iteration, sampling its actions."""
-        settings = self.settings
-        rollout = Rollout(settings.steps, settings.environments, self.seen.shape[1])
+        settings = self.config
+        rollout = Rollout(settings.steps, settings.environments, self.observations.shape[1])
         for step in range(settings.steps):
-            self._act(rollout, step)
+            self._collect_step(rollout, step)
         if iteration == settings.nan_reward_at:
             rollout.rewards[-1, 0] = np.nan
-            rollout.scores.append(float("nan"))
-        rollout.last_values = self.value(self.seen)
+            rollout.episode_rewards.append(float("nan"))
+        rollout.last_values = self.value(self.observations)
         return rollout
 
-    def _act(self, rollout: Rollout, step: int) -> None:
+    def _collect_step(self, rollout: Rollout, step: int) -> None:
         with torch.no_grad():
-            choice = Categorical(logits=self.actor(torch.as_tensor(self.seen)))
+            choice = Categorical(logits=self.actor(torch.as_tensor(self.observations)))
             actions = choice.sample()
             rollout.log_probs[step] = choice.log_prob(actions).numpy()
-        rollout.observations[step], rollout.actions[step] = self.seen, actions.numpy()
-        rollout.values[step] = self.value(self.seen)
-        self.seen = np.stack(
-            [self._step(rollout, step, k, int(action)) for k, action in enumerate(actions)]
+        rollout.observations[step], rollout.actions[step] = self.observations, actions.numpy()
+        rollout.values[step] = self.value(self.observations)
+        self.observations = np.stack(
+            [
+                self._step_environment(rollout, step, k, int(action))
+                for k, action in enumerate(actions)
+            ]
         )
 
-    def _step(self, rollout: Rollout, step: int, k: int, action: int) -> Array:
+    def _step_environment(self, rollout: Rollout, step: int, k: int, action: int) -> Array:
         seen, reward, fell, timeout, _ = self.envs[k].step(action)
-        self.scores[k] += float(reward)
+        self.running_rewards[k] += float(reward)
         rollout.rewards[step, k] = reward
         if timeout and not fell:
             # The pole still stands: what was to come is estimated, not counted as zero.
-            rollout.rewards[step, k] += self.settings.gamma * self.value(seen[None])[0]
+            rollout.rewards[step, k] += self.config.gamma * self.value(seen[None])[0]
         if fell or timeout:
-            rollout.ends[step, k] = True
-            rollout.scores.append(self.scores[k])
-            self.scores[k] = 0.0
+            rollout.dones[step, k] = True
+            rollout.episode_rewards.append(self.running_rewards[k])
+            self.running_rewards[k] = 0.0
             seen, _ = self.envs[k].reset()
         result: Array = seen
         return result
 
     def update(self, rollout: Rollout) -> dict[str, float]:
         """Improve actor and critic on one rollout; return the figures under SB3's tags."""
-        settings = self.settings
+        settings = self.config
         advantages = rollout.advantages(settings.gamma, settings.gae_lambda)
         returns = advantages + rollout.values
         columns = [
@@ -155,18 +162,18 @@ class PPO:
         size = len(columns[0])
         figures = []
         for _ in range(settings.n_epochs):
-            order = torch.as_tensor(self.shuffle.permutation(size))
+            order = torch.as_tensor(self.rng.permutation(size))
             for batch in order.split(settings.batch_size):
-                figures.append(self._descend(*(column[batch] for column in columns)))
+                figures.append(self._gradient_step(*(column[batch] for column in columns)))
             self.updates += 1
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = 1.0 - np.var(returns - rollout.values) / np.var(returns)
         means = {tag: float(np.mean([each[tag] for each in figures])) for tag in figures[0]}
         return means | {"train/explained_variance": float(explained)}
 
-    def _descend(self, *batch: torch.Tensor) -> dict[str, float]:
+    def _gradient_step(self, *batch: torch.Tensor) -> dict[str, float]:
         observations, actions, old_log_probs, advantages, returns = batch
-        settings = self.settings
+        settings = self.config
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         choice = Categorical(logits=self.actor(observations), validate_args=False)
         log_ratio = choice.log_prob(actions) - old_log_probs
@@ -195,7 +202,7 @@ class PPO:
         env = gymnasium.make(ENVIRONMENT)
         scores = []
         for episode in range(EVALUATION_EPISODES):
-            seen, _ = env.reset(seed=self.settings.seed + 10_000 + episode)
+            seen, _ = env.reset(seed=self.config.seed + 10_000 + episode)
             score, ended = 0.0, False
             while not ended:
                 with torch.no_grad():
@@ -206,7 +213,7 @@ class PPO:
         return float(np.mean(scores)), float(np.std(scores))
 
 
-def train(settings: Settings, logdir: Path) -> Iterator[str]:
+def train(settings: PpoConfig, logdir: Path) -> Iterator[str]:
     """Train one policy, write TensorBoard events to `logdir`, yield the console lines."""
     torch.set_num_threads(1)  # two small networks: threads would only wait for each other
     ppo = PPO(settings)
@@ -214,7 +221,7 @@ def train(settings: Settings, logdir: Path) -> Iterator[str]:
         rows = "".join(f"\n|{key}|{value}|" for key, value in asdict(settings).items())
         writer.add_text("hyperparameters", f"|param|value|\n|-|-|{rows}")
         for iteration in range(1, settings.iterations + 1):
-            yield _iterate(ppo, iteration, writer)
+            yield _run_iteration(ppo, iteration, writer)
         mean, deviation = ppo.evaluate()
         steps = settings.iterations * settings.steps * settings.environments
         writer.add_scalar("eval/mean_reward", mean, steps)
@@ -225,13 +232,13 @@ def train(settings: Settings, logdir: Path) -> Iterator[str]:
     )
 
 
-def _iterate(ppo: PPO, iteration: int, writer: SummaryWriter) -> str:
-    settings = ppo.settings
+def _run_iteration(ppo: PPO, iteration: int, writer: SummaryWriter) -> str:
+    settings = ppo.config
     done = (iteration - 1) / settings.iterations if settings.anneal_learning_rate else 0.0
     rate = settings.learning_rate * (1.0 - done)
     ppo.optimizer.param_groups[0]["lr"] = rate
     rollout = ppo.collect(iteration)
-    scores = rollout.scores
+    scores = rollout.episode_rewards
     figures = ppo.update(rollout) | {
         "train/clip_range": settings.clip_range,
         "train/learning_rate": rate,

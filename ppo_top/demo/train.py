@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-FAULTS: dict[str, dict[str, Any]] = {
+FAULT_SETTINGS: dict[str, dict[str, Any]] = {
     "none": {},
     "lr": {"learning_rate": 3e-2, "anneal_learning_rate": False},
     "clip": {"clip_range": 10.0, "learning_rate": 1e-2, "anneal_learning_rate": False},
@@ -22,11 +22,11 @@ punished; the sign of the critic's loss wrong; one reward that is not a number."
 NEEDS_TORCH = 'training needs torch and gymnasium: pip install "ppo-top[demo]"'
 
 
-def options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m ppo_top.demo.train", description=__doc__)
     parser.add_argument("--logdir", type=Path, required=True, help="where TensorBoard events go")
-    parser.add_argument("--fault", choices=list(FAULTS), default="none")
+    parser.add_argument("--fault", choices=list(FAULT_SETTINGS), default="none")
     parser.add_argument("--iterations", type=int, default=20, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
@@ -37,15 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     A run that meets a NaN dies with the traceback that training code usually dies with.
     """
-    asked = options(arguments)
+    asked = parse_arguments(arguments)
     try:
-        from ppo_top.demo.ppo import Settings, train
+        from ppo_top.demo.ppo import PpoConfig, train
     except ModuleNotFoundError as error:
         if error.name not in {"torch", "gymnasium"}:
             raise
         print(NEEDS_TORCH, file=sys.stderr)
         return 1
-    settings = Settings(iterations=asked.iterations, seed=asked.seed, **FAULTS[asked.fault])
+    settings = PpoConfig(
+        iterations=asked.iterations, seed=asked.seed, **FAULT_SETTINGS[asked.fault]
+    )
     for line in train(settings, asked.logdir):
         print(line, flush=True)
     return 0

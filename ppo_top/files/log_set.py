@@ -14,96 +14,97 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from ppo_top.files.discovery import Found
-from ppo_top.files.log_reader import FileFeed
-from ppo_top.files.rejected import Refused, in_turn
+from ppo_top.files.discovery import FoundFile
+from ppo_top.files.log_reader import LogReader
+from ppo_top.files.rejected import RejectedFiles, rechecks_per_round
 from ppo_top.files.update import Source
-from ppo_top.parsers import Claim
+from ppo_top.parsers import FormatDetector
 
-LATELY_S = 600.0
+RECENT_LOG_S = 600.0
 """A log that changed within this time is looked at in every round."""
-MOST_LEFT = 100_000
+MAX_REMOVED_KEYS = 100_000
 """So many names of deleted logs are remembered, in case they return."""
 
 
-class Logs:
+class LogSet:
     """What is followed, by path; iterates over the feeds.
 
-    `moved`: whether sizes or what was read of them may have changed since `progress` was asked.
+    `progress_is_stale`: whether sizes or what was read of them may have changed since `progress`
+    was asked.
     """
 
-    def __init__(self, claim: Claim, clock: Callable[[], float]) -> None:
-        self._claim = claim
+    def __init__(self, detector: FormatDetector, clock: Callable[[], float]) -> None:
+        self._detector = detector
         self._clock = clock
-        self._feeds: dict[str, FileFeed] = {}
+        self._readers: dict[str, LogReader] = {}
         self._keys: set[str] = {"stdin"}
-        self._left: set[str] = set()  # keys of sources that are gone
-        self._folders: dict[str, dict[str, FileFeed]] = {}
-        self._live: dict[str, FileFeed] = {}
-        self._old: deque[FileFeed] = deque()
-        self._refused = Refused()
-        self.moved = True
-        self._sums = 0, 0
+        self._removed_keys: set[str] = set()  # keys of sources that are gone
+        self._folders: dict[str, dict[str, LogReader]] = {}
+        self._recent: dict[str, LogReader] = {}
+        self._idle: deque[LogReader] = deque()
+        self._rejected = RejectedFiles()
+        self.progress_is_stale = True
+        self._progress = 0, 0
 
-    def __iter__(self) -> Iterator[FileFeed]:
-        return iter(list(self._feeds.values()))
+    def __iter__(self) -> Iterator[LogReader]:
+        return iter(list(self._readers.values()))
 
     # --- coming and going --------------------------------------------------------------------
 
-    def begin(self, files: Iterable[Found]) -> list[FileFeed]:
+    def add_files(self, files: Iterable[FoundFile]) -> list[LogReader]:
         """Follow files that were found; those that have something to read are returned."""
         ready = []
         for found in files:
-            feed = self._add(found)
-            if feed.changed():
+            feed = self._add_file(found)
+            if feed.has_changed():
                 ready.append(feed)
-            self._place(feed)
+            self._schedule(feed)
         return ready
 
-    def _add(self, found: Found) -> FileFeed:
+    def _add_file(self, found: FoundFile) -> LogReader:
         key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
-        feed = FileFeed(found.path, key, found.root, self._claim, found.named)
-        feed.returns = key in self._left
+        feed = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
+        feed.has_reappeared = key in self._removed_keys
         self._keys.add(key)
-        self._left.discard(key)
-        self._feeds[found.path] = feed
+        self._removed_keys.discard(key)
+        self._readers[found.path] = feed
         self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
-        self.moved = True
+        self.progress_is_stale = True
         return feed
 
-    def _place(self, feed: FileFeed) -> None:
+    def _schedule(self, feed: LogReader) -> None:
         """Its age tells how often a log will be looked at."""
         age = max(0.0, time.time() - feed.mtime)
-        feed.moved = self._clock() - age
-        if age < LATELY_S:
-            self._live[feed.tail.path] = feed
+        feed.changed_at = self._clock() - age
+        if age < RECENT_LOG_S:
+            self._recent[feed.tail.path] = feed
         else:
-            self._old.append(feed)
+            self._idle.append(feed)
 
-    def lose(self, files: Iterable[Found]) -> list[Source]:
+    def remove_files(self, files: Iterable[FoundFile]) -> list[Source]:
         """Files that are gone; the sources that they were are returned."""
         gone: list[Source] = []
         for found in files:
-            self._refused.drop(found.path)
-            feed = self._feeds.get(found.path)
+            self._rejected.remove(found.path)
+            feed = self._readers.get(found.path)
             if feed is None:
                 continue
-            self._forget(feed)
+            self._discard(feed)
             gone.extend(feed.sources)
-            if feed.source is not None and len(self._left) < MOST_LEFT:
-                self._left.add(feed.key)
+            if feed.source is not None and len(self._removed_keys) < MAX_REMOVED_KEYS:
+                self._removed_keys.add(feed.key)
         return gone
 
-    def refuse(self, feed: FileFeed) -> None:
+    def reject(self, feed: LogReader) -> None:
         """No log: it is not read again unless it begins anew, and told if the user gave it."""
-        self._forget(feed)
-        self._refused.add(feed.found, feed.tail)
+        self._discard(feed)
+        self._rejected.add(feed.found_file, feed.tail)
 
-    def _forget(self, feed: FileFeed) -> None:
-        self.moved = True
+    def _discard(self, feed: LogReader) -> None:
+        self.progress_is_stale = True
         path = feed.tail.path
-        self._feeds.pop(path, None)
-        self._live.pop(path, None)
+        self._readers.pop(path, None)
+        self._recent.pop(path, None)
         self._keys.discard(feed.key)
         folder = self._folders.get(os.path.dirname(path), {})
         folder.pop(path, None)
@@ -113,53 +114,53 @@ class Logs:
 
     # --- looking -----------------------------------------------------------------------------
 
-    def grew(self, folder: str) -> list[FileFeed]:
+    def find_changed_in(self, folder: str) -> list[LogReader]:
         """Something was written in a folder: its logs that may give something."""
-        return self._changed(self._folders.get(folder, {}).values())
+        return self._find_changed(self._folders.get(folder, {}).values())
 
-    def sweep(self) -> list[FileFeed]:
+    def sweep(self) -> list[LogReader]:
         """One round: the logs that may give something."""
-        now, live = self._clock(), list(self._live.values())
-        changed = self._changed(live)
+        now, live = self._clock(), list(self._recent.values())
+        changed = self._find_changed(live)
         for feed in live:
-            if now - feed.moved > LATELY_S:
-                del self._live[feed.tail.path]
-                self._old.append(feed)
-        some = [self._old.popleft() for _ in range(in_turn(len(self._old)))]
-        changed += self._changed(some)
-        self._old.extend(
+            if now - feed.changed_at > RECENT_LOG_S:
+                del self._recent[feed.tail.path]
+                self._idle.append(feed)
+        some = [self._idle.popleft() for _ in range(rechecks_per_round(len(self._idle)))]
+        changed += self._find_changed(some)
+        self._idle.extend(
             feed
             for feed in some
-            if feed.tail.path not in self._live and self._feeds.get(feed.tail.path) is feed
+            if feed.tail.path not in self._recent and self._readers.get(feed.tail.path) is feed
         )
-        return changed + self.begin(self._refused.renewed())
+        return changed + self.add_files(self._rejected.pop_changed())
 
-    def _changed(self, feeds: Iterable[FileFeed]) -> list[FileFeed]:
-        now, changed = self._clock(), [feed for feed in feeds if feed.changed()]
+    def _find_changed(self, feeds: Iterable[LogReader]) -> list[LogReader]:
+        now, changed = self._clock(), [feed for feed in feeds if feed.has_changed()]
         for feed in changed:
-            self.moved = True
-            feed.moved = now
-            if not feed.refused:
-                self._live[feed.tail.path] = feed
+            self.progress_is_stale = True
+            feed.changed_at = now
+            if not feed.rejected:
+                self._recent[feed.tail.path] = feed
         return changed
 
     # --- asking ------------------------------------------------------------------------------
 
     def progress(self) -> tuple[int, int]:
         """Bytes that were read, of how many that are known."""
-        if self.moved:
-            self.moved = False
-            sizes = [(feed.size, feed.offset) for feed in self._feeds.values()]
+        if self.progress_is_stale:
+            self.progress_is_stale = False
+            sizes = [(feed.size, feed.offset) for feed in self._readers.values()]
             read = sum(min(offset, size) for size, offset in sizes)
-            self._sums = read, sum(size for size, _ in sizes)
-        return self._sums
+            self._progress = read, sum(size for size, _ in sizes)
+        return self._progress
 
-    def folders(self) -> dict[str, None]:
+    def recent_folders(self) -> dict[str, None]:
         """The folders of logs that changed lately, the newest first."""
-        feeds = sorted(self._live.values(), key=lambda feed: -feed.moved)
+        feeds = sorted(self._recent.values(), key=lambda feed: -feed.changed_at)
         return dict.fromkeys(os.path.dirname(feed.tail.path) for feed in feeds)
 
     def problems(self) -> list[str]:
         """What cannot be read, in words."""
-        told = [f"{feed.tail.path} {feed.tail.trouble}" for feed in self if feed.tail.trouble]
-        return self._refused.problems + told
+        told = [f"{feed.tail.path} {feed.tail.problem}" for feed in self if feed.tail.problem]
+        return self._rejected.problems + told

@@ -14,30 +14,30 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ppo_top.files.watcher import NETWORK, file_system
+from ppo_top.files.watcher import NETWORK_FILE_SYSTEMS, file_system_type
 
-FRESH_S = 20.0
+SCAN_VALID_S = 20.0
 """So long one look at all open files serves for all runs,"""
-SHARE = 200
+SCAN_PAUSE_FACTOR = 200
 """and one that took a second for so many seconds."""
-MOST_HANDLES = 20_000
+MAX_OPEN_FILES = 20_000
 """Where more files are open than this, nobody waits for a look at them: it takes some 60 ms."""
-ALL_PROCESSES = "pid:[4026531836]"
+INITIAL_PID_NAMESPACE = "pid:[4026531836]"
 """The first namespace of processes; from inside another one (a container) not all are seen."""
 
 
-class Writers:
+class OpenFiles:
     """The files that processes of this machine have open."""
 
     def __init__(self, proc: str = "/proc", clock: Callable[[], float] = time.monotonic) -> None:
         self._proc = proc
         self._clock = clock
-        self._due = float("-inf")
+        self._next_scan = float("-inf")
         self._open: dict[str, list[tuple[str, str]]] = {}
-        self._free: dict[Path, bool] = {}
-        self._kinds: dict[str, str] = {}
+        self._unwritten: dict[Path, bool] = {}
+        self._file_system_types: dict[str, str] = {}
 
-    def gone(self, logs: Iterable[Path]) -> bool:
+    def has_no_writers(self, logs: Iterable[Path]) -> bool:
         """Whether none of these logs is open for writing; False where this machine cannot tell.
 
         It cannot where there is no `/proc` (macOS), inside a container, where very many files are
@@ -48,23 +48,23 @@ class Writers:
         if not every:
             return False
         begun = self._clock()
-        if begun >= self._due:
-            self._open = self._look() if self._sees_all() else {}
-            self._free.clear()
-            self._due = begun + max(FRESH_S, SHARE * (self._clock() - begun))
-        return bool(self._open) and all(map(self._is_free, every))
+        if begun >= self._next_scan:
+            self._open = self._scan_handles() if self._sees_all_processes() else {}
+            self._unwritten.clear()
+            self._next_scan = begun + max(SCAN_VALID_S, SCAN_PAUSE_FACTOR * (self._clock() - begun))
+        return bool(self._open) and all(map(self._has_no_writer, every))
 
     @property
-    def can_tell(self) -> bool:
+    def can_see_writers(self) -> bool:
         """Whether this machine shows which processes have a file open."""
-        return self._sees_all()
+        return self._sees_all_processes()
 
-    def _is_free(self, log: Path) -> bool:
-        if log not in self._free:
-            self._free[log] = self._look_at(os.path.realpath(log))
-        return self._free[log]
+    def _has_no_writer(self, log: Path) -> bool:
+        if log not in self._unwritten:
+            self._unwritten[log] = self._check_log(os.path.realpath(log))
+        return self._unwritten[log]
 
-    def _look_at(self, log: str) -> bool:
+    def _check_log(self, log: str) -> bool:
         """Whether only processes that we can see write there, and none has it open to write.
 
         It is the file that counts: a container knows it by another path.
@@ -73,13 +73,17 @@ class Writers:
             found = os.stat(log)
         except OSError:
             return False
-        kind = self._kind(os.path.dirname(log))
-        if os.geteuid() not in (0, found.st_uid) or not kind or NETWORK.fullmatch(kind):
+        kind = self._file_system_type(os.path.dirname(log))
+        if (
+            os.geteuid() not in (0, found.st_uid)
+            or not kind
+            or NETWORK_FILE_SYSTEMS.fullmatch(kind)
+        ):
             return False
         handles = self._open.get(os.path.basename(log), ())
-        return not any(self._writes(handle, found) for handle in handles)
+        return not any(self._is_write_handle(handle, found) for handle in handles)
 
-    def _writes(self, handle: tuple[str, str], log: os.stat_result) -> bool:
+    def _is_write_handle(self, handle: tuple[str, str], log: os.stat_result) -> bool:
         """Whether a handle is of this file and for more than reading; one that is closed is not."""
         process, number = handle
         try:
@@ -91,24 +95,24 @@ class Writers:
         except (OSError, KeyError, ValueError):
             return False
 
-    def _kind(self, folder: str) -> str:
-        if folder not in self._kinds:
-            self._kinds[folder] = file_system(folder)
-        return self._kinds[folder]
+    def _file_system_type(self, folder: str) -> str:
+        if folder not in self._file_system_types:
+            self._file_system_types[folder] = file_system_type(folder)
+        return self._file_system_types[folder]
 
-    def _sees_all(self) -> bool:
+    def _sees_all_processes(self) -> bool:
         try:
-            return os.readlink(f"{self._proc}/self/ns/pid") == ALL_PROCESSES
+            return os.readlink(f"{self._proc}/self/ns/pid") == INITIAL_PID_NAMESPACE
         except OSError:
             return False
 
-    def _look(self) -> dict[str, list[tuple[str, str]]]:
+    def _scan_handles(self) -> dict[str, list[tuple[str, str]]]:
         """A file's name -> process and handle of each that has one of this name open.
 
         Empty where too many files are open.
         """
         found: dict[str, list[tuple[str, str]]] = {}
-        left = MOST_HANDLES
+        left = MAX_OPEN_FILES
         for process in filter(str.isdigit, os.listdir(self._proc)):
             try:
                 handles = os.listdir(f"{self._proc}/{process}/fd")

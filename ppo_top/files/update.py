@@ -21,12 +21,12 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class SourceUpdate:
     """What a source gained. `reset`: all its earlier gains are void, the file began again.
 
     `more`: it is known to hold more than has been read by now. The gain that ends the reading may
-    be empty, to tell that. `ahead`: the points are from the end of a long log, and come again when
-    it has been read as far as that.
+    be empty, to tell that. `last_points_only`: the points are from the end of a long log, and come
+    again when it has been read as far as that.
     """
 
     source: Source
@@ -35,36 +35,36 @@ class Gain:
     mtime: float
     size: int
     more: bool = False
-    ahead: bool = False
+    last_points_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class PollResult:
     """What a poll brought. `more`: there is more to read right now.
 
     `read_bytes` of `total_bytes` of all known logs have been read, for a progress bar.
     """
 
-    gains: list[Gain]
-    gone: list[Source]
+    updates: list[SourceUpdate]
+    removed: list[Source]
     more: bool
     read_bytes: int
     total_bytes: int
 
 
-class Feed(Protocol):
+class SourceReader(Protocol):
     """Something that grows and is read piece by piece.
 
     `source` is None until its format is known; `more` says that the last piece was not the end;
-    `moved` is when (monotonic seconds) it was last seen to change, `piece` how many bytes are read
-    at once.
+    `changed_at` is when (monotonic seconds) it was last seen to change, `piece_size` how many bytes
+    are read at once.
     """
 
     key: str
     source: Source | None
     more: bool
-    moved: float
-    piece: int
+    changed_at: float
+    piece_size: int
 
     @property
     def size(self) -> int:
@@ -81,15 +81,15 @@ class Feed(Protocol):
         """When it was last written, in unix seconds."""
         ...
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """A cheap look: whether reading may give something."""
         ...
 
-    def take(self, size: int, limit: int) -> Gain | None:
+    def read_update(self, size: int, limit: int) -> SourceUpdate | None:
         """Read at most `size` bytes or about `limit` points."""
         ...
 
-    def finish(self) -> Gain | None:
+    def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of the unfinished end."""
         ...
 

@@ -20,49 +20,49 @@ if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
-MOST_WATCHES = 64
+MAX_WATCHES = 64
 """So many directories at once; before watchdog 7 each takes one of a user's 128 instances."""
-BUSY_EVENTS = 2_000
+MAX_EVENTS_PER_SECOND = 2_000
 """A directory with more events in one second wakes nobody any more: the sweep is cheaper."""
-NETWORK = re.compile(
+NETWORK_FILE_SYSTEMS = re.compile(
     r"nfs\d?|lustre|cifs|smb\d?|smbfs|9p|ceph|gpfs|beegfs|glusterfs|afs|orangefs|wekafs|virtiofs|vboxsf"
     r"|prl_fs|drvfs|overlay|aufs|fuse.*"
 )
 """File systems on which other machines (or layers) write without an event here."""
-MOUNTS = Path("/proc/self/mountinfo")
+MOUNT_INFO = Path("/proc/self/mountinfo")
 
 
 class Hints(NamedTuple):
     """Directories in which a file grew, and those in which names came or went."""
 
-    grew: set[str]
-    named: set[str]
+    written: set[str]
+    renamed: set[str]
 
 
 class Watcher:
     """Watches a changing set of directories and calls `wake` from its own threads."""
 
     def __init__(
-        self, wake: Callable[[], None], most: int = MOST_WATCHES, mounts: Path = MOUNTS
+        self, wake: Callable[[], None], max_watches: int = MAX_WATCHES, mounts: Path = MOUNT_INFO
     ) -> None:
         self._wake = wake
-        self._most = most
+        self._max_watches = max_watches
         self._mounts = mounts
         self._lock = threading.Lock()
-        self._grew: set[str] = set()
-        self._named: set[str] = set()
+        self._written: set[str] = set()
+        self._renamed: set[str] = set()
         self._counts: dict[str, int] = {}
         self._second = 0.0
         self._busy: set[str] = set()
         self._observer: BaseObserver | None = None
         self._watches: dict[str, ObservedWatch] = {}
         self._network: dict[str, str] = {}
-        self._types: dict[str, str] = {}
-        self.trouble = ""
+        self._file_system_types: dict[str, str] = {}
+        self.problem = ""
         """Why watching is not complete, in words; empty when it is."""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """What wakes the reader, for the screen."""
         kinds = ", ".join(sorted(set(self._network.copy().values())))  # other threads ask, too
         sweeping = f"sweeping ({kinds})" if kinds else "sweeping"
@@ -73,12 +73,12 @@ class Watcher:
         watching = f"{system} on {count} director{'y' if count == 1 else 'ies'}"
         return f"{watching}, {sweeping}" if kinds else watching
 
-    def keep(self, directories: Iterable[str]) -> None:
+    def set_directories(self, directories: Iterable[str]) -> None:
         """Watch these directories, the most wanted first, and no other ones."""
         wanted = self._choose(directories)
         for path in [path for path in self._watches if path not in wanted]:
-            self._leave(path)
-        self.trouble = ""
+            self._unwatch(path)
+        self.problem = ""
         for path in wanted:
             if path not in self._watches and not self._watch(path):
                 return
@@ -90,19 +90,19 @@ class Watcher:
         with self._lock:
             busy = set(self._busy)
         for path in directories:
-            kind = self._type(path)
-            if NETWORK.fullmatch(kind):
+            kind = self._file_system_type(path)
+            if NETWORK_FILE_SYSTEMS.fullmatch(kind):
                 self._network[path] = kind
-            elif path not in busy and len(chosen) < self._most:
+            elif path not in busy and len(chosen) < self._max_watches:
                 chosen[path] = None
         return chosen
 
-    def _type(self, path: str) -> str:
-        if path not in self._types:
-            if len(self._types) > 10_000:
-                self._types.clear()
-            self._types[path] = file_system(path, self._mounts)
-        return self._types[path]
+    def _file_system_type(self, path: str) -> str:
+        if path not in self._file_system_types:
+            if len(self._file_system_types) > 10_000:
+                self._file_system_types.clear()
+            self._file_system_types[path] = file_system_type(path, self._mounts)
+        return self._file_system_types[path]
 
     def _watch(self, path: str) -> bool:
         """Add one directory; False when the machine allows no more."""
@@ -121,7 +121,7 @@ class Watcher:
             DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
         ]  # fmt: skip
         try:
-            observer = self._start()
+            observer = self._start_observer()
             handler = _Handler(self, path)
             # A link would be watched itself, not what it leads to.
             real = os.path.realpath(path)
@@ -130,11 +130,11 @@ class Watcher:
             return True  # gone meanwhile
         except (OSError, RuntimeError, ImportError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
-            self.trouble = f"no more directories can be watched ({reason}): sweeping the others"
+            self.problem = f"no more directories can be watched ({reason}): sweeping the others"
             return False
         return True
 
-    def _start(self) -> BaseObserver:
+    def _start_observer(self) -> BaseObserver:
         if self._observer is None:
             import logging
 
@@ -147,7 +147,7 @@ class Watcher:
             self._observer = observer
         return self._observer
 
-    def _leave(self, path: str) -> None:
+    def _unwatch(self, path: str) -> None:
         watch = self._watches.pop(path)
         if self._observer is not None:
             try:
@@ -155,7 +155,7 @@ class Watcher:
             except (OSError, KeyError):  # its directory is gone
                 return
 
-    def happened(self, path: str, named: bool) -> None:
+    def record_event(self, path: str, is_rename: bool) -> None:
         """Something happened in a watched directory (called by watchdog's threads)."""
         with self._lock:
             now = time.monotonic()
@@ -164,28 +164,28 @@ class Watcher:
                 self._counts.clear()
                 self._busy.clear()
             self._counts[path] = self._counts.get(path, 0) + 1
-            if self._counts[path] > BUSY_EVENTS:
+            if self._counts[path] > MAX_EVENTS_PER_SECOND:
                 self._busy.add(path)
-            known = path in (self._named if named else self._grew)
-            self._grew.add(path)
-            if named:
-                self._named.add(path)
+            known = path in (self._renamed if is_rename else self._written)
+            self._written.add(path)
+            if is_rename:
+                self._renamed.add(path)
         if not known:
             self._wake()
 
-    def take(self) -> Hints:
+    def pop_hints(self) -> Hints:
         """What happened since the last call."""
         with self._lock:
-            hints = Hints(self._grew, self._named)
-            self._grew, self._named = set(), set()
+            hints = Hints(self._written, self._renamed)
+            self._written, self._renamed = set(), set()
         return hints
 
-    def rest(self) -> None:
-        """Stop watching directories with a flood of events until `keep` is called again."""
+    def unwatch_busy(self) -> None:
+        """Stop watching directories with a flood of events until the next `set_directories`."""
         with self._lock:
             busy = [path for path in self._busy if path in self._watches]
         for path in busy:
-            self._leave(path)
+            self._unwatch(path)
 
     def close(self) -> None:
         """End all threads."""
@@ -205,10 +205,10 @@ class _Handler:
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Pass an event on."""
-        self._watcher.happened(self._path, event.event_type != "modified")
+        self._watcher.record_event(self._path, event.event_type != "modified")
 
 
-def file_system(path: str, mounts: Path = MOUNTS) -> str:
+def file_system_type(path: str, mounts: Path = MOUNT_INFO) -> str:
     """The type of the file system that holds a path, such as `ext4`; empty where it is unknown."""
     try:
         table = mounts.read_text(errors="surrogateescape")

@@ -12,8 +12,8 @@ from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 from ppo_top.model.console_lines import UNKNOWN_TIME as UNKNOWN_TIME
-from ppo_top.model.console_lines import Line as Line
-from ppo_top.model.console_lines import Lines as Lines
+from ppo_top.model.console_lines import ConsoleLine as ConsoleLine
+from ppo_top.model.console_lines import ConsoleLines as ConsoleLines
 
 
 class Severity(IntEnum):
@@ -132,10 +132,10 @@ class Problem(NamedTuple):
     """Something that could not be read: where (a byte offset, or a row of a store) and what."""
 
     offset: int
-    what: str
+    message: str
 
 
-class Ended(NamedTuple):
+class RunEnd(NamedTuple):
     """A log's own word that the run is over: `State.FINISHED` or `State.DIED`, and the words."""
 
     state: State
@@ -156,17 +156,17 @@ class Batch:
 
     points: list[Points] = field(default_factory=list)
     config: dict[str, ConfigValue] = field(default_factory=dict)
-    lines: Lines = field(default_factory=Lines)
+    lines: ConsoleLines = field(default_factory=ConsoleLines)
     problems: list[Problem] = field(default_factory=list)
-    ended: Ended | None = None
-    part: str = ""
+    ended: RunEnd | None = None
+    stored_run: str = ""
     """For a store that holds several runs: the name of the one that all of this belongs to."""
 
     def __bool__(self) -> bool:
         return bool(self.points or self.config or self.lines or self.problems or self.ended)
 
 
-class Columns:
+class PointColumns:
     """Collects single points into columns: the short way for a parser of text to build a batch."""
 
     __slots__ = ("_tags",)
@@ -174,7 +174,7 @@ class Columns:
     def __init__(self) -> None:
         self._tags: dict[str, Points] = {}
 
-    def add(self, tag: str, step: int, time: float, value: float) -> None:
+    def add_point(self, tag: str, step: int, time: float, value: float) -> None:
         """Append one point to the columns of its tag."""
         points = self._tags.get(tag)
         if points is None:
@@ -183,7 +183,7 @@ class Columns:
         points.times.append(time)
         points.values.append(value)
 
-    def take(self) -> list[Points]:
+    def pop_points(self) -> list[Points]:
         """All that was added since the last call, one entry a tag in order of appearance."""
         taken, self._tags = list(self._tags.values()), {}
         return taken
@@ -215,7 +215,7 @@ class Series:
         self.times.extend(points.times)
         self.values.extend(points.values)
 
-    def let_go(self, until: int) -> None:
+    def drop_before(self, until: int) -> None:
         """Drop the points before number `until`, but for the newest point."""
         count = min(until, len(self) - 1) - self.dropped
         if count > 0:
@@ -251,14 +251,14 @@ class Profile:
     """What is known of a run besides its numbers; rules read their limits from here.
 
     `config` holds hyperparameters under canonical names (`learning_rate`, `clip_range`,
-    `target_kl`, `beta`, `n_epochs`, `total_timesteps`, ...); `overrides` what the settings
-    file says about rules: id -> threshold name -> value.
+    `target_kl`, `beta`, `n_epochs`, `total_timesteps`, ...); `threshold_overrides` what the
+    settings file says about rules: id -> threshold name -> value.
     """
 
-    producer: str = "unknown"
+    trainer_id: str = "unknown"
     family: str = "unknown"
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
-    overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    threshold_overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     muted: frozenset[str] = frozenset()
     goal: float | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -267,14 +267,14 @@ class Profile:
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... where the tags tell."""
 
 
-class Change(NamedTuple):
+class SeverityChange(NamedTuple):
     """A step in a finding's life: where, and to which severity."""
 
     mark: Mark
     severity: Severity
 
 
-class Told(NamedTuple):
+class FindingVersion(NamedTuple):
     """What a finding said from a row on: it gains evidence and members while it is open."""
 
     row: int
@@ -298,18 +298,18 @@ class Finding:
     title: str
     concepts: tuple[str, ...]
     since: Mark
-    changes: list[Change]
+    changes: list[SeverityChange]
     value: float
     limit: float | None
     message: str
     evidence: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
-    tries: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
     source: str = ""
     members: tuple[str, ...] = ()
     """For a diagnosis across metrics: the rules whose findings it gathers."""
     cleared: Mark | None = None
-    told: list[Told] = field(default_factory=list)
+    versions: list[FindingVersion] = field(default_factory=list)
     """What it said when, so that the past can be shown as it was."""
 
     @property
@@ -322,21 +322,21 @@ class Finding:
         """Where the rule spoke first."""
         return self.changes[0].mark
 
-    def tell(self, row: int) -> None:
+    def record_version(self, row: int) -> None:
         """Remember what the finding says at a row, if that is news."""
-        now = Told(
+        now = FindingVersion(
             row, self.since, self.value, self.limit, self.message, self.evidence, self.members
         )
-        if self.told and self.told[-1].row == row:
-            self.told[-1] = now
-        elif not self.told or self.told[-1][1:] != now[1:]:
-            self.told.append(now)
+        if self.versions and self.versions[-1].row == row:
+            self.versions[-1] = now
+        elif not self.versions or self.versions[-1][1:] != now[1:]:
+            self.versions.append(now)
 
     def as_of(self, row: int) -> Finding:
         """The finding as it was known when `row` was the newest row (at or after its opening)."""
-        said = next((each for each in reversed(self.told) if each.row <= row), None)
+        said = next((each for each in reversed(self.versions) if each.row <= row), None)
         later = self.cleared is not None and self.cleared.row > row
-        if said is None or (said is self.told[-1] and not later):
+        if said is None or (said is self.versions[-1] and not later):
             return self
         return replace(
             self,
@@ -358,7 +358,7 @@ class Finding:
         return standing[-1] if standing else None
 
 
-def worst(findings: Iterable[Finding], row: int) -> Severity | None:
+def worst_severity(findings: Iterable[Finding], row: int) -> Severity | None:
     """The highest severity among findings open at a row; None when nothing is open."""
     open_now: Sequence[Severity] = [s for f in findings if (s := f.severity_at(row)) is not None]
     return max(open_now, default=None)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 UNKNOWN_TIME = float("nan")
 """The time of what has no clock."""
-LONGEST = 4096
+MAX_LINE_CHARS = 4096
 """Characters of a line that are shown."""
 
 
-class Line(NamedTuple):
+class ConsoleLine(NamedTuple):
     """One line of console text, without its line end; `offset` is its first byte in the file."""
 
     offset: int
@@ -22,7 +22,7 @@ class Line(NamedTuple):
     step: int | None = None
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Whole lines of ASCII text that stand one behind the other, all of one kind, and their steps.
 
     They are rows of tables, or dictionaries that differ in their numbers only: what the words of
@@ -34,61 +34,61 @@ class Block(NamedTuple):
     steps: Sequence[int | None]
 
     @property
-    def first(self) -> Line:
+    def first_line(self) -> ConsoleLine:
         """The first line."""
         text = self.text[: self.text.find("\n")] if "\n" in self.text else self.text
-        return Line(self.offset, text[:LONGEST], UNKNOWN_TIME, self.steps[0])
+        return ConsoleLine(self.offset, text[:MAX_LINE_CHARS], UNKNOWN_TIME, self.steps[0])
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[ConsoleLine]:
         """All lines, made now."""
         texts = self.text.split("\n")
         # A line starts behind all lines before it and their line ends.
         starts = map(add, accumulate(map(len, texts), initial=0), count(self.offset))
         for offset, text, step in zip(starts, texts, self.steps, strict=False):
-            yield Line(offset, text[:LONGEST], UNKNOWN_TIME, step)
+            yield ConsoleLine(offset, text[:MAX_LINE_CHARS], UNKNOWN_TIME, step)
 
 
-class Lines:
+class ConsoleLines:
     """Lines in the order of the file; most of them are never looked at, so blocks are not cut."""
 
     __slots__ = ("parts",)
 
     def __init__(self) -> None:
-        self.parts: list[Line | Block] = []
+        self.parts: list[ConsoleLine | LineBlock] = []
 
-    def append(self, part: Line | Block) -> None:
+    def append(self, part: ConsoleLine | LineBlock) -> None:
         """Add one line, or a block of them."""
         self.parts.append(part)
 
-    def extend(self, lines: Iterable[Line] | Lines) -> None:
+    def extend(self, lines: Iterable[ConsoleLine] | ConsoleLines) -> None:
         """Add lines, one by one or in blocks as they are."""
-        self.parts.extend(lines.parts if isinstance(lines, Lines) else lines)
+        self.parts.extend(lines.parts if isinstance(lines, ConsoleLines) else lines)
 
     def __len__(self) -> int:
-        return sum(len(part.steps) if isinstance(part, Block) else 1 for part in self.parts)
+        return sum(len(part.steps) if isinstance(part, LineBlock) else 1 for part in self.parts)
 
     def __bool__(self) -> bool:
         return bool(self.parts)
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ConsoleLine]:
         for part in self.parts:
-            if isinstance(part, Block):
+            if isinstance(part, LineBlock):
                 yield from part.lines()
             else:
                 yield part
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lines) and list(self) == list(other)
+        return isinstance(other, ConsoleLines) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def tail(self, most: int) -> list[Line]:
+    def tail(self, most: int) -> list[ConsoleLine]:
         """The last lines, at most so many; only the blocks that hold them are cut."""
         first, held = len(self.parts), 0
         while first and held < most:
             first -= 1
             part = self.parts[first]
-            held += len(part.steps) if isinstance(part, Block) else 1
-        kept = Lines()
+            held += len(part.steps) if isinstance(part, LineBlock) else 1
+        kept = ConsoleLines()
         kept.parts = self.parts[first:]
         return list(kept)[-most:]

@@ -7,43 +7,43 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ppo_top.catalogue import (
-    GROUPS,
-    UNKNOWN,
+    METRIC_GROUPS,
+    UNKNOWN_TRAINER,
     Concept,
-    Logged,
-    Producer,
+    LoggedTag,
+    Trainer,
+    all_tags,
     concept,
+    concept_stem,
     concepts,
     is_concept,
+    known_trainers,
     logged_as,
     meanings_of,
     option_called,
+    option_spellings,
     options,
-    producers,
-    spellings,
-    stem,
-    tags,
 )
 from ppo_top.model import ConfigValue, Profile
-from ppo_top.rules.advice import fill
+from ppo_top.rules.advice import fill_advice
 from ppo_top.rules.book import RULES
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.ranges import band
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.text.format import clean, number
 from ppo_top.text.page import Page
 
-MOST_TRIES = 8
+MAX_ADVICE = 8
 """So many pieces of advice are given on a value; each of its rules can tell of more."""
 
-FAMILIES = {
+FAMILY_LABELS = {
     "ctrl": "control (SB3, CleanRL, ...)",
     "rlhf": "RLHF with a critic (TRL PPO)",
     "grpo": "GRPO and relatives (TRL, verl, ...)",
     "unknown": "any trainer",
 }
 
-GRADES = {
+GRADE_MEANINGS = {
     "A": "stated by the trainers' own guides or code",
     "B": "reported by papers, maintainers or users",
     "C": "set and checked on labelled training runs",
@@ -58,37 +58,37 @@ class UnknownName(LookupError):
 def explain(
     name: str | None = None,
     width: int = 80,
-    producer: Producer = UNKNOWN,
+    trainer: Trainer = UNKNOWN_TRAINER,
     config: Mapping[str, ConfigValue] | None = None,
 ) -> list[str]:
     """Lines of text about a tag, a concept, a rule or an option; without a name, an index.
 
-    `producer` and `config` are those of the run at hand: then ranges and advice are its own. Raises
+    `trainer` and `config` are those of the run at hand: then ranges and advice are its own. Raises
     UnknownName.
     """
     page = Page(width)
-    reader = Profile(producer.id, producer.family, config or {})
+    reader = Profile(trainer.id, trainer.family, config or {})
     if name is None:
         _index(page)
         return page.lines
-    found = _find(name.strip(" :="), producer)  # as it stands on a console: `KL:`
+    found = _meanings_of(name.strip(" :="), trainer)  # as it stands on a console: `KL:`
     if not found:
-        raise UnknownName(_nearest(name))
+        raise UnknownName(_similar_names(name))
     for subject, words in found:
-        page.gap()
+        page.add_blank_line()
         if words:
-            page.text(words)
-            page.gap()
+            page.add_paragraph(words)
+            page.add_blank_line()
         if isinstance(subject, Rule):
-            _rule(page, subject, reader, producer)
+            _rule(page, subject, reader, trainer)
         elif isinstance(subject, Concept):
-            _concept(page, subject, reader, producer)
+            _concept(page, subject, reader, trainer)
         else:
             _option(page, subject)
     return page.lines
 
 
-def names() -> list[str]:
+def explained_names() -> list[str]:
     """Everything that `explain` has a text for: concepts, rules and options (tags come on top)."""
     settings = {each.canonical for each in options()}
     return sorted({*concepts(), *(rule.id for rule in RULES), *settings})
@@ -96,11 +96,11 @@ def names() -> list[str]:
 
 # --- finding what is meant -------------------------------------------------------------------
 
-Found = list[tuple[Concept | Rule | str, str]]
+NameMeanings = list[tuple[Concept | Rule | str, str]]
 """What a name stands for (a text is an option), each with words on the name itself."""
 
 
-def _find(name: str, producer: Producer) -> Found:
+def _meanings_of(name: str, producer: Trainer) -> NameMeanings:
     """What a name stands for: a rule, a concept, a tag or an option, in this order."""
     plain = _plain(name)
     if is_concept(name):  # exactly: clip_high is a value, clip-high the rule on it
@@ -113,12 +113,12 @@ def _find(name: str, producer: Producer) -> Found:
         return [(named[0], "")]
     meant = meanings_of(name, producer)
     if meant:
-        return [(concept(each), _whose(name, by)) for each, by in meant.items()]
+        return [(concept(each), _logged_by(name, by)) for each, by in meant.items()]
     setting = option_called(plain)
     return [(setting, "")] if setting else []
 
 
-def _whose(tag: str, by: list[Producer]) -> str:
+def _logged_by(tag: str, by: list[Trainer]) -> str:
     """Who logs a tag, for the line above the text on its concept."""
     if not by:
         return f"{tag}: by its name probably this"
@@ -131,10 +131,10 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", name.lower())
 
 
-def _nearest(name: str) -> str:
-    known = {_plain(each): each for each in names()}
+def _similar_names(name: str) -> str:
+    known = {_plain(each): each for each in explained_names()}
     known |= {_plain(each.label): each.name for each in concepts().values()}
-    known |= {_plain(tag): tag for tag in tags()}
+    known |= {_plain(tag): tag for tag in all_tags()}
     near = difflib.get_close_matches(_plain(name), list(known), 3, 0.6)
     shown = list(dict.fromkeys(known[each] for each in near))
     hint = f"did you mean {', '.join(shown)}?" if shown else "`ppo-top explain` lists what there is"
@@ -144,45 +144,49 @@ def _nearest(name: str) -> str:
 # --- a concept -------------------------------------------------------------------------------
 
 
-def _concept(page: Page, about: Concept, reader: Profile, producer: Producer) -> None:
-    page.text(f"{about.label}  ({about.name})")
-    page.gap()
-    page.text(about.meaning)
+def _concept(page: Page, about: Concept, reader: Profile, producer: Trainer) -> None:
+    page.add_paragraph(f"{about.label}  ({about.name})")
+    page.add_blank_line()
+    page.add_paragraph(about.meaning)
     if about.why:
-        page.text(about.why)
-    page.heading("Healthy")
-    page.table(_healthy(about.name, reader, producer))
+        page.add_paragraph(about.why)
+    page.add_heading("Healthy")
+    page.add_table(_healthy(about.name, reader, producer))
     rules = [rule for rule in RULES if _is_about(rule, about.name)]
-    advice = _advice([rule for rule in rules if rule.concepts[:1] == (stem(about.name),)], reader)
+    advice = _advice(
+        [rule for rule in rules if rule.concepts[:1] == (concept_stem(about.name),)], reader
+    )
     if advice:
-        page.heading("What to try")
+        page.add_heading("What to try")
     for title, tries in advice.items():
-        page.text(f"{title}:", indent="    ", first="  ")
-        page.points(tries, numbered=True, indent="    ")
+        page.add_paragraph(f"{title}:", indent="    ", first="  ")
+        page.add_list(tries, numbered=True, indent="    ")
     if rules:
-        page.heading("Rules that look at it (ppo-top explain RULE)")
-        page.table((rule.id, rule.title) for rule in rules)
-    page.heading("Logged as")
-    page.table(_logged(about.name, producer))
+        page.add_heading("Rules that look at it (ppo-top explain RULE)")
+        page.add_table((rule.id, rule.title) for rule in rules)
+    page.add_heading("Logged as")
+    page.add_table(_logged(about.name, producer))
 
 
 def _is_about(rule: Rule, name: str) -> bool:
-    wanted = {name, stem(name)}
-    return any(each in wanted or stem(each) in wanted for each in (*rule.concepts, *rule.on))
+    wanted = {name, concept_stem(name)}
+    return any(
+        each in wanted or concept_stem(each) in wanted for each in (*rule.concepts, *rule.triggers)
+    )
 
 
-def _healthy(name: str, reader: Profile, producer: Producer) -> Iterator[tuple[str, str]]:
+def _healthy(name: str, reader: Profile, producer: Trainer) -> Iterator[tuple[str, str]]:
     """(whose range it is, the range): of the run at hand, or of all trainers that log it."""
-    if producer.id != UNKNOWN.id:
+    if producer.id != UNKNOWN_TRAINER.id:
         yield producer.label, _range(name, reader)
         return
     said: dict[str, list[str]] = {}
-    for each in producers():
+    for each in known_trainers():
         if logged_as(name, each):
             words = _range(name, Profile(each.id, each.family))
             said.setdefault(words, []).append(each.label)
     if not said:
-        yield FAMILIES["unknown"], "no range: it is shown as it is"
+        yield FAMILY_LABELS["unknown"], "no range: it is shown as it is"
     for words, labels in said.items():
         yield _together(labels), words
 
@@ -196,10 +200,10 @@ def _together(labels: list[str]) -> str:
 
 
 def _range(name: str, profile: Profile) -> str:
-    found = band(name, profile)
+    found = healthy_range(name, profile)
     if found is None:
         return "no range: it is shown as it is"
-    return f"{found.words} ({found.origin})" if found.origin else found.words
+    return f"{found.text} ({found.origin})" if found.origin else found.text
 
 
 def _advice(rules: list[Rule], reader: Profile) -> dict[str, list[str]]:
@@ -207,11 +211,11 @@ def _advice(rules: list[Rule], reader: Profile) -> dict[str, list[str]]:
 
     Each advice is given once, where it first helps.
     """
-    run, said = Run(reader), list[str]()
+    run, said = RuleContext(reader), list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
-        new = [words for words in fill(rule.tries, run) if not _is_said(words, said)]
-        new = new[: MOST_TRIES - len(said)]
+        new = [words for words in fill_advice(rule.remedies, run) if not _is_said(words, said)]
+        new = new[: MAX_ADVICE - len(said)]
         said += new
         if new:
             advice[rule.title] = new
@@ -222,60 +226,63 @@ def _is_said(words: str, said: list[str]) -> bool:
     return any(each.startswith(words) for each in said)
 
 
-def _logged(name: str, producer: Producer) -> list[tuple[str, str]]:
+def _logged(name: str, producer: Trainer) -> list[tuple[str, str]]:
     """(trainer, tag and what is to be known of it)."""
-    asked = [producer] if producer.id != UNKNOWN.id else producers()
+    asked = [producer] if producer.id != UNKNOWN_TRAINER.id else known_trainers()
     found = [each for one in asked for each in logged_as(name, one)]
     if not found:
         return [("-", "no trainer that is known here logs it")]
-    labels = [each.producer.label for each in found]
+    labels = [each.trainer.label for each in found]
     first = {label: labels.index(label) for label in labels}
     return [
-        (each.producer.label if first[each.producer.label] == at else '"', _noted(each))
+        (each.trainer.label if first[each.trainer.label] == at else '"', _noted(each))
         for at, each in enumerate(found)
     ]
 
 
-def _noted(logged: Logged) -> str:
+def _noted(logged: LoggedTag) -> str:
     return f"{logged.tag}  {logged.note}".rstrip()
 
 
 # --- a rule ----------------------------------------------------------------------------------
 
 
-def _rule(page: Page, rule: Rule, reader: Profile, producer: Producer) -> None:
-    page.text(f"{rule.title}  (rule {rule.id})")
-    page.gap()
-    page.text(f"Speaks when {rule.sees}.")
-    page.heading("About")
-    page.table(
+def _rule(page: Page, rule: Rule, reader: Profile, producer: Trainer) -> None:
+    page.add_paragraph(f"{rule.title}  (rule {rule.id})")
+    page.add_blank_line()
+    page.add_paragraph(f"Speaks when {rule.description}.")
+    page.add_heading("About")
+    page.add_table(
         [
             ("values", ", ".join(concept(each).label for each in rule.concepts)),
-            ("trainers", "; ".join(FAMILIES[each] for each in FAMILIES if each in rule.families)),
+            (
+                "trainers",
+                "; ".join(FAMILY_LABELS[each] for each in FAMILY_LABELS if each in rule.families),
+            ),
         ]
     )
     if rule.limits:
-        page.heading(f"Limits, to be changed in ppo-top.toml under [rules.{rule.id}]")
-        page.table(_limits(rule, reader, producer))
+        page.add_heading(f"Limits, to be changed in ppo-top.toml under [rules.{rule.id}]")
+        page.add_table(_limits(rule, reader, producer))
     if rule.causes:
-        page.heading("Why it happens")
-        page.points(rule.causes)
-    tries = fill(rule.tries, Run(reader))
+        page.add_heading("Why it happens")
+        page.add_list(rule.causes)
+    tries = fill_advice(rule.remedies, RuleContext(reader))
     if tries:
-        page.heading("What to try")
-        page.points(tries, numbered=True)
-    page.heading("Where the limits come from")
-    grade = rule.grades.get(reader.family, rule.grade)
-    page.points(each for each in (rule.source, GRADES[grade]) if each)
+        page.add_heading("What to try")
+        page.add_list(tries, numbered=True)
+    page.add_heading("Where the limits come from")
+    grade = rule.grade_by_family.get(reader.family, rule.grade)
+    page.add_list(each for each in (rule.source, GRADE_MEANINGS[grade]) if each)
 
 
-def _limits(rule: Rule, reader: Profile, producer: Producer) -> Iterator[tuple[str, str]]:
-    if producer.id != UNKNOWN.id:
-        yield producer.label, _spelt(rule.resolved(reader))
+def _limits(rule: Rule, reader: Profile, producer: Trainer) -> Iterator[tuple[str, str]]:
+    if producer.id != UNKNOWN_TRAINER.id:
+        yield producer.label, _spelt(rule.limits_for(reader))
         return
     yield "usual", _spelt(rule.limits)
-    for who, limits in rule.by.items():
-        yield FAMILIES.get(who, who), _spelt(limits)
+    for who, limits in rule.limit_overrides.items():
+        yield FAMILY_LABELS.get(who, who), _spelt(limits)
 
 
 def _spelt(limits: Mapping[str, float]) -> str:
@@ -286,30 +293,30 @@ def _spelt(limits: Mapping[str, float]) -> str:
 
 
 def _option(page: Page, canonical: str) -> None:
-    page.text(f"{canonical}  (an option)")
-    page.heading("What trainers call it, and take by default")
-    page.table(_called(canonical))
+    page.add_paragraph(f"{canonical}  (an option)")
+    page.add_heading("What trainers call it, and take by default")
+    page.add_table(_called(canonical))
 
 
 def _called(canonical: str) -> Iterator[tuple[str, str]]:
-    for each in spellings(canonical):
+    for each in option_spellings(canonical):
         value = each.default
         shown = (
             "" if value is None else f" = {number(value) if isinstance(value, float) else value}"
         )
-        yield each.producer.label, f"{each.name}{shown}" + (f"  ({each.note})" if each.note else "")
+        yield each.trainer.label, f"{each.name}{shown}" + (f"  ({each.note})" if each.note else "")
 
 
 # --- the index -------------------------------------------------------------------------------
 
 
 def _index(page: Page) -> None:
-    page.text(
+    page.add_paragraph(
         "What there is to explain: ppo-top explain NAME, with a name from this list, or any tag."
     )
-    for group in GROUPS:
-        page.heading(group)
+    for group in METRIC_GROUPS:
+        page.add_heading(group)
         members = (each for each in concepts().values() if each.group == group)
-        page.table((each.name, each.meaning) for each in members)
-    page.heading("Rules")
-    page.table((rule.id, rule.title) for rule in RULES)
+        page.add_table((each.name, each.meaning) for each in members)
+    page.add_heading("Rules")
+    page.add_table((rule.id, rule.title) for rule in RULES)

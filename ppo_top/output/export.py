@@ -8,12 +8,12 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
-from ppo_top.output.json_report import plain
+from ppo_top.output.json_report import json_value
 from ppo_top.runs.run import Run
 
-HEADER = ("run", "source", "tag", "concept", "step", "time", "value")
+EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
 
-Record = tuple[str, str, str, str, int, float, float]
+ExportRow = tuple[str, str, str, str, int, float, float]
 
 
 def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> int:
@@ -22,11 +22,15 @@ def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> int:
     `source` is `all` (every point of every file as written) or `best` (what is charted and judged,
     in the concepts' own signs and units).
     """
-    points = (point for run in runs for point in (_all(run) if source == "all" else _best(run)))
+    points = (
+        point
+        for run in runs
+        for point in (_all_points(run) if source == "all" else _best_points(run))
+    )
     return _csv(points, out) if fmt == "csv" else _jsonl(points, out)
 
 
-def _all(run: Run) -> Iterator[Record]:
+def _all_points(run: Run) -> Iterator[ExportRow]:
     for key in sorted(run.sources):
         state = run.sources[key]
         for tag in sorted(state.series):
@@ -35,7 +39,7 @@ def _all(run: Run) -> Iterator[Record]:
                 yield run.name, key, tag, concept, step, time, value
 
 
-def _best(run: Run) -> Iterator[Record]:
+def _best_points(run: Run) -> Iterator[ExportRow]:
     for name in sorted(run.timeline.tracks):
         track = run.timeline.tracks[name]
         concept = "" if name.startswith("tag:") else name
@@ -43,28 +47,28 @@ def _best(run: Run) -> Iterator[Record]:
             yield run.name, track.source, track.tag, concept, step, time, value
 
 
-def number(value: float) -> str:
+def exact_text(value: float) -> str:
     """A float as text that reads back as the same float; NaN is `nan`."""
     return repr(value)
 
 
-def _csv(points: Iterable[Record], out: TextIO) -> int:
+def _csv(points: Iterable[ExportRow], out: TextIO) -> int:
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
+    writer.writerow(EXPORT_COLUMNS)
     written = 0
     for run, source, tag, concept, step, time, value in points:
-        when = number(time) if math.isfinite(time) else ""
-        writer.writerow((run, source, tag, concept, step, when, number(value)))
+        when = exact_text(time) if math.isfinite(time) else ""
+        writer.writerow((run, source, tag, concept, step, when, exact_text(value)))
         written += 1
     return written
 
 
-def _jsonl(points: Iterable[Record], out: TextIO) -> int:
+def _jsonl(points: Iterable[ExportRow], out: TextIO) -> int:
     written = 0
     for point in points:
-        record: dict[str, Any] = dict(zip(HEADER, point, strict=True))
+        record: dict[str, Any] = dict(zip(EXPORT_COLUMNS, point, strict=True))
         record["time"] = record["time"] if math.isfinite(record["time"]) else None
-        record["value"] = plain(record["value"])
+        record["value"] = json_value(record["value"])
         out.write(json.dumps(record) + "\n")
         written += 1
     return written

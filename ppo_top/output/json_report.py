@@ -13,17 +13,17 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.views.run_view import CheckRow, RunView
 
-SCHEMA = 1
+SCHEMA_VERSION = 1
 """Grows when a field changes its meaning or goes away; new fields do not count."""
 
 
-def as_json(runs: Iterable[str]) -> str:
+def report_json(runs: Iterable[str]) -> str:
     """The one object of several runs, each as text already."""
-    head = json.dumps({"schema": SCHEMA, "version": __version__})[:-1]
+    head = json.dumps({"schema": SCHEMA_VERSION, "version": __version__})[:-1]
     return f'{head}, "runs": [{", ".join(runs)}]}}'
 
 
-def object_text(run: Run, view: RunView) -> str:
+def run_json_text(run: Run, view: RunView) -> str:
     """A run and how it stands as JSON text (non-finite numbers are strings)."""
     return json.dumps(run_object(run, view), allow_nan=False)
 
@@ -33,7 +33,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
     return {
         "name": view.name,
         "path": view.path,
-        "producer": run.producer.id,
+        "producer": run.trainer.id,
         "family": view.family,
         "state": view.state.value,
         "state_text": view.state_text,
@@ -43,22 +43,22 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
             "step": view.progress.step,
             "total": view.progress.total,
             "updates": view.progress.updates,
-            "first_time": plain(view.progress.first_time),
-            "last_time": plain(view.progress.last_time),
+            "first_time": json_value(view.progress.first_time),
+            "last_time": json_value(view.progress.last_time),
         },
-        "config": {key: plain(value) for key, value in sorted(run.config.items())},
+        "config": {key: json_value(value) for key, value in sorted(run.config.items())},
         "metrics": list(_metrics(run)),
         "checklist": [_check_row(row) for row in view.checklist],
         "findings": [finding_object(finding, run) for finding in run.findings],
         "problems": [
-            {"path": source.key, "offset": problem.offset, "what": problem.what}
+            {"path": source.key, "offset": problem.offset, "what": problem.message}
             for source in _ordered(run)
             for problem in source.problems
         ],
     }
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value that JSON can hold: `nan`, `inf` and `-inf` become strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
@@ -100,8 +100,8 @@ def _metric(source: SourceState, tag: str, concept: str | None, series: Series) 
         "non_finite": len(series) - len(finite),
         "first_step": series.steps[0],
         "last_step": series.steps[-1],
-        "first": plain(series.values[0]),
-        "last": plain(series.values[-1]),
+        "first": json_value(series.values[0]),
+        "last": json_value(series.values[-1]),
         "min": min(finite, default=None),
         "max": max(finite, default=None),
     }
@@ -111,7 +111,7 @@ def _check_row(row: CheckRow) -> dict[str, Any]:
     return {
         "concept": row.concept,
         "status": row.status.value,
-        "value": plain(row.value),
+        "value": json_value(row.value),
         "healthy": row.healthy,
         "note": row.note,
     }
@@ -130,12 +130,12 @@ def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
         "since_time": _time(finding.since),
         "opened_step": finding.opened.step,
         "cleared_step": finding.cleared.step if finding.cleared else None,
-        "value": plain(finding.value),
-        "limit": plain(finding.limit),
+        "value": json_value(finding.value),
+        "limit": json_value(finding.limit),
         "message": finding.message,
         "evidence": list(finding.evidence),
         "causes": list(finding.causes),
-        "try": list(finding.tries),
+        "try": list(finding.remedies),
         "source": finding.source,
         "members": list(finding.members),
     }

@@ -17,7 +17,7 @@ TMUX_STYLES = {
     Status.WATCH: "#[fg=yellow]",
     Status.OK: "#[fg=green]",
 }
-MOST_CHARACTERS = 100
+MAX_STATUS_CHARS = 100
 
 
 def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
@@ -28,7 +28,7 @@ def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
     text = _run_words(worst)
     if len(pairs) > 1:
         text += f" · {_others([view for _, view in pairs])}"
-    text = text[:MOST_CHARACTERS]
+    text = text[:MAX_STATUS_CHARS]
     if fmt == "tmux":
         return TMUX_STYLES.get(worst.verdict.status, "") + text.replace("#", "##") + "#[default]"
     return text
@@ -36,8 +36,8 @@ def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
 
 def _run_words(view: RunView) -> str:
     words = [f"{MARKS[view.verdict.status]} {clean(view.name)}"]
-    if view.open and view.verdict.is_trouble:
-        words.append(clean(view.open[0].finding.title))
+    if view.open_findings and view.verdict.is_trouble:
+        words.append(clean(view.open_findings[0].finding.title))
     else:
         words.append(view.verdict.words)
     if view.state is not State.LIVE:

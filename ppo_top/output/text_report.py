@@ -11,17 +11,17 @@ from typing import NamedTuple
 from ppo_top.catalogue import concept
 from ppo_top.model import Finding, Severity, State, Status, Verdict
 from ppo_top.rules.book import RULES
-from ppo_top.rules.engine.context import REWARDS
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, duration, healthy, number, plural
+from ppo_top.text.format import clean, count, duration, healthy_text, number, plural
 from ppo_top.text.marks import MARKS
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
-from ppo_top.views.trend import best
+from ppo_top.views.trend import best_value
 
-WIDTH = 96
+REPORT_CHARS = 96
 
 
-class Summary(NamedTuple):
+class RunSummary(NamedTuple):
     """What a table of several runs says of one."""
 
     name: str
@@ -39,22 +39,24 @@ class Summary(NamedTuple):
         return self.name, verdict, state, self.reward, self.since, self.finding
 
 
-def summary(view: RunView) -> Summary:
+def run_summary(view: RunView) -> RunSummary:
     """A run in a line: its verdict, its newest reward, its worst finding and since when."""
-    worst = next((each.finding for each in view.open if each.severity > Severity.INFO), None)
+    worst = next(
+        (each.finding for each in view.open_findings if each.severity > Severity.INFO), None
+    )
     rewards = {row.concept: row.text for row in view.checklist}
-    return Summary(
+    return RunSummary(
         name=clean(view.name),
         path=clean(view.path),
         verdict=view.verdict,
         state=view.state,
-        reward=next((rewards[name] for name in REWARDS if rewards.get(name)), ""),
+        reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
         since=count(worst.since.step) if worst is not None else "",
         finding=clean(worst.title) if worst is not None else "",
     )
 
 
-def summary_lines(runs: Sequence[Summary], reported: int) -> Iterator[str]:
+def summary_lines(runs: Sequence[RunSummary], reported: int) -> Iterator[str]:
     """Several runs as a table in the order given, and how many they are of each verdict."""
     heads = ("run", "verdict", "state", "reward", "since", "finding")
     rows: list[tuple[str, tuple[str, ...]]] = [(" ", heads)]
@@ -79,26 +81,26 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run, line by line, without colours."""
     yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict.words}"
     yield f"  {_facts(view)}"
-    for opened in view.open:
+    for opened in view.open_findings:
         yield ""
-        yield from _card(opened, run)
-    if view.past:
+        yield from _finding_lines(opened, run)
+    if view.cleared_findings:
         yield ""
         yield "  Over by now"
-        for finding in view.past:
+        for finding in view.cleared_findings:
             yield from _wrap(_past_line(finding), "    ", "      ")
     yield ""
     yield "  Crucial values"
-    yield from _checklist([row for row in view.checklist if row.crucial])
-    yield from _skipped(run)
-    yield from _best(run)
+    yield from _checklist([row for row in view.checklist if row.is_crucial])
+    yield from _skipped_rules(run)
+    yield from _best_lines(run)
     yield from _problems(run)
 
 
 def _facts(view: RunView) -> str:
     step = view.progress.step
     facts = [
-        clean(view.producer),
+        clean(view.trainer),
         view.state.value + (f" ({view.state_text})" if view.state_text else ""),
     ]
     if step is not None:
@@ -108,7 +110,7 @@ def _facts(view: RunView) -> str:
     return " · ".join(clean(fact) for fact in facts)
 
 
-def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
+def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
     finding = opened.finding
     lasted = f", {duration(opened.seconds)}" if opened.seconds else ""
     yield (
@@ -121,7 +123,7 @@ def _card(opened: OpenFinding, run: Run) -> Iterator[str]:
         yield from _wrap(line, "    evidence  ", "              ")
     for line in finding.causes:
         yield from _wrap(line, "    why       ", "              ")
-    for place, line in enumerate(finding.tries, 1):
+    for place, line in enumerate(finding.remedies, 1):
         yield from _wrap(line, f"    try {place}     ", "              ")
     if finding.source:
         yield from _wrap(finding.source, "    source    ", "              ")
@@ -142,17 +144,17 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
         if row.status is Status.MISSING:
             yield from _wrap(row.note, f"    {MARKS[row.status]} {label}  ", " " * (width + 8))
             continue
-        parts = [part for part in (healthy(row.healthy), row.note) if part]
+        parts = [part for part in (healthy_text(row.healthy), row.note) if part]
         yield f"    {MARKS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
 
 
-def _skipped(run: Run) -> Iterator[str]:
-    skipped = run.judge.skipped()
+def _skipped_rules(run: Run) -> Iterator[str]:
+    skipped = run.judge.skipped_rules()
     yield ""
     yield f"  {plural(len(RULES) - len(skipped), 'rule')} looked at this run"
     reasons: dict[str, list[str]] = {}
     for each in skipped:
-        reasons.setdefault(each.why, []).append(each.rule)
+        reasons.setdefault(each.reason, []).append(each.rule)
     for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
         if why.startswith("not for"):  # true of every run of the kind: the number will do
             yield f"    skipped, {why}: {plural(len(rules), 'rule')}"
@@ -160,10 +162,10 @@ def _skipped(run: Run) -> Iterator[str]:
         yield from _wrap(f"skipped, {why}: {', '.join(rules)}", "    ", "      ")
 
 
-def _best(run: Run) -> Iterator[str]:
+def _best_lines(run: Run) -> Iterator[str]:
     for name in ("eval_reward_mean", "reward_mean"):
         track = run.timeline.tracks.get(name)
-        top = best(track, len(track), "up") if track else None
+        top = best_value(track, len(track), "up") if track else None
         if top is not None:
             yield f"  best {concept(name).label}: {number(top.value)} at step {count(top.step)}"
 
@@ -173,14 +175,14 @@ def _problems(run: Run) -> Iterator[str]:
         source = run.sources[key]
         if source.problem_count:
             yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
-        if source.left_out:
-            yield f"  {clean(key)}: {source.left_out}"
+        if source.left_out_text:
+            yield f"  {clean(key)}: {source.left_out_text}"
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
     return textwrap.wrap(
         clean(text),
-        WIDTH,
+        REPORT_CHARS,
         initial_indent=first,
         subsequent_indent=first if rest is None else rest,
         break_on_hyphens=False,

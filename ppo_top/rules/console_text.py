@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-LONGEST = 300
+MAX_EVIDENCE_CHARS = 300
 """Characters of a line that are looked at and kept: a line of a log may be of any length."""
 
 
@@ -14,7 +14,7 @@ LAST_ERROR = "last-error"
 
 
 class TextEvidence(NamedTuple):
-    """`kind` is what `Judge.note` takes: a rule's id and a severity, `ref-kl-negative:crit`."""
+    """`kind`: a rule's id and a severity, such as `ref-kl-negative:crit`."""
 
     kind: str
     text: str
@@ -25,7 +25,7 @@ class _Pattern(NamedTuple):
     regex: re.Pattern[str]
 
 
-_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
+_LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
@@ -45,7 +45,7 @@ _SENTENCES = (
         r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
     ),
     # behind a level on the same line a program tells of an exception that it has caught
-    ("crashed:crit", rf"^(?:(?!{_LEVEL}).)*Traceback \(most recent call last\)"),
+    ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*Traceback \(most recent call last\)"),
     (
         "numpy-warning:watch",
         r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",
@@ -73,21 +73,21 @@ _HINTS = (
 )
 
 
-def match(line: str) -> TextEvidence | None:
+def find_text_evidence(line: str) -> TextEvidence | None:
     """The evidence in a line of console text, or None; fast, as every line is asked."""
-    head = line[: 4 * LONGEST]
-    if not _hinted(head):
+    head = line[: 4 * MAX_EVIDENCE_CHARS]
+    if not _may_match(head):
         return None
     for pattern in PATTERNS:
         found = pattern.regex.search(head)
         if found is not None:
             start = max(0, found.start() - 40)
-            text = "".join(c for c in head[start : start + LONGEST] if c.isprintable())
+            text = "".join(c for c in head[start : start + MAX_EVIDENCE_CHARS] if c.isprintable())
             return TextEvidence(pattern.kind, text.strip())
     return None
 
 
-def _hinted(head: str) -> bool:
+def _may_match(head: str) -> bool:
     """Whether any pattern can be in it: a plain search for words is twenty times faster."""
     for hint in _HINTS:  # noqa: SIM110 - a generator would take twice as long
         if hint in head:

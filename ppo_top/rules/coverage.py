@@ -5,61 +5,61 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Rule
-from ppo_top.rules.engine.terms import NAMES
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Rule, RuleLimits
+from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.engine.wording import label
 
 
-class Skipped(NamedTuple):
+class SkippedRule(NamedTuple):
     """A rule that does not look at this run, and why."""
 
     rule: str
     title: str
-    why: str
+    reason: str
 
 
-class Warming(NamedTuple):
-    """A rule that has not seen enough points yet: `have` of `need`."""
+class WarmingRule(NamedTuple):
+    """A rule that has not seen enough points yet: `points_seen` of `points_needed`."""
 
     rule: str
     concepts: tuple[str, ...]
-    have: int
-    need: int
+    points_seen: int
+    points_needed: int
 
 
-def skipped(
-    rules: Iterable[Rule], run: Run, noted: Container[str], broken: Mapping[str, str]
-) -> list[Skipped]:
-    """Rules that do not look at a run; `noted` are those of which the console spoke.
+def skipped_rules(
+    rules: Iterable[Rule], run: RuleContext, text_rows: Container[str], failed: Mapping[str, str]
+) -> list[SkippedRule]:
+    """Rules that do not look at a run; `text_rows` are those of which the console spoke.
 
-    `broken` says of a rule that has failed by a defect of its own how it did.
+    `failed` says of a rule that has failed by a defect of its own how it did.
     """
-    reasons = ((rule, broken.get(rule.id) or _why(rule, run, noted)) for rule in rules)
-    return [Skipped(rule.id, rule.title, why) for rule, why in reasons if why]
+    reasons = ((rule, failed.get(rule.id) or _skip_reason(rule, run, text_rows)) for rule in rules)
+    return [SkippedRule(rule.id, rule.title, why) for rule, why in reasons if why]
 
 
-def _why(rule: Rule, run: Run, noted: Container[str]) -> str:
+def _skip_reason(rule: Rule, run: RuleContext, noted: Container[str]) -> str:
     if rule.id in run.profile.muted:
         return "muted in the settings"
     if run.family not in rule.families:
-        return f"not for {NAMES.get(run.family, run.family)}"
-    if rule.on and not points(rule, run) and rule.id not in noted:
-        return f"{' or '.join(dict.fromkeys(map(label, rule.on)))} not logged"
+        return f"not for {FAMILY_NAMES.get(run.family, run.family)}"
+    if rule.triggers and not point_count(rule, run) and rule.id not in noted:
+        return f"{' or '.join(dict.fromkeys(map(label, rule.triggers)))} not logged"
     return ""
 
 
-def warming(rules: Iterable[tuple[Rule, Limits]], run: Run) -> list[Warming]:
+def warming_rules(rules: Iterable[tuple[Rule, RuleLimits]], run: RuleContext) -> list[WarmingRule]:
     """Rules that have seen a part of the points that they need before they speak."""
     found = []
     for rule, limits in rules:
-        need, have = int(limits.get("warmup", 0)), points(rule, run)
+        need, have = int(limits.get("warmup", 0)), point_count(rule, run)
         if need and 0 < have <= need:
-            found.append(Warming(rule.id, rule.concepts, have, need + 1))
+            found.append(WarmingRule(rule.id, rule.concepts, have, need + 1))
     return found
 
 
-def points(rule: Rule, run: Run) -> int:
+def point_count(rule: Rule, run: RuleContext) -> int:
     """How many points there are of what a rule looks at."""
-    found = (run.histories.get(concept) for concept in rule.on)
+    found = (run.histories.get(concept) for concept in rule.triggers)
     return next((history.count for history in found if history is not None), 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ppo_top.model import Profile
 
-Lines = tuple[tuple[str, str], ...]
+CrucialValues = tuple[tuple[str, str], ...]
 
-_CTRL: Lines = (
+_CTRL_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
     ("entropy", "entropy"),
     ("value_loss", "value loss"),
@@ -17,9 +17,11 @@ _CTRL: Lines = (
     ("lr", "learning rate"),
 )
 
-_A2C: Lines = tuple(line for line in _CTRL if line[0] not in ("approx_kl", "clip_fraction"))
+_A2C_VALUES: CrucialValues = tuple(
+    line for line in _CTRL_VALUES if line[0] not in ("approx_kl", "clip_fraction")
+)
 
-_OFF_POLICY: Lines = (
+_OFF_POLICY_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
     ("critic_loss", "critic loss"),
     ("actor_loss", "actor loss"),
@@ -27,16 +29,22 @@ _OFF_POLICY: Lines = (
     ("lr", "learning rate"),
 )
 
-_DQN: Lines = tuple(
+_DQN_VALUES: CrucialValues = tuple(
     ("total_loss", "TD loss") if name == "critic_loss" else (name, label)
-    for name, label in _OFF_POLICY
+    for name, label in _OFF_POLICY_VALUES
     if name != "actor_loss"
 )
 
-_BY_ALGO = {"A2C": _A2C, "DQN": _DQN, "SAC": _OFF_POLICY, "TD3": _OFF_POLICY, "DDPG": _OFF_POLICY}
+_BY_ALGO = {
+    "A2C": _A2C_VALUES,
+    "DQN": _DQN_VALUES,
+    "SAC": _OFF_POLICY_VALUES,
+    "TD3": _OFF_POLICY_VALUES,
+    "DDPG": _OFF_POLICY_VALUES,
+}
 """Algorithms without a clipped update have other crucial values."""
 
-_TRL_LEGACY: Lines = (
+_TRL_LEGACY_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
     ("ref_kl", "KL to reference"),
     ("ratio_dist", "ratio"),
@@ -49,7 +57,7 @@ _TRL_LEGACY: Lines = (
     ("explained_variance", "explained var"),
 )
 
-_TRL_PPO: Lines = (
+_TRL_PPO_VALUES: CrucialValues = (
     ("reward_mean", "score"),
     ("rlhf_reward", "RLHF reward"),
     ("non_score_reward", "KL penalty"),
@@ -61,7 +69,7 @@ _TRL_PPO: Lines = (
     ("entropy", "entropy"),
 )
 
-_GRPO: Lines = (
+_GRPO_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
     ("ref_kl_token", "KL to reference"),
     ("clip_fraction", "clip ratio"),
@@ -75,25 +83,32 @@ _GRPO: Lines = (
 )
 """`reward_component_mean{f}` stands for one line for each reward function, `{}` for its name."""
 
-_UNKNOWN: Lines = (("reward_mean", "reward"), ("entropy", "entropy"), ("value_loss", "value loss"))
+_UNKNOWN_VALUES: CrucialValues = (
+    ("reward_mean", "reward"),
+    ("entropy", "entropy"),
+    ("value_loss", "value loss"),
+)
 
-_UPDATE: Lines = (("approx_kl", "approx KL"),)
-_CRITIC: Lines = (("value_loss", "value loss"), ("explained_variance", "explained var"))
+_UPDATE_KL_VALUES: CrucialValues = (("approx_kl", "approx KL"),)
+_CRITIC_VALUES: CrucialValues = (
+    ("value_loss", "value loss"),
+    ("explained_variance", "explained var"),
+)
 
 
-def crucial(profile: Profile) -> Lines:
+def crucial_values(profile: Profile) -> CrucialValues:
     """(concept, label) of each line of a run's checklist, most telling first."""
-    producer = profile.producer.replace("_", "-")
+    producer = profile.trainer_id.replace("_", "-")
     if profile.family == "ctrl":
-        return _BY_ALGO.get(profile.algo, _CTRL)
+        return _BY_ALGO.get(profile.algo, _CTRL_VALUES)
     if profile.family == "rlhf":
-        return _TRL_LEGACY if producer == "trl-legacy" else _TRL_PPO
+        return _TRL_LEGACY_VALUES if producer == "trl-legacy" else _TRL_PPO_VALUES
     if profile.family == "grpo":
         if producer not in ("verl", "openrlhf"):
-            return _GRPO
-        with_critic = any(concept in profile.tags for concept, _ in _CRITIC)
-        return _GRPO + _UPDATE + (_CRITIC if with_critic else ())
-    return _UNKNOWN
+            return _GRPO_VALUES
+        with_critic = any(concept in profile.tags for concept, _ in _CRITIC_VALUES)
+        return _GRPO_VALUES + _UPDATE_KL_VALUES + (_CRITIC_VALUES if with_critic else ())
+    return _UNKNOWN_VALUES
 
 
 _WHY_MISSING: dict[tuple[str, str], str] = {
@@ -131,7 +146,7 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("spinning-up", "lr"): "Spinning Up does not log it: it is constant",
 }
 
-_NAMES = {
+_TRAINER_LABELS = {
     "sb3": "SB3",
     "trl-legacy": "TRL's PPOTrainer",
     "trl-ppo": "TRL's PPOTrainer",
@@ -144,9 +159,9 @@ _NAMES = {
 }
 
 
-def not_logged(concept: str, producer: str) -> str:
+def not_logged_text(concept: str, trainer_id: str) -> str:
     """What to say of a concept that a run does not log, with the option that would log it."""
-    who = producer.replace("_", "-")
+    who = trainer_id.replace("_", "-")
     why = _WHY_MISSING.get((who, concept))
-    by = "" if who in ("custom", "unknown", "") else f" by {_NAMES.get(who, producer)}"
+    by = "" if who in ("custom", "unknown", "") else f" by {_TRAINER_LABELS.get(who, trainer_id)}"
     return f"not logged: {why}" if why else f"not logged{by}"

@@ -18,21 +18,21 @@ from typing import NamedTuple
 
 from ppo_top.model import Series
 
-Key = tuple[int, int]
+RowKey = tuple[int, int]
 """(segment, step): the order of rows."""
 
 
-class Cell(NamedTuple):
+class MergedCell(NamedTuple):
     """One point on its way into a row."""
 
     time: float
     value: float
 
 
-class Standing(NamedTuple):
+class StreamCursor(NamedTuple):
     """How far a lane has been read."""
 
-    head: Key | None
+    next_key: RowKey | None
     part: int
     at: int
     segment: int
@@ -41,7 +41,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lane:
+class ConceptStream:
     """Feeds one concept, point by point, from a chain of series that still grow."""
 
     concept: str
@@ -52,9 +52,9 @@ class Lane:
     offset: float = 0.0
     per_episode: bool = False
     zero_missing: bool = False
-    axis: Axis | None = None
+    step_mapping: StepMapping | None = None
     """Where the source counts something else than the run does."""
-    head: Key | None = None
+    next_key: RowKey | None = None
     """The key of the next point, or None when all points are taken."""
     _part: int = 0
     _at: int = 0
@@ -62,12 +62,12 @@ class Lane:
     _steps: tuple[int, int] | None = None
     """The highest step so far and the one before it: going back to the latter restarts."""
 
-    def refresh(self, starts: Starts) -> None:
+    def refresh(self, starts: SegmentStarts) -> None:
         """See whether there is a next point."""
-        if self.head is None:
-            self._find_head(starts)
+        if self.next_key is None:
+            self._find_next(starts)
 
-    def late(self) -> bool:
+    def has_late_points(self) -> bool:
         """Whether a part that was left behind has grown since."""
         return any(
             len(part) > taken
@@ -76,13 +76,13 @@ class Lane:
 
     _taken: list[int] = field(default_factory=list)
 
-    def _find_head(self, starts: Starts) -> None:
+    def _find_next(self, starts: SegmentStarts) -> None:
         while self._part < len(self.parts):
             part = self.parts[self._part]
             while self._at < len(part):
                 at = self._at - part.dropped
                 if not (self.zero_missing and part.values[at] == 0.0):
-                    self.head = self._key(part, at, starts)
+                    self.next_key = self._key(part, at, starts)
                     return
                 self._at += 1
             if self._part + 1 == len(self.parts):
@@ -90,12 +90,16 @@ class Lane:
             self._taken.append(self._at)
             self._part, self._at = self._part + 1, 0
 
-    def _key(self, part: Series, at: int, starts: Starts) -> Key | None:
-        step = part.steps[at] if self.axis is None else self.axis.find(part.steps[at])
+    def _key(self, part: Series, at: int, starts: SegmentStarts) -> RowKey | None:
+        step = (
+            part.steps[at]
+            if self.step_mapping is None
+            else self.step_mapping.run_step(part.steps[at])
+        )
         if step is None:
             return None  # not known yet which step of the run it is
         if self._steps is None:
-            self._segment = starts.segment(part.times[at])
+            self._segment = starts.segment_at(part.times[at])
             self._steps = (step, step - 1)
         elif step <= self._steps[1]:
             self._segment += 1
@@ -104,46 +108,46 @@ class Lane:
             self._steps = (step, self._steps[0])
         return self._segment, self._steps[0]
 
-    def take(self, starts: Starts) -> Cell:
+    def pop_cell(self, starts: SegmentStarts) -> MergedCell:
         """The next point, in the concept's own sign and unit; the head moves on."""
         part = self.parts[self._part]
         at = self._at - part.dropped
-        cell = Cell(part.times[at], self.offset + self.scale * part.values[at])
+        cell = MergedCell(part.times[at], self.offset + self.scale * part.values[at])
         self._at += 1
-        self.head = None
-        self._find_head(starts)
+        self.next_key = None
+        self._find_next(starts)
         return cell
 
-    def follows(self, key: Key) -> bool:
+    def has_point_after(self, key: RowKey) -> bool:
         """Whether this lane has a point behind the row `key`."""
-        if self.head is None:
+        if self.next_key is None:
             return False
-        if self.head > key:
+        if self.next_key > key:
             return True
         part = self.parts[self._part]
         steps, at = part.steps, self._at - part.dropped
         return at + 1 < len(steps) and steps[at + 1] != steps[at]
 
-    def let_go(self, keep: int) -> None:
+    def drop_old(self, keep: int) -> None:
         """Drop the points that were taken, but for the newest `keep` of them."""
-        if self.axis is not None:
-            self.axis.refresh()
+        if self.step_mapping is not None:
+            self.step_mapping.refresh()
         for number, part in enumerate(self.parts[: self._part + 1]):
-            part.let_go((self._at if number == self._part else len(part)) - keep)
+            part.drop_before((self._at if number == self._part else len(part)) - keep)
 
-    def place(self) -> Standing:
-        """Where the lane stands, to come back to with `back_to`."""
-        return Standing(
-            self.head, self._part, self._at, self._segment, self._steps, len(self._taken)
+    def cursor(self) -> StreamCursor:
+        """Where the lane stands, to come back to with `rewind`."""
+        return StreamCursor(
+            self.next_key, self._part, self._at, self._segment, self._steps, len(self._taken)
         )
 
-    def back_to(self, place: Standing) -> None:
-        """Stand again where `place` was taken."""
-        self.head, self._part, self._at, self._segment, self._steps, taken = place
+    def rewind(self, cursor: StreamCursor) -> None:
+        """Stand again where `cursor` was taken."""
+        self.next_key, self._part, self._at, self._segment, self._steps, taken = cursor
         del self._taken[taken:]
 
 
-class Starts:
+class SegmentStarts:
     """The times at which the segments of a chain began, as far as it has been written."""
 
     def __init__(self, parts: Sequence[Series] = ()) -> None:
@@ -156,22 +160,22 @@ class Starts:
         """Look at what was written since."""
         for number, part in enumerate(self._parts):
             for at in range(self._seen[number] - part.dropped, len(part.steps)):
-                self._see(part.steps[at], part.times[at])
+                self._add_step(part.steps[at], part.times[at])
             self._seen[number] = len(part)
 
-    def _see(self, step: int, time: float) -> None:
+    def _add_step(self, step: int, time: float) -> None:
         if self._steps is None or step <= self._steps[1]:
             self.times.append(time)
             self._steps = (step, step - 1)
         elif step > self._steps[0]:
             self._steps = (step, self._steps[0])
 
-    def segment(self, time: float) -> int:
+    def segment_at(self, time: float) -> int:
         """The segment that a time falls into; 0 where there is no clock."""
         return max(bisect_right(self.times, time) - 1, 0) if time == time else 0
 
 
-class Axis:
+class StepMapping:
     """Translates the steps of a source that counts something else than the run does.
 
     A console counts iterations, an event file environment steps: the k-th step at which the one
@@ -184,7 +188,7 @@ class Axis:
         self._steps: tuple[dict[int, None], dict[int, None]] = ({}, {})
         self._pairs: dict[int, int] = {}
 
-    def find(self, step: int) -> int | None:
+    def run_step(self, step: int) -> int | None:
         """The run's step for one of the source's; None as long as it is not known."""
         if step not in self._pairs:
             self.refresh()
@@ -201,100 +205,104 @@ class Axis:
 
 
 @dataclass(slots=True)
-class Gathered:
+class MergedRow:
     """A row as the lanes gave it: concept -> value, with the time of its newest point."""
 
-    key: Key
+    key: RowKey
     time: float
     values: dict[str, float]
 
 
-class Rows:
+class RowMerger:
     """Reads lanes row by row."""
 
-    def __init__(self, lanes: Sequence[Lane], clock: Sequence[Series] = ()) -> None:
-        self._starts = Starts(clock)
-        self._grid = [lane for lane in lanes if not lane.per_episode]
-        self._episodes = [lane for lane in lanes if lane.per_episode]
-        if not self._grid:
-            self._grid, self._episodes = self._episodes, []
-        self._sources: dict[str, list[Lane]] = {}
-        for lane in self._grid:
+    def __init__(self, lanes: Sequence[ConceptStream], clock: Sequence[Series] = ()) -> None:
+        self._starts = SegmentStarts(clock)
+        self._step_streams = [lane for lane in lanes if not lane.per_episode]
+        self._episode_streams = [lane for lane in lanes if lane.per_episode]
+        if not self._step_streams:
+            self._step_streams, self._episode_streams = self._episode_streams, []
+        self._sources: dict[str, list[ConceptStream]] = {}
+        for lane in self._step_streams:
             self._sources.setdefault(lane.source, []).append(lane)
-        self._done: Key | None = None
+        self._sealed_key: RowKey | None = None
         self._lagging: set[str] = set()
 
     def refresh(self) -> bool:
         """Look for new points; False when one belongs before a row that was given as sealed."""
         self._starts.refresh()
-        for lane in (*self._grid, *self._episodes):
+        for lane in (*self._step_streams, *self._episode_streams):
             lane.refresh(self._starts)
-        return not any(self._is_late(lane) for lane in self._grid)
+        return not any(self._is_late(lane) for lane in self._step_streams)
 
-    def _is_late(self, lane: Lane) -> bool:
-        if lane.late():
+    def _is_late(self, lane: ConceptStream) -> bool:
+        if lane.has_late_points():
             return True
-        return self._done is not None and lane.head is not None and lane.head <= self._done
+        return (
+            self._sealed_key is not None
+            and lane.next_key is not None
+            and lane.next_key <= self._sealed_key
+        )
 
-    def forgive(self, sources: Iterable[str]) -> None:
+    def stop_waiting_for(self, sources: Iterable[str]) -> None:
         """Do not wait for these sources when rows are sealed."""
         self._lagging.update(sources)
 
-    def waiting_for(self, key: Key) -> list[str]:
+    def waiting_for(self, key: RowKey) -> list[str]:
         """The sources that have nothing behind the row `key` yet."""
         return [
             source
             for source, lanes in self._sources.items()
-            if source not in self._lagging and not any(lane.follows(key) for lane in lanes)
+            if source not in self._lagging and not any(lane.has_point_after(key) for lane in lanes)
         ]
 
-    def next_key(self) -> Key | None:
+    def next_key(self) -> RowKey | None:
         """The key of the next row, None when there is none."""
-        heads = [lane.head for lane in self._grid if lane.head is not None]
+        heads = [lane.next_key for lane in self._step_streams if lane.next_key is not None]
         return min(heads) if heads else None
 
-    def take(self, key: Key) -> Gathered:
+    def merge_row(self, key: RowKey) -> MergedRow:
         """Take the row `key` from all lanes; the last of several points at one step counts."""
         values: dict[str, float] = {}
         newest = float("nan")
-        for lane in self._grid:
-            while lane.head == key:
-                cell = lane.take(self._starts)
+        for lane in self._step_streams:
+            while lane.next_key == key:
+                cell = lane.pop_cell(self._starts)
                 values[lane.concept] = cell.value
                 if cell.time > newest or newest != newest:
                     newest = cell.time
-        for lane in self._episodes:
-            binned = self._bin(lane, key)
+        for lane in self._episode_streams:
+            binned = self._merge_episodes(lane, key)
             if binned is not None:
                 values[lane.concept] = binned
-        return Gathered(key, newest, values)
+        return MergedRow(key, newest, values)
 
-    def _bin(self, lane: Lane, key: Key) -> float | None:
+    def _merge_episodes(self, lane: ConceptStream, key: RowKey) -> float | None:
         """The median of a per-episode lane since the row before (NaN if one of them is)."""
         cells: list[float] = []
-        while lane.head is not None and lane.head <= key:
-            cells.append(lane.take(self._starts).value)
+        while lane.next_key is not None and lane.next_key <= key:
+            cells.append(lane.pop_cell(self._starts).value)
         if not cells:
             return None
         broken = [value for value in cells if value - value != 0]
         return broken[0] if broken else median(cells)
 
-    def let_go(self, keep: int) -> None:
+    def drop_old(self, keep: int) -> None:
         """Drop what was taken of all lanes, but for the newest `keep` points of each."""
         self._starts.refresh()
-        for lane in (*self._grid, *self._episodes):
-            lane.let_go(keep)
+        for lane in (*self._step_streams, *self._episode_streams):
+            lane.drop_old(keep)
 
-    def seal(self, key: Key) -> None:
+    def seal(self, key: RowKey) -> None:
         """Say that the row `key` was judged for good."""
-        self._done = key
+        self._sealed_key = key
 
-    def place(self) -> list[tuple[Lane, Standing]]:
+    def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
         """Where all lanes stand, for a look ahead that is taken back."""
-        return [(lane, lane.place()) for lane in (*self._grid, *self._episodes)]
+        return [(lane, lane.cursor()) for lane in (*self._step_streams, *self._episode_streams)]
 
     @staticmethod
-    def back_to(places: list[tuple[Lane, Standing]]) -> None:
+    def rewind(places: list[tuple[ConceptStream, StreamCursor]]) -> None:
         """Take a look ahead back."""
         for lane, place in places:
-            lane.back_to(place)
+            lane.rewind(place)

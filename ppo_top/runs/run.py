@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from ppo_top.catalogue import Producer, total
+from ppo_top.catalogue import Trainer, total_steps
 from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.evaluation import Fold
+from ppo_top.runs.evaluation import Evaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
@@ -24,10 +24,10 @@ from ppo_top.support.packed import Packed
 KEEP_ROWS = 32
 """Rows that are kept of a run when the others are let go: states and speeds are read from them."""
 
-UNPACKED = 4_000
+RUN_OVERHEAD_POINTS = 4_000
 """A run takes as much memory besides its points as so many of these: its judge, its lanes."""
 
-KEPT = (Rule, Producer, SourceState)
+SHARED_TYPES = (Rule, Trainer, SourceState)
 """What other runs have as well, or the run itself: not squeezed."""
 
 
@@ -44,69 +44,69 @@ class Run:
     """Rises with every change: what was drawn of an older version is out of date."""
     judged: bool = True
     """Whether the timeline and the findings hold all that the sources do."""
-    awaited: set[str] = field(default_factory=set)
+    awaiting_reread: set[str] = field(default_factory=set)
     """Sources that are to be read again from their beginning, and have not begun yet."""
-    waiting: int = 0
+    unjudged_points: int = 0
     """Points that came since all was judged."""
-    wants_history: bool = False
+    needs_reread: bool = False
     """Whether it can only be judged on when its sources were read again."""
-    _shown: Fold = field(init=False)
-    _next: Fold | None = None
+    _current: Evaluation = field(init=False)
+    _next: Evaluation | None = None
     _stale: bool = True
     _packed: Packed | None = None
 
     def __post_init__(self) -> None:
-        self._shown = Fold((), self.settings)
+        self._current = Evaluation((), self.settings)
 
     # --- taking in ---------------------------------------------------------------------------
 
-    def source(self, state: SourceState) -> None:
+    def add_source(self, state: SourceState) -> None:
         """Add a source."""
         self.unpack()
         self.sources[state.key] = state
         self._stale = True
 
-    def changed(self, fresh: bool) -> None:
-        """A source has new points; `fresh`: a new tag, a new setting, or it began again."""
+    def mark_changed(self, start_over: bool) -> None:
+        """A source has new points; `start_over`: a new tag, a new setting, or it began again."""
         self.judged = False
-        self._stale = self._stale or fresh
+        self._stale = self._stale or start_over
 
     # --- judging -----------------------------------------------------------------------------
 
-    def fold(self, deadline: float = float("inf")) -> bool:
+    def evaluate(self, deadline: float = float("inf")) -> bool:
         """Judge what is new until the deadline (`time.perf_counter`); True when all is judged."""
         if self.judged:
             return True
         self.version += 1
-        work = self._next or self._shown
-        if self._stale or not work.holds():
+        work = self._next or self._current
+        if self._stale or not work.refresh():
             if self.is_partial:
-                self.wants_history = not self.awaited
+                self.needs_reread = not self.awaiting_reread
                 self.judged = True  # as far as it goes for now
                 return True
-            work = self._begin()
+            work = self._start_evaluation()
         self.judged = work.advance(deadline)
         if self.judged:
-            self.waiting = 0
+            self.unjudged_points = 0
             for source in self.sources.values():
-                source.newest = source.newest if source.more else {}
+                source.newest_values = source.newest_values if source.more else {}
         if work is self._next and self._has_caught_up(work):
-            self._shown, self._next = work, None
+            self._current, self._next = work, None
         return self.judged
 
-    def _begin(self) -> Fold:
+    def _start_evaluation(self) -> Evaluation:
         self._stale = False
-        fold = Fold(tuple(self.sources.values()), self.settings)
+        fold = Evaluation(tuple(self.sources.values()), self.settings)
         if len(self.timeline):
             self._next = fold
         else:
-            self._shown = fold
+            self._current = fold
         return fold
 
-    def _has_caught_up(self, fold: Fold) -> bool:
+    def _has_caught_up(self, fold: Evaluation) -> bool:
         if len(fold.timeline) >= len(self.timeline):
             return True
-        return self.judged and not self.reading
+        return self.judged and not self.has_more_to_read
 
     # --- letting go --------------------------------------------------------------------------
 
@@ -122,55 +122,58 @@ class Run:
         return not self.is_partial and self.timeline.is_whole
 
     @property
-    def held(self) -> int:
+    def held_points(self) -> int:
         """How many points are here."""
-        return sum(source.held for source in self.sources.values())
+        return sum(source.held_points for source in self.sources.values())
 
     @property
-    def reading(self) -> bool:
+    def has_more_to_read(self) -> bool:
         """Whether more of it lies ready to be read."""
-        return bool(self.awaited) or any(source.more for source in self.sources.values())
+        return bool(self.awaiting_reread) or any(source.more for source in self.sources.values())
 
-    def recall(self, gone: Container[str]) -> set[str]:
+    def request_reread(self, gone: Container[str]) -> set[str]:
         """The sources that are to be read again, unless they are already awaited.
 
         Of those that are `gone` nothing more can be had, and what is left of them goes.
         """
-        if self.awaited:
+        if self.awaiting_reread:
             return set()
         self.unpack()
-        self.wants_history = False
+        self.needs_reread = False
         for key, source in self.sources.items():
             if key in gone:
                 source.clear()
-        self.awaited = {key for key in self.sources if key not in gone}
-        return set(self.awaited)
+        self.awaiting_reread = {key for key in self.sources if key not in gone}
+        return set(self.awaiting_reread)
 
     @property
-    def weight(self) -> int:
+    def memory_points(self) -> int:
         """The memory that it takes, in points."""
-        return 0 if self._packed is not None else self.held + UNPACKED
+        return 0 if self._packed is not None else self.held_points + RUN_OVERHEAD_POINTS
 
     @property
-    def can_let_go(self) -> bool:
+    def can_drop_history(self) -> bool:
         """Whether something can go: not while another fold is under way, nor of a pipe."""
         return self._next is None and not self._stale and "stdin" not in self.sources
 
-    def let_go(self) -> None:
+    def drop_history(self) -> None:
         """Keep the newest rows, and what is not judged for good; verdict and findings stay."""
-        if self._packed is None and self.can_let_go:
-            self._shown.let_go(KEEP_ROWS)
-            read = self._shown.series
+        if self._packed is None and self.can_drop_history:
+            self._current.drop_old(KEEP_ROWS)
+            read = self._current.series_ids
             for source in self.sources.values():
-                source.let_go(read)
+                source.drop_unused(read)
             self.version += 1
 
     def pack(self) -> None:
         """Let go, and squeeze what is left: for a run of which nothing new is expected soon."""
-        if self._packed is None and self.can_let_go and self.judged:
-            self.let_go()
-            inner = self._shown.take_out(), [each.take_out() for each in self.sources.values()]
-            self._packed = Packed(inner, KEPT)
+        if self._packed is None and self.can_drop_history and self.judged:
+            self.drop_history()
+            inner = (
+                self._current.detach_state(),
+                [each.detach_state() for each in self.sources.values()],
+            )
+            self._packed = Packed(inner, SHARED_TYPES)
 
     def unpack(self) -> None:
         """Be as before `pack`: needed before anything is taken in or looked at in detail."""
@@ -178,73 +181,73 @@ class Run:
             return
         fold, sources = self._packed.unpack()
         self._packed = None
-        self._shown.put_in(fold)
+        self._current.restore_state(fold)
         for each, inner in zip(self.sources.values(), sources, strict=True):
-            each.put_in(inner)
+            each.restore_state(inner)
         self.judged = False
-        self.fold()
+        self.evaluate()
 
     # --- asking ------------------------------------------------------------------------------
 
     @property
     def timeline(self) -> Timeline:
         """The run's rows, judged so far."""
-        return self._shown.timeline
+        return self._current.timeline
 
     @property
     def judge(self) -> Judge:
         """The judge as it stands after the newest row."""
-        return self._shown.judge
+        return self._current.judge
 
     @property
     def findings(self) -> list[Finding]:
         """Every finding of the run so far, in the order of opening."""
-        return self._shown.findings
+        return self._current.findings
 
     @property
     def profile(self) -> Profile:
         """What the rules know of the run besides its numbers."""
-        return self._shown.profile
+        return self._current.profile
 
     @property
-    def producer(self) -> Producer:
+    def trainer(self) -> Trainer:
         """Which trainer wrote its logs."""
-        return self._shown.producer
+        return self._current.trainer
 
     @property
     def config(self) -> dict[str, ConfigValue]:
         """Its settings, under canonical names where they have one."""
-        return self._shown.config
+        return self._current.config
 
     @property
     def has_concepts(self) -> bool:
         """Whether it logs anything that means something to the rules."""
-        return self._shown.has_concepts
+        return self._current.has_concepts
 
     @property
-    def newest(self) -> dict[str, float]:
+    def newest_values(self) -> dict[str, float]:
         """concept -> value at the end of its logs, while these are long and being read."""
-        return self._shown.newest() if self._packed is None else {}
+        return self._current.newest_values() if self._packed is None else {}
 
     @property
     def tags_left_out(self) -> int:
         """How many tags are not judged because there are too many."""
-        return self._shown.tags_left_out
+        return self._current.tags_left_out
 
     @property
     def sealed_row(self) -> int:
         """The newest row that was judged for good; -1 before the first."""
-        return self._shown.sealed - 1
+        return self._current.sealed_rows - 1
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """What a tag of a source means, or None."""
-        return self._shown.concept_of(source, tag)
+        return self._current.concept_of(source, tag)
 
     @property
     def total_steps(self) -> int | None:
         """How many steps the run will make, where a source says so."""
         steps = self.timeline.steps
-        return total(self.config, self.producer, steps[-1] if steps else None)
+        return total_steps(self.config, self.trainer, steps[-1] if steps else None)
 
     @property
     def points(self) -> int:

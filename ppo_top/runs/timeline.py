@@ -12,7 +12,7 @@ from ppo_top.model import Mark
 
 T = TypeVar("T", int, float)
 
-FEWEST = 8
+MIN_TRACK_POINTS = 8
 """Points that a track keeps in any case: what is said of its newest value rests on a few."""
 
 
@@ -42,19 +42,19 @@ class Track:
         self.times.append(mark.time)
         self.values.append(value)
 
-    def until(self, row: int) -> int:
+    def count_until(self, row: int) -> int:
         """How many points there are at or before a row of the timeline."""
         return bisect_right(self.rows, row)
 
-    def let_go(self, until: int) -> None:
-        """Drop the points before the row `until`, but for the newest few."""
-        count = min(self.until(until - 1), len(self) - FEWEST)
+    def drop_before(self, until: int) -> None:
+        """Drop the points before the row `count_until`, but for the newest few."""
+        count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
         if count > 0:
             for column in (self.rows, self.steps, self.times, self.values):
                 del column[:count]
 
 
-class Column(Sequence[T]):
+class TimelineColumn(Sequence[T]):
     """A column that grows at its end, and whose beginning may be let go.
 
     Places keep their numbers. Of what was let go the very first element is known; another place
@@ -87,11 +87,11 @@ class Column(Sequence[T]):
         """Add an element."""
         self._array.append(value)
 
-    def cut(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Take the newest elements off, so that so many are left."""
         del self._array[max(0, length - self.dropped) :]
 
-    def let_go(self, until: int) -> None:
+    def drop_before(self, until: int) -> None:
         """Drop the elements before place `until`."""
         count = min(until - self.dropped, len(self._array))
         if count > 0:
@@ -105,11 +105,12 @@ class Column(Sequence[T]):
 class Timeline:
     """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
-    Of a run that nobody looks at only the newest rows are kept (`let_go`), under their old numbers.
+    Of a run that nobody looks at only the newest rows are kept (`drop_before`), under their old
+    numbers.
     """
 
-    steps: Column[int] = field(default_factory=lambda: Column("q"))
-    times: Column[float] = field(default_factory=lambda: Column("d"))
+    steps: TimelineColumn[int] = field(default_factory=lambda: TimelineColumn("q"))
+    times: TimelineColumn[float] = field(default_factory=lambda: TimelineColumn("d"))
     restarts: list[int] = field(default_factory=list)
     tracks: dict[str, Track] = field(default_factory=dict)
 
@@ -121,12 +122,12 @@ class Timeline:
         """Whether no row was let go."""
         return not self.steps.dropped
 
-    def let_go(self, until: int) -> None:
+    def drop_before(self, until: int) -> None:
         """Drop the rows before row `until`; each track keeps its newest few points."""
         for column in (self.steps, self.times):
-            column.let_go(until)
+            column.drop_before(until)
         for track in self.tracks.values():
-            track.let_go(until)
+            track.drop_before(until)
 
     def mark(self, row: int) -> Mark:
         """The place of a row; negative numbers count from the end."""

@@ -1,8 +1,8 @@
 """What a user sets in `ppo-top.toml`: thresholds, rules, tags, a goal, how to be told.
 
 Files are data: nothing in them can name a command or a path. One that lies in a log directory was
-possibly written by somebody else; it may say less than the user's own (`OWN_ONLY`), and the user's
-own file counts where both speak.
+possibly written by somebody else; it may say less than the user's own (`USER_ONLY_TABLES`), and the
+user's own file counts where both speak.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ppo_top.paths import config_directory, is_file
-from ppo_top.settings.custom_rule import WORDS, fault, is_number, own_rule
-from ppo_top.settings.custom_rule import OwnRule as OwnRule
+from ppo_top.settings.custom_rule import RULE_KEYS, find_fault, is_number, make_custom_rule
+from ppo_top.settings.custom_rule import CustomRule as CustomRule
 
-NAME = "ppo-top.toml"
-MOST_BYTES = 256 * 1024
+SETTINGS_FILE = "ppo-top.toml"
+MAX_SETTINGS_BYTES = 256 * 1024
 """A settings file is smaller than this; a larger one is not read."""
 
-OWN_ONLY = ("console",)
+USER_ONLY_TABLES = ("console",)
 """Tables that count only in the user's own file: an expression can be made to run for ever."""
 
-TRANSFORMS = ("neg", "pct", "ms", "1-x", "bin", "zero-missing")
+TAG_TRANSFORMS = ("neg", "pct", "ms", "1-x", "bin", "zero-missing")
 """What may be done to the numbers of a tag that is given a concept."""
 
 Thresholds = Mapping[str, Mapping[str, float]]
-Known = Callable[[], Mapping[str, Iterable[str]]]
+KnownThresholds = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; asked only when a file speaks of rules."""
 
-CURRICULUM = ("reward-crash", "value-loss-spike", "reward-wrong-way", "critic-lost")
+CURRICULUM_RULES = ("reward-crash", "value-loss-spike", "reward-wrong-way", "critic-lost")
 """Rules that speak of what is expected where tasks grow harder on the way: a level less then."""
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -47,7 +47,7 @@ class Settings:
     muted: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """rule -> why it is muted"""
-    rules: tuple[OwnRule, ...] = ()
+    rules: tuple[CustomRule, ...] = ()
     tags: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     """tag -> concept, with what is to be done to the number: `entropy neg`"""
     console: tuple[str, ...] = ()
@@ -63,7 +63,9 @@ class Settings:
 
     def with_curriculum(self) -> Settings:
         """The same for runs whose task changes on the way, which is no fault of the learner."""
-        softer = {rule: {"milder": 1.0, **self.thresholds.get(rule, {})} for rule in CURRICULUM}
+        softer = {
+            rule: {"milder": 1.0, **self.thresholds.get(rule, {})} for rule in CURRICULUM_RULES
+        }
         return replace(self, thresholds={**self.thresholds, **softer})
 
     @property
@@ -72,45 +74,45 @@ class Settings:
         return tuple(re.compile(expression) for expression in self.console)
 
 
-def load(
+def load_settings(
     logs: Path | None,
-    known: Known,
+    known: KnownThresholds,
     is_concept: Callable[[str], bool],
     environ: Mapping[str, str] = os.environ,
-    own: Path | None = None,
+    user_file: Path | None = None,
 ) -> Settings:
-    """The settings for a log directory: its own file, then the user's (or `own`, where given)."""
+    """The settings for a log directory: its own file, then the user's (or `user_file`)."""
     settings = Settings()
-    places = [(logs / NAME, False)] if logs is not None else []
-    places.append((own or config_directory(environ) / NAME, True))
+    places = [(logs / SETTINGS_FILE, False)] if logs is not None else []
+    places.append((user_file or config_directory(environ) / SETTINGS_FILE, True))
     for path, trusted in places:
-        if own is not None and path == own and not is_file(path):
+        if user_file is not None and path == user_file and not is_file(path):
             problems = (*settings.problems, f"{path}: no such file")
             settings = replace(settings, problems=problems)
         elif is_file(path):
-            settings = _Reader(path, trusted, known, is_concept).read(settings)
+            settings = _SettingsReader(path, trusted, known, is_concept).apply_to(settings)
     return settings
 
 
-class _Reader:
+class _SettingsReader:
     """Takes one file into settings, and says of each thing that it cannot take why."""
 
     def __init__(
-        self, path: Path, trusted: bool, known: Known, is_concept: Callable[[str], bool]
+        self, path: Path, trusted: bool, known: KnownThresholds, is_concept: Callable[[str], bool]
     ) -> None:
         self.path, self.trusted = path, trusted
         self.known, self.is_concept = known, is_concept
         self.problems: list[str] = []
-        self.taken: dict[str, object] = {}
+        self.changes: dict[str, object] = {}
         self.curriculum = False
 
-    def read(self, before: Settings) -> Settings:
+    def apply_to(self, before: Settings) -> Settings:
         """The settings with what the file says laid over them."""
         takers: dict[str, Callable[[object, Settings], None]] = {
             "goal": self._goal,
             "curriculum": self._curriculum,
             "rules": self._thresholds,
-            "rule": self._own_rules,
+            "rule": self._custom_rules,
             "tags": self._tags,
             "console": self._console,
             "notify": self._notify,
@@ -119,13 +121,13 @@ class _Reader:
         for key, value in self._document().items():
             if key not in takers:
                 self._unknown("", key, takers)
-            elif key in OWN_ONLY and not self.trusted:
-                own = config_directory() / NAME
+            elif key in USER_ONLY_TABLES and not self.trusted:
+                own = config_directory() / SETTINGS_FILE
                 self._problem(key, f"counts only in your own settings ({own})")
             else:
                 takers[key](value, before)
         problems = (*before.problems, *self.problems)
-        after = replace(before, problems=problems, **self.taken)  # type: ignore[arg-type]
+        after = replace(before, problems=problems, **self.changes)  # type: ignore[arg-type]
         return after.with_curriculum() if self.curriculum else after
 
     def _document(self) -> dict[str, object]:
@@ -133,9 +135,9 @@ class _Reader:
 
         try:
             with open(self.path, "rb") as file:
-                text = file.read(MOST_BYTES + 1)
-            if len(text) > MOST_BYTES:
-                self._problem("", f"larger than {MOST_BYTES // 1024} KiB: not read")
+                text = file.read(MAX_SETTINGS_BYTES + 1)
+            if len(text) > MAX_SETTINGS_BYTES:
+                self._problem("", f"larger than {MAX_SETTINGS_BYTES // 1024} KiB: not read")
                 return {}
             return tomllib.loads(text.decode("utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -147,7 +149,7 @@ class _Reader:
     def _goal(self, value: object, before: Settings) -> None:
         number = self._number("goal", value)
         if number is not None:
-            self.taken["goal"] = number
+            self.changes["goal"] = number
 
     def _curriculum(self, value: object, before: Settings) -> None:
         if isinstance(value, bool):
@@ -171,7 +173,7 @@ class _Reader:
                     self._unknown(f"rules.{rule}", name, [*known[rule], "mute"])
                 elif (number := self._number(f"rules.{rule}.{name}", limit)) is not None:
                     thresholds.setdefault(rule, {})[name] = number
-        self.taken.update(thresholds=thresholds, muted=frozenset(muted), reasons=reasons)
+        self.changes.update(thresholds=thresholds, muted=frozenset(muted), reasons=reasons)
 
     def _mute(self, rule: str, value: object, muted: set[str], reasons: dict[str, str]) -> None:
         if value is False:
@@ -182,26 +184,26 @@ class _Reader:
         else:
             self._problem(f"rules.{rule}.mute", "is true, false or the reason in quotes")
 
-    def _own_rules(self, value: object, before: Settings) -> None:
+    def _custom_rules(self, value: object, before: Settings) -> None:
         entries = value if isinstance(value, list) else [value]
         written = {rule.id: rule for rule in before.rules}
         for number, entry in enumerate(entries, 1):
-            rule = self._own_rule(f"rule[{number}]", entry)
+            rule = self._custom_rule(f"rule[{number}]", entry)
             if rule is not None:
                 written[rule.id] = rule
-        self.taken["rules"] = tuple(written.values())
+        self.changes["rules"] = tuple(written.values())
 
-    def _own_rule(self, where: str, entry: object) -> OwnRule | None:
+    def _custom_rule(self, where: str, entry: object) -> CustomRule | None:
         given = dict(self._table(where, entry))
         for key in given:
-            if key not in WORDS:
-                self._unknown(where, key, WORDS)
+            if key not in RULE_KEYS:
+                self._unknown(where, key, RULE_KEYS)
                 return None
-        wrong = fault(given)
+        wrong = find_fault(given)
         if wrong is None and given["id"] in self.known():
             wrong = "id", f"{given['id']!r} is the name of a rule that is built in"
         if wrong is None:
-            return own_rule(given)
+            return make_custom_rule(given)
         self._problem(".".join(part for part in (where, wrong[0]) if part), wrong[1])
         return None
 
@@ -211,11 +213,11 @@ class _Reader:
             concept, *how = words.split() if isinstance(words, str) and words.split() else [""]
             if not self.is_concept(concept):
                 self._problem(f"tags.{tag!r}", f"{words!r} is not a concept (ppo-top explain)")
-            elif unknown := [word for word in how if word not in TRANSFORMS]:
-                self._unknown(f"tags.{tag!r}", unknown[0], TRANSFORMS)
+            elif unknown := [word for word in how if word not in TAG_TRANSFORMS]:
+                self._unknown(f"tags.{tag!r}", unknown[0], TAG_TRANSFORMS)
             else:
                 tags[tag] = str(words)
-        self.taken["tags"] = tags
+        self.changes["tags"] = tags
 
     def _console(self, value: object, before: Settings) -> None:
         expressions = []
@@ -226,7 +228,7 @@ class _Reader:
                 expressions.append(text)
             except (re.error, RecursionError, OverflowError) as error:
                 self._problem(f"console[{number}]", f"is no usable expression: {error}")
-        self.taken["console"] = tuple(expressions)
+        self.changes["console"] = tuple(expressions)
 
     def _notify(self, value: object, before: Settings) -> None:
         self._switches("notify", value, ("bell", "desktop", "tmux"))
@@ -235,7 +237,7 @@ class _Reader:
         table = dict(self._table("display", value))
         theme = table.pop("theme", None)
         if isinstance(theme, str):
-            self.taken["theme"] = theme
+            self.changes["theme"] = theme
         elif theme is not None:
             self._problem("display.theme", "is a name in quotes")
         self._switches("display", table, ("ascii",), also=("theme",))
@@ -249,7 +251,7 @@ class _Reader:
             if key not in names:
                 self._unknown(where, key, names + also)
             elif isinstance(switch, bool):
-                self.taken[key] = switch
+                self.changes[key] = switch
             else:
                 self._problem(f"{where}.{key}", "is true or false")
 

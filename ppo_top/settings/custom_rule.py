@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 SEVERITIES = ("info", "watch", "warn", "crit")
 
-WORDS = {
+RULE_KEYS = {
     **dict.fromkeys(("id", "metric", "title", "say"), "text in quotes"),
     **dict.fromkeys(("above", "below"), "a number"),
     **dict.fromkeys(("k", "n", "warmup", "clear"), "a whole number, 0 or more"),
@@ -18,7 +18,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class OwnRule:
+class CustomRule:
     """A rule that a user wrote: `metric` (a concept or a tag) is not to pass `above` or `below`.
 
     It speaks when `k` of the last `n` points are beyond its limit, after `warmup` points, and falls
@@ -37,14 +37,14 @@ class OwnRule:
     warmup: int = 0
     clear: int = 3
     causes: tuple[str, ...] = ()
-    tries: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
 
 
-def fault(given: Mapping[str, object]) -> tuple[str, str] | None:
+def find_fault(given: Mapping[str, object]) -> tuple[str, str] | None:
     """The word that is wrong and what it should be; None where the words make a rule."""
     for word, value in given.items():
         if not _fits(word, value):
-            return word, f"is {WORDS[word]}"
+            return word, f"is {RULE_KEYS[word]}"
     if not {"id", "metric"} <= given.keys() or not {"above", "below"} & given.keys():
         return "", "needs id, metric, and above or below"
     if given.get("k", 3) > given.get("n", 5):  # type: ignore[operator]
@@ -52,16 +52,16 @@ def fault(given: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
-def own_rule(given: Mapping[str, object]) -> OwnRule:
+def make_custom_rule(given: Mapping[str, object]) -> CustomRule:
     """The rule that faultless words make."""
-    named = {"tries" if word == "try" else word: value for word, value in given.items()}
+    named = {"remedies" if word == "try" else word: value for word, value in given.items()}
     lists = {word: tuple(value) for word, value in named.items() if isinstance(value, list)}
-    return OwnRule(**{**named, **lists})  # type: ignore[arg-type]
+    return CustomRule(**{**named, **lists})  # type: ignore[arg-type]
 
 
 def _fits(word: str, value: object) -> bool:
     """Whether a word holds what it should."""
-    kind = WORDS[word]
+    kind = RULE_KEYS[word]
     if word == "severity":
         return value in SEVERITIES
     if kind == "text in quotes":

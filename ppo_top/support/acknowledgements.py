@@ -14,13 +14,13 @@ from pathlib import Path
 
 from ppo_top.paths import is_file, state_directory
 
-FILE = "acknowledged.json"
-MOST_NOTES = 5_000
+ACKNOWLEDGEMENTS_FILE = "acknowledged.json"
+MAX_ACKNOWLEDGEMENTS = 5_000
 """The oldest notes are forgotten beyond this number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class AckNote:
     """A user's word on a finding: which run (its real path), rule and opening step, why, when."""
 
     run: str
@@ -31,7 +31,7 @@ class Note:
     time: float
 
 
-class Memory:
+class Acknowledgements:
     """Notes on findings, read once and written at each change.
 
     `logs` are the watched paths: if the state directory lies inside one of them, nothing is kept
@@ -46,43 +46,43 @@ class Memory:
     ) -> None:
         folder = state_directory(environ)
         inside = any(folder.resolve().is_relative_to(path.resolve()) for path in logs)
-        self.path = None if inside else folder / FILE
+        self.path = None if inside else folder / ACKNOWLEDGEMENTS_FILE
         self.problem = ""
         self._clock = clock
-        self._notes = {(note.run, note.rule, note.step): note for note in self._read()}
+        self._notes = {(note.run, note.rule, note.step): note for note in self._load()}
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[AckNote]:
         """Every note, oldest first."""
         return sorted(self._notes.values(), key=lambda note: note.time)
 
-    def note(self, run: str, rule: str, step: int) -> Note | None:
+    def find(self, run: str, rule: str, step: int) -> AckNote | None:
         """What was said of a finding (its rule and opening step), or of the rule in this run."""
         return self._notes.get((run, rule, step)) or self._notes.get((run, rule, None))
 
     def acknowledge(self, run: str, rule: str, step: int, reason: str = "") -> None:
         """This finding is known; another one of the same rule will be told again."""
-        self._keep(Note(run, rule, step, reason, self._clock()))
+        self._save(AckNote(run, rule, step, reason, self._clock()))
 
     def mute(self, run: str, rule: str, reason: str = "") -> None:
         """Nothing that the rule finds in this run is to be told."""
-        self._keep(Note(run, rule, None, reason, self._clock()))
+        self._save(AckNote(run, rule, None, reason, self._clock()))
 
-    def forget(self, run: str, rule: str) -> None:
+    def revoke(self, run: str, rule: str) -> None:
         """Take back every note on a rule in a run."""
         self._notes = {k: note for k, note in self._notes.items() if k[:2] != (run, rule)}
         self._write()
 
-    def _keep(self, note: Note) -> None:
+    def _save(self, note: AckNote) -> None:
         self._notes[note.run, note.rule, note.step] = note
         self._write()
 
-    def _read(self) -> list[Note]:
+    def _load(self) -> list[AckNote]:
         if self.path is None or not is_file(self.path):
             return []
         try:
             entries = json.loads(self.path.read_text(encoding="utf-8"))
-            return [Note(**entry) for entry in entries]
+            return [AckNote(**entry) for entry in entries]
         except (OSError, ValueError, TypeError, RecursionError) as error:
             self.problem = f"{self.path}: cannot be read, and is left as it is: {error}"
             self.path = None
@@ -92,7 +92,7 @@ class Memory:
         """Replace the file as a whole, so that a crash leaves the old one."""
         if self.path is None:
             return
-        entries = [asdict(note) for note in self.notes[-MOST_NOTES:]]
+        entries = [asdict(note) for note in self.notes[-MAX_ACKNOWLEDGEMENTS:]]
         fresh = self.path.with_suffix(f".{os.getpid()}.tmp")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

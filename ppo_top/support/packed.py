@@ -13,31 +13,31 @@ from typing import Any
 
 from ppo_top.model import Profile
 
-LEVEL = 1
+ZLIB_LEVEL = 1
 """Of zlib: higher ones take three times as long for a tenth less."""
 
-SHARED = (FunctionType, MappingProxyType, Profile)
+ALWAYS_SHARED_TYPES = (FunctionType, MappingProxyType, Profile)
 """What belongs to others as well, or cannot be squeezed, stays as it is."""
 
 
 class Packed:
-    """An object as bytes; `kept` are the types in it that stay objects, besides `SHARED`."""
+    """An object as bytes; the types `kept` in it stay objects, as `ALWAYS_SHARED_TYPES` do."""
 
-    __slots__ = ("_bytes", "_kept")
+    __slots__ = ("_bytes", "_shared")
 
     def __init__(self, thing: Any, kept: tuple[type, ...] = ()) -> None:
         out = io.BytesIO()
-        packer = _Packer(out, (*SHARED, *kept))
+        packer = _Packer(out, (*ALWAYS_SHARED_TYPES, *kept))
         packer.dump(thing)
-        self._bytes = zlib.compress(out.getbuffer(), LEVEL)
-        self._kept = packer.objects
+        self._bytes = zlib.compress(out.getbuffer(), ZLIB_LEVEL)
+        self._shared = packer.objects
 
     def __len__(self) -> int:
         return len(self._bytes)
 
     def unpack(self) -> Any:
         """An equal object."""
-        return _Unpacker(io.BytesIO(zlib.decompress(self._bytes)), self._kept).load()
+        return _Unpacker(io.BytesIO(zlib.decompress(self._bytes)), self._shared).load()
 
 
 class _Packer(pickle.Pickler):
@@ -46,14 +46,14 @@ class _Packer(pickle.Pickler):
     def __init__(self, out: io.BytesIO, kept: tuple[type, ...]) -> None:
         super().__init__(out, pickle.HIGHEST_PROTOCOL)
         self._types = kept
-        self._places: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
         self.objects: list[Any] = []
 
     def persistent_id(self, obj: Any) -> int | None:
         """The number of an object that is kept; None for all others."""
         if not isinstance(obj, self._types):
             return None
-        place = self._places.setdefault(id(obj), len(self.objects))
+        place = self._numbers.setdefault(id(obj), len(self.objects))
         if place == len(self.objects):
             self.objects.append(obj)
         return place

@@ -10,7 +10,7 @@ from functools import lru_cache
 REPLACEMENT = "�"
 """Stands for every character that a terminal might obey or hide instead of show."""
 
-PLAINER = {
+ASCII_FALLBACKS = {
     "·": "|", "–": "-", "—": "-", "…": "~", "→": "->", "≤": "<=", "≥": ">=", "×": "x",
     "²": "2", "−": "-", "±": "+/-", "✗": "X", "✓": "+", "▲": "!", "┄": "-", "─": "-",
     "│": "|", "■": "#", "●": "*", "’": "'", "“": '"', "”": '"', "ε": "eps", "β": "beta",
@@ -29,12 +29,12 @@ _SMALL = 1e-4
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 
 
-def spell_out(error: UnicodeError) -> tuple[str, int]:
+def ascii_error_handler(error: UnicodeError) -> tuple[str, int]:
     """A codec's error handler: signs in ASCII, other characters by their numbers; nothing fails."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     wrong = error.object[error.start : error.end]
-    spelt = (PLAINER.get(each) or ascii(each)[1:-1] for each in wrong)
+    spelt = (ASCII_FALLBACKS.get(each) or ascii(each)[1:-1] for each in wrong)
     return "".join(spelt), error.end
 
 
@@ -161,7 +161,7 @@ def steps(step: float | None, total: float | None = None) -> str:
     return f"{here} / {count(total)}" if total else here
 
 
-def value(amount: float | None, fmt: str) -> str:
+def format_metric_value(amount: float | None, fmt: str) -> str:
     """A value as its concept is printed: as `pct`, `int`, `s`, `lr` or a plain number."""
     if fmt in ("%", "pct"):
         return percent(amount)
@@ -174,8 +174,8 @@ def value(amount: float | None, fmt: str) -> str:
     return number(amount)
 
 
-def healthy(words: str) -> str:
-    """A healthy range in a sentence: `healthy 0.001-0.02`, but `should rise`."""
+def healthy_text(words: str) -> str:
+    """A healthy range in a sentence: `healthy_text 0.001-0.02`, but `should rise`."""
     return words if not words or words[0].isalpha() else f"healthy {words}"
 
 

@@ -8,8 +8,8 @@ from textwrap import wrap
 
 from ppo_top.text.format import clean
 
-NARROWEST = 30
-COLUMN = 28
+MIN_PAGE_WIDTH = 30
+LEFT_COLUMN_WIDTH = 28
 """Width of the left one of two columns."""
 
 
@@ -21,38 +21,38 @@ class Page:
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.width = max(self.width, NARROWEST)
+        self.width = max(self.width, MIN_PAGE_WIDTH)
 
-    def gap(self) -> None:
+    def add_blank_line(self) -> None:
         """An empty line, never two."""
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
-    def text(self, words: str, indent: str = "", first: str | None = None) -> None:
+    def add_paragraph(self, words: str, indent: str = "", first: str | None = None) -> None:
         """A paragraph; `first` is the indent of its first line, where that differs."""
         start = indent if first is None else first
         self.lines += wrap(
             clean(words), self.width, initial_indent=start, subsequent_indent=indent
         ) or [start.rstrip()]
 
-    def heading(self, words: str) -> None:
+    def add_heading(self, words: str) -> None:
         """The title of a section."""
-        self.gap()
-        self.text(words)
+        self.add_blank_line()
+        self.add_paragraph(words)
 
-    def points(self, entries: Iterable[str], numbered: bool = False, indent: str = "  ") -> None:
+    def add_list(self, entries: Iterable[str], numbered: bool = False, indent: str = "  ") -> None:
         """A list, with dashes or numbers."""
         for place, entry in enumerate(entries, 1):
             mark = f"{place} " if numbered else "- "
-            self.text(entry, indent=f"{indent}  ", first=f"{indent}{mark}")
+            self.add_paragraph(entry, indent=f"{indent}  ", first=f"{indent}{mark}")
 
-    def table(self, pairs: Iterable[tuple[str, str]]) -> None:
+    def add_table(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Two columns; what is too long for the left one stands above its text."""
-        left = min(COLUMN, self.width // 2)
+        left = min(LEFT_COLUMN_WIDTH, self.width // 2)
         for head, words in pairs:
             if len(head) + 4 <= left and words:
-                self.text(words, indent=" " * left, first=f"  {head}".ljust(left))
+                self.add_paragraph(words, indent=" " * left, first=f"  {head}".ljust(left))
                 continue
-            self.text(head, indent="    ", first="  ")
+            self.add_paragraph(head, indent="    ", first="  ")
             if words:
-                self.text(words, indent=" " * left)
+                self.add_paragraph(words, indent=" " * left)

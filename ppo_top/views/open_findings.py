@@ -33,10 +33,10 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
         for finding, severity in standing_now
         if severity > absorbed.get(finding.rule, 0)
     ]
-    return tuple(sorted(shown, key=_trouble))
+    return tuple(sorted(shown, key=_worst_first))
 
 
-def _trouble(opened: OpenFinding) -> tuple[int, bool, int]:
+def _worst_first(opened: OpenFinding) -> tuple[int, bool, int]:
     """Worst first; of equals a diagnosis before its parts, and what began first before the rest."""
     return -opened.severity, not opened.finding.members, opened.finding.since.row
 
@@ -48,6 +48,6 @@ def _age(run: Run, finding: Finding, row: int) -> float | None:
     return age if age == age else None
 
 
-def past(run: Run, row: int) -> tuple[Finding, ...]:
+def cleared_findings(run: Run, row: int) -> tuple[Finding, ...]:
     over = [f for f in run.findings if f.cleared is not None and f.cleared.row <= row]
     return tuple(sorted(over, key=lambda f: -(f.cleared.row if f.cleared else 0)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ppo_top.runs.run import Run
 
-RECENT_ROWS = 20
+SPEED_WINDOW_ROWS = 20
 """Speed is that of the last rows: the mean since the start, which trainers log, hides a lot."""
 
 
@@ -33,11 +33,11 @@ class Progress:
         return min(1.0, self.step / self.total)
 
 
-EPOCH_2000 = 946_684_800.0
+MIN_UNIX_TIME = 946_684_800.0
 """Times before it are not of this world: they count seconds since the run began."""
 
 
-def progress(run: Run, row: int) -> Progress:
+def run_progress(run: Run, row: int) -> Progress:
     """The progress of a run when `row` was its newest row (-1: before the first)."""
     total = run.total_steps
     if row < 0:
@@ -56,11 +56,11 @@ def progress(run: Run, row: int) -> Progress:
 
 
 def _speed(run: Run, row: int) -> float | None:
-    since = max([0, row - RECENT_ROWS, *(r for r in run.timeline.restarts if r <= row)])
+    since = max([0, row - SPEED_WINDOW_ROWS, *(r for r in run.timeline.restarts if r <= row)])
     steps = run.timeline.steps[row] - run.timeline.steps[since]
     seconds = run.timeline.times[row] - run.timeline.times[since]
     return steps / seconds if seconds > 0 and steps >= 0 else None
 
 
 def _unix(time: float) -> float | None:
-    return time if time > EPOCH_2000 else None
+    return time if time > MIN_UNIX_TIME else None

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, worst
-from ppo_top.rules.engine.context import REWARDS
+from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, worst_severity
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import count
-from ppo_top.views.checklist import SETTLED, CheckRow, brought_forward, checklist
-from ppo_top.views.curves import Panel, PanelTrack, panels
-from ppo_top.views.liveness import Standing, standing
-from ppo_top.views.open_findings import OpenFinding, open_findings, past
-from ppo_top.views.progress import Progress, progress
+from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows, with_newest_values
+from ppo_top.views.curves import Panel, PanelTrack, make_panels
+from ppo_top.views.liveness import RunStatus, run_status
+from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
+from ppo_top.views.progress import Progress, run_progress
 
-__all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "look", "verdict"]
+__all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,15 @@ class RunView:
     """A run at one moment.
 
     `row` is the row looked at (None before the first); `at_end` says that it is the newest.
-    `open` holds the findings of the moment, worst first; members of an open diagnosis are its
-    evidence and not repeated. `past` holds those that had cleared before, newest first.
+    `open_findings` holds the findings of the moment, worst first; members of an open diagnosis are
+    its evidence and not repeated. `cleared_findings` holds those that had cleared before, newest
+    first.
     """
 
     id: str
     name: str
     path: str
-    producer: str
+    trainer: str
     family: str
     state: State
     state_text: str
@@ -43,16 +44,16 @@ class RunView:
     row: int | None
     at_end: bool
     progress: Progress
-    open: tuple[OpenFinding, ...]
-    past: tuple[Finding, ...]
+    open_findings: tuple[OpenFinding, ...]
+    cleared_findings: tuple[Finding, ...]
     checklist: tuple[CheckRow, ...]
     panels: tuple[Panel, ...]
     timeline: Timeline
     config: dict[str, ConfigValue]
-    problems: int
+    problem_count: int
 
 
-def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
+def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     """A run as it stood when `row` was its newest (None: now, at its end).
 
     `now` is unix time; it decides the state of a run that is looked at live and nothing else.
@@ -60,31 +61,31 @@ def look(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     run.unpack()
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
-    stood = standing(run, now) if at == last else Standing(State.LIVE, "")
+    stood = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
     opened = open_findings(run, at)
-    rows = tuple(checklist(run, at, opened))
-    if at == last and run.newest:
-        rows = tuple(brought_forward(rows, run))
+    rows = tuple(make_check_rows(run, at, opened))
+    if at == last and run.newest_values:
+        rows = tuple(with_newest_values(rows, run))
     return RunView(
         id=run.id,
         name=run.name,
         path=run.path,
-        producer=run.producer.label,
-        family=run.producer.family,
+        trainer=run.trainer.label,
+        family=run.trainer.family,
         state=stood.state,
         state_text=stood.text,
         verdict=verdict(run, at),
         headline=_headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,
-        progress=progress(run, at),
-        open=opened,
-        past=past(run, at),
+        progress=run_progress(run, at),
+        open_findings=opened,
+        cleared_findings=cleared_findings(run, at),
         checklist=rows,
-        panels=tuple(panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
+        panels=tuple(make_panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
         timeline=run.timeline,
         config=run.config,
-        problems=sum(source.problem_count for source in run.sources.values()),
+        problem_count=sum(source.problem_count for source in run.sources.values()),
     )
 
 
@@ -95,13 +96,13 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     any reward to judge by it is called no more than `info`.
     """
     at = len(run.timeline) - 1 if row is None else row
-    severity = worst(run.findings, at)
-    rewarded = any(concept in run.profile.tags for concept in REWARDS)
+    severity = worst_severity(run.findings, at)
+    rewarded = any(concept in run.profile.tags for concept in REWARD_CONCEPTS)
     if severity is not None and (severity > Severity.INFO or not rewarded):
         return severity.verdict
     if at < 0 or not run.has_concepts:
         return Verdict.UNJUDGED
-    return Verdict.WARMING_UP if at + 1 < SETTLED else Verdict.HEALTHY
+    return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
 
 
 def _headline(
@@ -112,13 +113,13 @@ def _headline(
         return f"{first.title}, since step {count(first.since.step)}"
     now = verdict(run, row)
     if now is Verdict.HEALTHY:
-        return f"Healthy: {_outside([row.label for row in rows if row.status.is_trouble])}"
+        return f"Healthy: {_healthy_headline([row.label for row in rows if row.status.is_trouble])}"
     if now is Verdict.WARMING_UP:
-        return f"Warming up: {row + 1} of {SETTLED} updates"
+        return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
     return "Nothing to judge yet"
 
 
-def _outside(labels: list[str]) -> str:
+def _healthy_headline(labels: list[str]) -> str:
     """Why a run is healthy although some of its values are not: the rows beside it show them."""
     if not labels:
         return "nothing is outside its range"

@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 
 from ppo_top.catalogue import (
-    GROUPS,
     IGNORE,
-    UNKNOWN,
-    Producer,
+    METRIC_GROUPS,
+    UNKNOWN_TRAINER,
+    Trainer,
+    alias_meaning,
     concept,
     concepts,
     is_concept,
+    known_trainers,
     meaning,
-    own_meaning,
-    producers,
     table,
-    trainers,
+    trainer_tables,
 )
 from ppo_top.catalogue.concepts import LABEL_WIDTH
 
 DEMO_LOGS = Path(__file__).parents[2] / "demo_logs"
-TABLES = list(trainers().values())
-PRODUCERS = {producer.id: producer for producer in producers()}
+TABLES = list(trainer_tables().values())
+PRODUCERS = {producer.id: producer for producer in known_trainers()}
 LINES = [(each.id, entry) for each in TABLES for entry in each.entries.values()]
 
 DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
@@ -51,11 +51,11 @@ def concept_of(trainer: str, tag: str) -> str | None:
 def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
     """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
     tag = entry.tag.replace("{f}", "speed").replace("*", "x")
-    found = trainers()[trainer].find(tag)
+    found = trainer_tables()[trainer].find_entry(tag)
     assert found is not None
     assert found[0] is entry
     known = meaning(PRODUCERS[trainer], tag)
-    if entry.axis or "ignore" in entry.words:
+    if entry.axis or "ignore" in entry.modifiers:
         assert known is not None
         assert (known.concept, known.axis) == (IGNORE, entry.axis)
     elif entry.concept == "-":
@@ -69,16 +69,16 @@ def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
 @pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
 def test_every_line_uses_known_words(trainer, entry):
     """A misspelt word in the third column cannot pass for "nothing special"."""
-    assert {word for word in entry.words if not word.startswith("axis:")} <= WORDS
+    assert {word for word in entry.modifiers if not word.startswith("axis:")} <= WORDS
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
 def test_no_tag_stands_twice_in_a_table(each):
     """Two lines for one tag would leave it to chance what it means."""
-    text = (table.FOLDER / f"{each.id}.tsv").read_text(encoding="utf-8")
-    tags = [cells[0] for _, cells in table.rows(text) if not cells[0].startswith("!")]
+    text = (table.TABLES_FOLDER / f"{each.id}.tsv").read_text(encoding="utf-8")
+    tags = [cells[0] for _, cells in table.table_rows(text) if not cells[0].startswith("!")]
     assert sorted(tags) == sorted(set(tags))
-    assert all(len(cells) <= 4 for _, cells in table.rows(text))
+    assert all(len(cells) <= 4 for _, cells in table.table_rows(text))
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
@@ -87,7 +87,7 @@ def test_every_table_has_a_head(each):
     assert each.label
     assert each.family in {"ctrl", "rlhf", "grpo"}
     assert each.evidence
-    assert each.totals
+    assert each.total_options
 
 
 def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
@@ -95,13 +95,13 @@ def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("!famly\tctrl\n")
     with pytest.raises(ValueError, match="famly"):
-        table._read(wrong)
+        table._read_table(wrong)
 
 
 @pytest.mark.parametrize("each", concepts().values(), ids=lambda each: each.name)
 def test_every_concept_can_be_drawn(each):
     """A concept has a group, a direction, a short label and one sentence that explains it."""
-    assert each.group in GROUPS
+    assert each.group in METRIC_GROUPS
     assert each.direction in DIRECTIONS
     assert each.fmt in {"4g", "pct", "int", "lr", "s"}
     assert 0 < len(each.label) <= LABEL_WIDTH
@@ -116,10 +116,10 @@ def test_labels_tell_concepts_apart():
 
 def test_loading_is_quick():
     """All tables are read within a few milliseconds (50 here, for slow machines)."""
-    trainers.cache_clear()
+    trainer_tables.cache_clear()
     concepts.cache_clear()
     start = time.perf_counter()
-    trainers()
+    trainer_tables()
     concepts()
     assert time.perf_counter() - start < 0.05
 
@@ -205,14 +205,17 @@ GUESSES = [
 @pytest.mark.parametrize(("tag", "expected"), GUESSES)
 def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
     """A likely name counts as a guess; where the sign cannot be known (entropy_loss), nothing."""
-    found = meaning(UNKNOWN, tag)
+    found = meaning(UNKNOWN_TRAINER, tag)
     assert (found.concept if found else None) == expected
     assert found is None or found.fallback
 
 
 def test_an_episodic_return_is_that_of_one_episode():
     """Its name says so; means over episodes are called otherwise."""
-    episodic, mean = meaning(UNKNOWN, "episodic return"), meaning(UNKNOWN, "mean_episodic_return")
+    episodic, mean = (
+        meaning(UNKNOWN_TRAINER, "episodic return"),
+        meaning(UNKNOWN_TRAINER, "mean_episodic_return"),
+    )
     assert episodic is not None and mean is not None
     assert (episodic.concept, episodic.per_episode) == ("reward_mean", True)
     assert (mean.concept, mean.per_episode) == ("reward_mean", False)
@@ -233,8 +236,8 @@ def test_a_user_may_name_his_own_tags():
     renamed = meaning(sb3, "train/loss", own)
     assert renamed is not None
     assert renamed.concept == "value_loss"
-    assert own_meaning("no_such_concept") is None
-    assert own_meaning("") is None
+    assert alias_meaning("no_such_concept") is None
+    assert alias_meaning("") is None
 
 
 def test_a_flood_of_tags_does_not_fill_the_memory():
@@ -242,5 +245,5 @@ def test_a_flood_of_tags_does_not_fill_the_memory():
     from ppo_top.catalogue.tags import _meaning
 
     for number in range(6000):
-        meaning(Producer("sb3", "SB3", "ctrl", ""), f"flood/{number}")
+        meaning(Trainer("sb3", "SB3", "ctrl", ""), f"flood/{number}")
     assert _meaning.cache_info().currsize <= 4096

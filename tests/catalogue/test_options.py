@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.catalogue import (
-    Producer,
+    Trainer,
     canonical_names,
-    default,
     hyperparameter,
     identify,
+    known_trainers,
     option,
+    option_default,
     option_name,
     options,
-    producers,
-    total,
-    trainers,
+    total_steps,
+    trainer_tables,
 )
 
-PRODUCERS = {producer.id: producer for producer in producers()}
+PRODUCERS = {producer.id: producer for producer in known_trainers()}
 SB3 = PRODUCERS["sb3"]
 
 SPELLINGS = [
@@ -92,7 +92,7 @@ def test_every_line_leads_back_to_itself(line):
     """A trainer's own spelling of an option is understood in a log of that trainer."""
     trainer = "" if line.trainer == "*" else line.trainer.partition("/")[0]
     assert hyperparameter(line.name, trainer) == line.canonical
-    assert trainer == "" or trainer in trainers()
+    assert trainer == "" or trainer in trainer_tables()
 
 
 def test_canonical_names_stand_for_themselves():
@@ -107,22 +107,22 @@ def test_a_trainer_is_spoken_to_in_its_own_words():
     assert option_name(PRODUCERS["rllib"], "n_epochs") == "num_epochs"
     assert option_name(PRODUCERS["trl-async-grpo"], "clip_range") == "epsilon"
     assert option_name(PRODUCERS["custom"], "clip_range") == "clip_range"
-    assert option_name(Producer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
+    assert option_name(Trainer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
 
 
 def test_defaults_are_those_of_the_algorithm():
     """SB3's learning rate depends on the algorithm; one algorithm's default is not another's."""
     rates = {
-        algo: default(SB3._replace(algo=algo), "learning_rate")
+        algo: option_default(SB3._replace(algo=algo), "learning_rate")
         for algo in ("", "PPO", "A2C", "DQN", "SAC", "TRPO")
     }
     assert rates == {
         "": 0.0003, "PPO": 0.0003, "A2C": 0.0007, "DQN": 0.0001, "SAC": 0.0003, "TRPO": None
     }  # fmt: skip
-    assert default(SB3, "target_kl") is None
-    assert default(SB3, "normalize_advantage") is True
-    assert default(SB3, "n_epochs") == 10
-    assert default(SB3._replace(algo="SAC"), "ent_coef") == "auto"
+    assert option_default(SB3, "target_kl") is None
+    assert option_default(SB3, "normalize_advantage") is True
+    assert option_default(SB3, "n_epochs") == 10
+    assert option_default(SB3._replace(algo="SAC"), "ent_coef") == "auto"
 
 
 def test_the_present_spelling_comes_first():
@@ -155,4 +155,4 @@ def test_the_present_spelling_comes_first():
 def test_how_many_steps_a_run_will_make(trainer, config, step, expected):
     """The total counts what the run counts; numbers that cannot be totals are none."""
     producer = PRODUCERS.get(trainer, identify(()))
-    assert total(config, producer, step) == expected
+    assert total_steps(config, producer, step) == expected

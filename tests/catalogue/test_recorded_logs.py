@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.catalogue import Producer, identify, meaning, trainers
-from ppo_top.parsers import claim
+from ppo_top.catalogue import Trainer, identify, meaning, trainer_tables
+from ppo_top.parsers import detect_format
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -17,7 +17,7 @@ DEMO = ROOT / "demo_logs"
 def tags_of(path: Path) -> tuple[str, list[str]]:
     """The format of a file and the tags in it."""
     data = path.read_bytes()
-    form = claim(path.name, data[:4096])
+    form = detect_format(path.name, data[:4096])
     assert form
     if form.store is not None:
         store = form.store(path)
@@ -82,8 +82,8 @@ def test_every_tag_of_a_real_log_is_in_its_trainers_table(folder, pattern, label
     assert tags
     found = identify(tags, {form})
     assert found.label == label
-    table = trainers()[found.id]
-    unknown = [tag for tag in tags if table.find(tag) is None]
+    table = trainer_tables()[found.id]
+    unknown = [tag for tag in tags if table.find_entry(tag) is None]
     assert [tag for tag in unknown if not tag.startswith(OF_THE_ENVIRONMENT)] == []
 
 
@@ -93,7 +93,7 @@ CRUCIAL = {
 }  # fmt: skip
 
 
-def concepts_of(producer: Producer, tags: list[str]) -> set[str]:
+def concepts_of(producer: Trainer, tags: list[str]) -> set[str]:
     """The concepts that a log's tags stand for."""
     return {known.concept for tag in tags if (known := meaning(producer, tag)) is not None}
 

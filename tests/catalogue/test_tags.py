@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import concept, identify, meaning, producers
+from ppo_top.catalogue import concept, identify, known_trainers, meaning
 
-PRODUCERS = {producer.id: producer for producer in producers()}
+PRODUCERS = {producer.id: producer for producer in known_trainers()}
 
 LEGACY = """
 env/reward_mean reward_mean          ppo/mean_scores reward_mean
@@ -213,8 +213,8 @@ def test_whose_coefficient_it_is():
     assert rllib is not None
     assert legacy is not None
     assert rllib.concept == legacy.concept == "kl_coef"
-    assert "update" in rllib.words
-    assert "update" not in legacy.words
+    assert "update" in rllib.modifiers
+    assert "update" not in legacy.modifiers
 
 
 def test_clip_fractions_count_two_things():
@@ -227,11 +227,11 @@ def test_clip_fractions_count_two_things():
     for trainer, tag in counted.items():
         found = meaning(PRODUCERS[trainer], tag)
         assert found is not None
-        assert "outside" in found.words
+        assert "outside" in found.modifiers
     for trainer, tag in {"trl-ppo": "policy/clipfrac_avg", "verl": "actor/pg_clipfrac"}.items():
         found = meaning(PRODUCERS[trainer], tag)
         assert found is not None
-        assert "binding" in found.words
+        assert "binding" in found.modifiers
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_what_rllib_clips_is_marked():
     whole = meaning(PRODUCERS["rllib"], "learners/default_policy/vf_loss_unclipped")
     assert clipped is not None
     assert whole is not None
-    assert "clipped" in clipped.words
+    assert "clipped" in clipped.modifiers
     assert whole.concept == "value_error"
 
 
@@ -315,7 +315,7 @@ def test_probabilities_are_not_log_probabilities():
     """verl's difference between sampler and trainer has another scale than TRL's."""
     found = meaning(PRODUCERS["verl"], "training/rollout_probs_diff_mean")
     assert found is not None
-    assert "prob" in found.words
+    assert "prob" in found.modifiers
 
 
 def test_one_name_two_trainers():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import UNKNOWN, identify, producers
+from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers
 
-PRODUCERS = {producer.id: producer for producer in producers()}
+PRODUCERS = {producer.id: producer for producer in known_trainers()}
 
 FINGERPRINTS = [
     ("sb3", "PPO", ["rollout/ep_rew_mean", "time/fps", "train/loss", "train/clip_fraction"]),
@@ -75,4 +75,4 @@ def test_families_say_whose_limits_apply():
     assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"
     assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
     assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
-    assert UNKNOWN.family == "unknown"
+    assert UNKNOWN_TRAINER.family == "unknown"

@@ -13,7 +13,7 @@ import pytest
 from ppo_top import __version__
 from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS
-from tests.support.growing_logs import DEMO
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 
 def stopped(*arguments: str) -> int:
@@ -48,10 +48,10 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     "arguments",
     [
         ["check", "--no-such-option"],
-        ["export", str(DEMO)],
+        ["export", str(DEMO_LOGS_FOLDER)],
         ["replay"],
-        ["replay", str(DEMO), "--speed", "fast"],
-        ["replay", str(DEMO), "--speed", "0"],
+        ["replay", str(DEMO_LOGS_FOLDER), "--speed", "fast"],
+        ["replay", str(DEMO_LOGS_FOLDER), "--speed", "0"],
         ["status", "--format", "html"],
         ["demo", "--fault", "none-such"],
     ],
@@ -67,7 +67,7 @@ def test_wrong_usage_is_code_2_and_one_reason(
 
 def test_the_screen_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """In a pipe or a job there is none: it is said what to use instead."""
-    assert main([str(DEMO)]) == 2
+    assert main([str(DEMO_LOGS_FOLDER)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert "ppo-top check" in said.err
@@ -98,7 +98,7 @@ def test_a_directory_called_like_a_command_can_be_named(
 @pytest.mark.parametrize("command", ["check", "status", "explain"])
 def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str) -> None:
     """A locale without UTF-8 costs the signs, never the verdict."""
-    target = "kl-high" if command == "explain" else str(DEMO / "torch_cartpole_lr")
+    target = "kl-high" if command == "explain" else str(DEMO_LOGS_FOLDER / "torch_cartpole_lr")
     said = subprocess.run(
         [sys.executable, "-m", "ppo_top", command, target],
         env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
@@ -116,7 +116,7 @@ def test_a_misspelt_command_is_not_waited_for_as_a_directory(
 ) -> None:
     """The command that was meant is named; a directory of that name is watched, if there is one."""
     monkeypatch.chdir(tmp_path)
-    assert main(["chekc", str(DEMO)]) == 2
+    assert main(["chekc", str(DEMO_LOGS_FOLDER)]) == 2
     assert "did you mean `ppo-top check`?" in capsys.readouterr().err
     (tmp_path / "chekc").mkdir()
     assert main(["chekc"]) == 2
@@ -155,7 +155,7 @@ def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
     """The line names the file, the key and the nearest right one; the verdict comes anyway."""
     file = tmp_path / "mine.toml"
     file.write_text("[rules.kl-hihg]\nwarn = 0.5\n")
-    assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 0
+    assert main(["check", "--settings", str(file), str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 0
     said = capsys.readouterr()
     assert "kl-hihg" in said.err
     assert "kl-high" in said.err
@@ -168,7 +168,7 @@ def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixtu
     file.write_text(
         '[[rule]]\nid = "poor"\nmetric = "reward_mean"\nbelow = 600\nseverity = "crit"\n'
     )
-    assert main(["check", "--settings", str(file), str(DEMO / "sb3_cartpole")]) == 1
+    assert main(["check", "--settings", str(file), str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 1
     assert "[poor]" in capsys.readouterr().out
 
 
@@ -190,7 +190,7 @@ def test_explain_without_a_name_lists_all_there_is(capsys: pytest.CaptureFixture
 
 def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
     """Which rule spoke how often on old runs, and how early."""
-    assert main(["check", "--backtest", str(DEMO)]) == 0
+    assert main(["check", "--backtest", str(DEMO_LOGS_FOLDER)]) == 0
     text = capsys.readouterr().out
     assert re.search(r"^kl-high +\d", text, re.MULTILINE)
 
@@ -198,7 +198,7 @@ def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("fmt", ["plain", "tmux"])
 def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The worst run first, then the counts; tmux gets its colours."""
-    assert main(["status", "--format", fmt, str(DEMO)]) == 0
+    assert main(["status", "--format", fmt, str(DEMO_LOGS_FOLDER)]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert "✗" in line
     assert ("#[fg=red" in line) == (fmt == "tmux")
@@ -206,13 +206,13 @@ def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_status_on_a_healthy_run(capsys: pytest.CaptureFixture[str]) -> None:
     """Glyph, name, verdict."""
-    assert main(["status", str(DEMO / "sb3_cartpole")]) == 0
+    assert main(["status", str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 0
     assert capsys.readouterr().out.startswith("✓ sb3_cartpole · healthy")
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     """`ppo-top export ... | head -1` ends without a traceback."""
-    export = [sys.executable, "-m", "ppo_top", "export", "--format", "csv", str(DEMO)]
+    export = [sys.executable, "-m", "ppo_top", "export", "--format", "csv", str(DEMO_LOGS_FOLDER)]
     with subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -224,7 +224,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 
 def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
     """`check --json ... | head -c 10` in a job with `pipefail` still fails on a sick run."""
-    check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO)]
+    check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO_LOGS_FOLDER)]
     with subprocess.Popen(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

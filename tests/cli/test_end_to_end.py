@@ -15,14 +15,14 @@ from textual.pilot import Pilot
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw.overlays import picture
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import RunView
-from tests.support.growing_logs import DEMO
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
-SICK = DEMO / "torch_cartpole_lr"
+SICK = DEMO_LOGS_FOLDER / "torch_cartpole_lr"
 WRITER = """
 import os, sys, time
 source, target = sys.argv[1:]
@@ -54,14 +54,14 @@ def write() -> Iterator[Callable[[Path, Path], subprocess.Popen[bytes]]]:
 
 def app_on(follower: Follower, tmp_path: Path) -> PpoTop:
     """The real app, as the command line makes it."""
-    desk = Desk(session=Session(Settings()), memory=Memory([tmp_path]))
+    desk = UiState(session=Session(Settings()), acknowledgements=Acknowledgements([tmp_path]))
     return PpoTop(desk, follower)
 
 
 def screen_text(app: PpoTop) -> str:
     """What stands on the screen, line by line."""
     size = app.canvas.size
-    lines = picture(app.desk, size.width, size.height).lines
+    lines = draw_screen(app.ui_state, size.width, size.height).lines
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
@@ -71,7 +71,7 @@ async def until(
     """Wait until the chosen run looks as asked; the app goes on by itself meanwhile."""
     async with asyncio.timeout(seconds):
         while True:
-            view = app.desk.view()
+            view = app.ui_state.view()
             if view is not None and holds(view):
                 return view
             await pilot.pause(0.02)
@@ -95,10 +95,10 @@ async def test_the_checklist_turns_red_while_a_process_writes(
         assert "0 runs" in screen_text(app)
         write(source, runs / "sick" / source.name)
         await until(pilot, app, is_red)
-        view, text = app.desk.view(), screen_text(app)  # at one moment: the writer goes on
+        view, text = app.ui_state.view(), screen_text(app)  # at one moment: the writer goes on
     assert view is not None
     assert "sick" in text
-    assert any(f"✗ {opened.finding.title}" in text for opened in view.open)
+    assert any(f"✗ {opened.finding.title}" in text for opened in view.open_findings)
     assert "try" in text
 
 
@@ -122,7 +122,7 @@ async def test_a_healthy_run_stays_green(
     """The same chain on a healthy run never shows a critical verdict."""
     seen: set[str] = set()
     app = app_on(Follower([tmp_path]), tmp_path)
-    source = DEMO / "torch_cartpole" / "stdout.log"
+    source = DEMO_LOGS_FOLDER / "torch_cartpole" / "stdout.log"
 
     def ended(view: RunView) -> bool:
         seen.add(view.verdict)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed_program import DEMO, PROGRAM, copy_of, environment
-from tests.support.terminal import shown
+from tests.support.terminal import run_until_shown
 from tests.support.tmux import Terminal
 
 STARTUP = Path(__file__).parents[1] / "support" / "not_linux"
@@ -88,7 +88,9 @@ def test_the_screen_reads_standard_input(
 )
 def test_the_screen_shows_a_finding(arguments: list[str], tmp_path: Path) -> None:
     """The monitor sweeps where nothing wakes it."""
-    code, screen = shown([*PROGRAM, *arguments], "\N{BALLOT X}", 60.0, elsewhere(tmp_path))
+    code, screen = run_until_shown(
+        [*PROGRAM, *arguments], "\N{BALLOT X}", 60.0, elsewhere(tmp_path)
+    )
     assert code == 0, screen
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.growing_logs import DEMO
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 from tests.support.tmux import Terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -32,7 +32,11 @@ def test_a_growing_log_turns_red_and_quitting_restores_the_terminal(
     """The verdict appears while the file grows; `q` leaves the screen as it was."""
     log = tmp_path / "runs" / "sick" / "stdout.log"
     log.parent.mkdir(parents=True)
-    lines = (DEMO / "torch_cartpole_lr" / "stdout.log").read_bytes().splitlines(keepends=True)
+    lines = (
+        (DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log")
+        .read_bytes()
+        .splitlines(keepends=True)
+    )
     log.write_bytes(b"".join(lines[:4]))
     screen = terminal(width, height)
     start(screen, str(tmp_path / "runs"))
@@ -51,7 +55,7 @@ def test_a_terminated_program_restores_the_terminal(
 ) -> None:
     """After `kill -TERM` the shell is there again, with echo and without the other screen."""
     screen = terminal(100, 30)
-    start(screen, str(DEMO))
+    start(screen, str(DEMO_LOGS_FOLDER))
     screen.wait_for(lambda text: "✗" in text)
     os.kill(screen.child(), signal.SIGTERM)
     screen.wait_for(lambda text: text.rstrip().endswith("ready>"))
@@ -65,7 +69,7 @@ def test_keys_come_from_the_terminal_when_the_log_comes_through_a_pipe(
     """`cat log | ppo-top -` shows the run and obeys `q`."""
     screen = terminal(100, 30)
     program = shlex.join([sys.executable, "-m", "ppo_top", "-"])
-    log = shlex.quote(str(DEMO / "torch_cartpole_lr" / "stdout.log"))
+    log = shlex.quote(str(DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log"))
     screen.type(f"clear; cat {log} | {program}", "Enter")
     screen.wait_for(lambda text: "✗" in text)
     screen.type("q")

@@ -16,15 +16,17 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
-from ppo_top.runs.source import MOST_LINES
+from ppo_top.runs.source import MAX_CONSOLE_LINES
 from ppo_top.settings import Settings
 from tests.cli.test_end_to_end import app_on, screen_text
 from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import Tool, copy_of, environment, until
-from tests.support.key_delays import answered
+from tests.support.key_delays import key_delay
 
-LINE = "Iteration {0}/900000 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%\n"
-MEGA = 1 << 20
+CONSOLE_LINE = (
+    "Iteration {0}/900000 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%\n"
+)
+MEBIBYTE = 1 << 20
 
 
 def read_all(follower: Follower) -> int:
@@ -32,19 +34,19 @@ def read_all(follower: Follower) -> int:
     points = 0
     while True:
         slice_ = follower.poll()
-        points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
+        points += sum(len(each) for gain in slice_.updates for each in gain.batch.points)
         if not slice_.more:
             return points
 
 
 def test_a_slice_stays_short_in_a_flood(tmp_path: Path) -> None:
     """30,000 lines that are there at once come in slices that a screen can wait for."""
-    (tmp_path / "train.log").write_text("".join(map(LINE.format, range(30_000))))
+    (tmp_path / "train.log").write_text("".join(map(CONSOLE_LINE.format, range(30_000))))
     follower = Follower([tmp_path])
     slices = points = 0
     while True:
         slice_ = follower.poll(limit=50_000, budget=0.05)
-        count = sum(len(each) for gain in slice_.gains for each in gain.batch.points)
+        count = sum(len(each) for gain in slice_.updates for each in gain.batch.points)
         assert count < 150_000
         points += count
         slices += 1
@@ -55,7 +57,7 @@ def test_a_slice_stays_short_in_a_flood(tmp_path: Path) -> None:
     follower.close()
 
 
-FLOOD = """
+FLOOD_SCRIPT = """
 import sys, time
 out, seconds = open(sys.argv[1], "ab", buffering=0), int(sys.argv[2])
 prose = b"(Worker pid=4242) gathered batch in 0.32 s, 4096 tokens, queue 17\\n" * 9
@@ -72,7 +74,7 @@ print(time.monotonic() - begin)
 
 def flood(target: str, seconds: int, **streams: Any) -> subprocess.Popen[bytes]:
     """Start the writer."""
-    return subprocess.Popen([sys.executable, "-c", FLOOD, target, str(seconds)], **streams)
+    return subprocess.Popen([sys.executable, "-c", FLOOD_SCRIPT, target, str(seconds)], **streams)
 
 
 def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
@@ -89,8 +91,8 @@ def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
     (source,) = next(iter(session.runs.values())).sources.values()
     steps = source.series["Mean Reward"].steps
     assert list(steps) == list(range(20_000))
-    assert len(source.lines) <= MOST_LINES
-    assert not follower._pipe.pipe.full  # type: ignore[union-attr]
+    assert len(source.lines) <= MAX_CONSOLE_LINES
+    assert not follower._stdin.stream.writer_has_waited  # type: ignore[union-attr]
     assert float(told) < max(4.0, 0.8 * took)  # it did not wait for the reading
     follower.close()
 
@@ -98,11 +100,11 @@ def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
 def at_end(follower: Follower, session: Session) -> bool:
     """One look at a pipe; True when it has ended."""
     slice_ = follower.poll()
-    session.apply(slice_.gains)
+    session.apply(slice_.updates)
     session.judge(0.02)
     if not slice_.more:
         follower.wait(0.5)
-    return follower._pipe is not None and not follower._pipe.changed()
+    return follower._stdin is not None and not follower._stdin.has_changed()
 
 
 async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
@@ -115,11 +117,11 @@ async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
         await seen(pilot, app, lambda view: view.progress.step is not None)
         waits = []
         while writer.poll() is None:
-            waits.append(await answered(app))
+            waits.append(await key_delay(app))
         await pilot.press("i")
         assert "Files below" in screen_text(app)
         await seen(pilot, app, lambda view: view.progress.step == 29_999, 120)
-        (run,) = app.desk.session.runs.values()
+        (run,) = app.ui_state.session.runs.values()
         assert run.points >= 2 * 30_000
     assert median(waits) < 0.1
     assert max(waits) < 1.5  # a tenth on a quiet machine
@@ -128,7 +130,7 @@ async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
 def test_a_large_log_opened_in_mid_training(tmp_path: Path) -> None:
     """A log with a hole of 5 GB before its end: the end is read, memory is not needed for it."""
     log = tmp_path / "train.log"
-    log.write_text("".join(map(LINE.format, range(1000))))
+    log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
     os.truncate(log, 5 << 30)
     follower = Follower([tmp_path])
     tracemalloc.start()
@@ -136,7 +138,7 @@ def test_a_large_log_opened_in_mid_training(tmp_path: Path) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert points >= 3000
-    assert peak < 40 * MEGA
+    assert peak < 40 * MEBIBYTE
     follower.close()
 
 
@@ -144,16 +146,18 @@ async def test_the_end_of_a_large_log_is_shown_at_once(tmp_path: Path) -> None:
     """5 GB in mid-training: its newest values are on the screen while next to nothing is read."""
     log = tmp_path / "runs/ppo/train.log"
     log.parent.mkdir(parents=True)
-    log.write_text("".join(map(LINE.format, range(1000))))
+    log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
     os.truncate(log, 5 << 30)
     with open(log, "a") as file:
-        file.write("\n" + "".join(map(LINE.format, range(5000, 6000))).replace("20.8", "77.5"))
+        file.write(
+            "\n" + "".join(map(CONSOLE_LINE.format, range(5000, 6000))).replace("20.8", "77.5")
+        )
     follower = Follower([tmp_path / "runs"])
     app = app_on(follower, tmp_path)
     async with app.run_test(size=(120, 40)) as pilot:
         await seen(pilot, app, lambda _: "77.5" in screen_text(app))
-        assert app.desk.loading is not None
-        assert app.desk.loading.done < app.desk.loading.total // 2
+        assert app.ui_state.loading is not None
+        assert app.ui_state.loading.read_bytes < app.ui_state.loading.total_bytes // 2
         assert "reading" in screen_text(app)
 
 
@@ -161,16 +165,16 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
     """64 MB without a line end, and then a good line: bounded memory, and the line is read."""
     log = tmp_path / "train.log"
     with open(log, "w") as file:
-        file.write("".join(map(LINE.format, range(3))))
+        file.write("".join(map(CONSOLE_LINE.format, range(3))))
         for _ in range(64):
-            file.write("x" * MEGA)
-        file.write("\n" + LINE.format(77))
+            file.write("x" * MEBIBYTE)
+        file.write("\n" + CONSOLE_LINE.format(77))
     follower = Follower([tmp_path])
     tracemalloc.start()
     steps = set()
     while True:
         slice_ = follower.poll()
-        for gain in slice_.gains:
+        for gain in slice_.updates:
             for each in gain.batch.points:
                 steps |= set(each.steps)
         if not slice_.more:
@@ -178,7 +182,7 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 77 in steps
-    assert peak < 64 * MEGA
+    assert peak < 64 * MEBIBYTE
     follower.close()
 
 
@@ -209,7 +213,7 @@ def test_check_follow_keeps_its_memory(tmp_path: Path) -> None:
         folder = copy_of("torch_cartpole_lr", runs / f"r{number}")
         assert tool.says(f"r{number}: opened"), tool.errors[-5:]
         (folder / "stdout.log").rename(folder / "stdout.log.1")
-        (folder / "stdout.log").write_text(LINE.format(1))
+        (folder / "stdout.log").write_text(CONSOLE_LINE.format(1))
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
@@ -219,7 +223,7 @@ def test_check_follow_keeps_its_memory(tmp_path: Path) -> None:
     before = tool.memory
     for number in range(6, 20):
         one_life(number)
-    assert tool.memory - before < 8 * MEGA
+    assert tool.memory - before < 8 * MEBIBYTE
     tool.stop(signal.SIGINT)
     assert not any("Traceback" in line for line in tool.errors)
 

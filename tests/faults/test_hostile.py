@@ -11,28 +11,28 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed_program import Tool, copy_of
-from tests.support.program_in_terminal import Screen
+from tests.support.program_in_terminal import ProgramTerminal
 
-EVIL = "a\x1b]0;owned\x07\x1b[3J\x9b31m\u202eb\u200b[red]c[/red]\r\nd"
-SIGNS = ("\x1b]0;owned", "\x1b[3J", "\x9b", "\u202e", "\u200b", "\x07")
+HOSTILE_TEXT = "a\x1b]0;owned\x07\x1b[3J\x9b31m\u202eb\u200b[red]c[/red]\r\nd"
+FORBIDDEN_TEXT = ("\x1b]0;owned", "\x1b[3J", "\x9b", "\u202e", "\u200b", "\x07")
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """A run in a directory, with tags and with lines, that are all meant to do harm."""
-    folder = tmp_path / "runs" / EVIL.replace("/", "|")
+    folder = tmp_path / "runs" / HOSTILE_TEXT.replace("/", "|")
     copy_of("torch_cartpole_lr", folder)
     rows = "".join(f"{step},{step * 1.5},{1 / (step + 1)}\n" for step in range(30))
-    header = '"step","' + EVIL.replace("\r\n", "") + '","loss"\n'
+    header = '"step","' + HOSTILE_TEXT.replace("\r\n", "") + '","loss"\n'
     (folder / "metrics.csv").write_text(header + rows)
     with open(folder / "stdout.log", "a") as log:
-        log.write(f"Traceback (most recent call last):\nRuntimeError: {EVIL}\n")
+        log.write(f"Traceback (most recent call last):\nRuntimeError: {HOSTILE_TEXT}\n")
     return tmp_path / "runs"
 
 
 def assert_harmless(text: str) -> None:
     """No control, format or surrogate character but line ends and tabs."""
-    for sign in SIGNS:
+    for sign in FORBIDDEN_TEXT:
         assert sign not in text
     bad = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\n\t"}
     assert not bad
@@ -62,15 +62,15 @@ def test_data_is_data(tmp_path: Path, runs: Path) -> None:
 
 def test_what_is_drawn_does_nothing(tmp_path: Path, runs: Path) -> None:
     """The screen shows such text and is not moved by it."""
-    screen = Screen(tmp_path / "home", runs)
-    assert screen.shows("owned"), screen.drawn[-2000:]
+    screen = ProgramTerminal(tmp_path / "home", runs)
+    assert screen.wait_for_text("owned"), screen.output[-2000:]
     for key in (b"\r", b"\x1b", b"f", b"q"):
         os.write(screen.terminal, key)
-        screen.draw(0.3)
-    assert screen.ends() == 0
+        screen.read_output(0.3)
+    assert screen.wait_for_exit() == 0
     screen.close()
-    text = screen.drawn.decode()
-    for sign in SIGNS[:-1]:  # the bell is our own
+    text = screen.output.decode()
+    for sign in FORBIDDEN_TEXT[:-1]:  # the bell is our own
         assert sign not in text
 
 

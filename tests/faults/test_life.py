@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed_program import Tool, copy_of, until
-from tests.support.program_in_terminal import ENTERED, HIDDEN, LEFT, SHOWN, Screen
+from tests.support.program_in_terminal import (
+    ENTER_SCREEN_BYTES,
+    HIDE_CURSOR_BYTES,
+    LEAVE_SCREEN_BYTES,
+    SHOW_CURSOR_BYTES,
+    ProgramTerminal,
+)
 
 
 @pytest.fixture
@@ -23,88 +29,90 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def screen(tmp_path: Path, runs: Path) -> Iterator[Screen]:
+def screen(tmp_path: Path, runs: Path) -> Iterator[ProgramTerminal]:
     """The live monitor on that directory, drawn for the first time."""
-    screen = Screen(tmp_path / "home", runs)
-    assert screen.shows("sick"), screen.drawn[-2000:]
+    screen = ProgramTerminal(tmp_path / "home", runs)
+    assert screen.wait_for_text("sick"), screen.output[-2000:]
     yield screen
     screen.close()
 
 
-def assert_restored(screen: Screen) -> None:
+def assert_restored(screen: ProgramTerminal) -> None:
     """The screen was left, the cursor shows, and the terminal's settings are the old ones."""
-    assert screen.drawn.rindex(LEFT) > screen.drawn.rindex(ENTERED)
-    assert screen.drawn.rindex(SHOWN) > screen.drawn.rindex(HIDDEN)
-    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
-    assert b"Traceback" not in screen.drawn
+    assert screen.output.rindex(LEAVE_SCREEN_BYTES) > screen.output.rindex(ENTER_SCREEN_BYTES)
+    assert screen.output.rindex(SHOW_CURSOR_BYTES) > screen.output.rindex(HIDE_CURSOR_BYTES)
+    assert termios.tcgetattr(screen.program_side)[:4] == screen.initial_attributes[:4]
+    assert b"Traceback" not in screen.output
 
 
-def test_quit(screen: Screen) -> None:
+def test_quit(screen: ProgramTerminal) -> None:
     """`q` ends it with success."""
     os.write(screen.terminal, b"q")
-    assert screen.ends() == 0
+    assert screen.wait_for_exit() == 0
     assert_restored(screen)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_the_terminal_as_it_was(screen: Screen, number: signal.Signals) -> None:
+def test_a_signal_leaves_the_terminal_as_it_was(
+    screen: ProgramTerminal, number: signal.Signals
+) -> None:
     """Killed by a job system, a closed session, an interrupt."""
     screen.process.send_signal(number)
-    assert screen.ends() in (0, 128 + number, -number)
+    assert screen.wait_for_exit() in (0, 128 + number, -number)
     assert_restored(screen)
 
 
-def test_a_terminal_that_is_gone_ends_it(screen: Screen) -> None:
+def test_a_terminal_that_is_gone_ends_it(screen: ProgramTerminal) -> None:
     """A dropped connection: the process does not stay behind, least of all busy."""
-    os.close(screen.inner)
+    os.close(screen.program_side)
     os.close(screen.terminal)
-    screen.inner = screen.terminal = -1
+    screen.program_side = screen.terminal = -1
     assert until(lambda: screen.process.poll() is not None, 10)
 
 
-def test_suspended_and_resumed(screen: Screen, runs: Path) -> None:
+def test_suspended_and_resumed(screen: ProgramTerminal, runs: Path) -> None:
     """Stopped and continued from outside: it draws on, new runs included."""
     screen.process.send_signal(signal.SIGSTOP)
     copy_of("torch_cartpole_clip", runs / "meanwhile")
     time.sleep(0.3)
     screen.process.send_signal(signal.SIGCONT)
-    assert screen.shows("meanwhile"), screen.drawn[-2000:]
+    assert screen.wait_for_text("meanwhile"), screen.output[-2000:]
     os.write(screen.terminal, b"q")
-    assert screen.ends() == 0
+    assert screen.wait_for_exit() == 0
     assert_restored(screen)
 
 
-def test_put_into_the_background_and_back(screen: Screen) -> None:
+def test_put_into_the_background_and_back(screen: ProgramTerminal) -> None:
     """Ctrl+Z gives the terminal back, `fg` draws the screen anew, and keys work as before."""
     screen.process.send_signal(signal.SIGTSTP)
     stat = Path(f"/proc/{screen.process.pid}/stat")
     assert until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
-    assert until(lambda: LEFT in screen.draw())
-    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
-    drawn = len(screen.drawn)
+    assert until(lambda: LEAVE_SCREEN_BYTES in screen.read_output())
+    assert termios.tcgetattr(screen.program_side)[:4] == screen.initial_attributes[:4]
+    drawn = len(screen.output)
     screen.process.send_signal(signal.SIGCONT)
-    assert until(lambda: b"sick" in screen.draw()[drawn:]), screen.drawn[drawn:]
+    assert until(lambda: b"sick" in screen.read_output()[drawn:]), screen.output[drawn:]
     os.write(screen.terminal, b"q")
-    assert screen.ends() == 0
+    assert screen.wait_for_exit() == 0
     assert_restored(screen)
 
 
-def test_an_idle_screen_costs_nothing(screen: Screen) -> None:
+def test_an_idle_screen_costs_nothing(screen: ProgramTerminal) -> None:
     """Nothing new: next to no bytes and next to no processor time."""
-    screen.draw(1.0)
+    screen.read_output(1.0)
     stat = Path(f"/proc/{screen.process.pid}/stat")
 
     def ticks() -> int:
         fields = stat.read_text().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
 
-    drawn, used = len(screen.drawn), ticks()
+    drawn, used = len(screen.output), ticks()
     end = time.monotonic() + 3
     while time.monotonic() < end:
-        screen.draw(0.5)
+        screen.read_output(0.5)
     share = (ticks() - used) / os.sysconf("SC_CLK_TCK") / 3
     assert share < 0.05
-    assert len(screen.drawn) - drawn < 4000
+    assert len(screen.output) - drawn < 4000
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -123,13 +131,13 @@ def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
     """`python train.py | ppo-top -`: the trainer dies, what it said stays on the screen."""
     console = runs / "sick/stdout.log"
     reading, writing = os.pipe()
-    screen = Screen(tmp_path / "home", "-", stdin=reading)
+    screen = ProgramTerminal(tmp_path / "home", "-", stdin=reading)
     os.close(reading)
     os.write(writing, console.read_bytes()[:3000])
-    assert screen.shows("KL"), screen.drawn[-2000:]
+    assert screen.wait_for_text("KL"), screen.output[-2000:]
     os.close(writing)
     os.write(screen.terminal, b"q")
-    assert screen.ends() == 0, screen.drawn[-1000:]
+    assert screen.wait_for_exit() == 0, screen.output[-1000:]
     assert_restored(screen)
     screen.close()
 
@@ -139,10 +147,10 @@ def test_a_signal_before_anything_is_loaded(
     tmp_path: Path, runs: Path, number: signal.Signals
 ) -> None:
     """The first word stands on the screen, the rest is being loaded: the end is as clean."""
-    screen = Screen(tmp_path / "home", runs)
-    assert until(lambda: b"Looking" in screen.draw(0.0))
+    screen = ProgramTerminal(tmp_path / "home", runs)
+    assert until(lambda: b"Looking" in screen.read_output(0.0))
     screen.process.send_signal(number)
-    assert screen.ends() in (128 + number, -number)
+    assert screen.wait_for_exit() in (128 + number, -number)
     assert_restored(screen)
     screen.close()
 
@@ -152,8 +160,8 @@ def test_a_fault_before_anything_is_drawn(tmp_path: Path, runs: Path) -> None:
     (tmp_path / "broken/textual").mkdir(parents=True)
     (tmp_path / "broken/textual/__init__.py").write_text("raise RuntimeError('a broken install')")
     path = ("env", f"PYTHONPATH={tmp_path / 'broken'}")
-    screen = Screen(tmp_path / "home", runs, before=path)
-    assert screen.ends(30) != 0
-    assert screen.drawn.rindex(LEFT) < screen.drawn.index(b"a broken install")
-    assert termios.tcgetattr(screen.inner)[:4] == screen.before[:4]
+    screen = ProgramTerminal(tmp_path / "home", runs, command_prefix=path)
+    assert screen.wait_for_exit(30) != 0
+    assert screen.output.rindex(LEAVE_SCREEN_BYTES) < screen.output.index(b"a broken install")
+    assert termios.tcgetattr(screen.program_side)[:4] == screen.initial_attributes[:4]
     screen.close()

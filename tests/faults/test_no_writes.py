@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed_program import DEMO, Tool, copy_of
-from tests.support.program_in_terminal import Screen
+from tests.support.program_in_terminal import ProgramTerminal
 
 STRACE = shutil.which("strace")
 CALLS = "trace=%file,flock,fcntl,ftruncate,fchmod,fchown,fallocate,write,pwrite64"
@@ -98,13 +98,13 @@ def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
     calls = f"{CALLS},%network"
     tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", calls)
     before = snapshot(runs)
-    screen = Screen(tmp_path / "home", runs, before=tracing)
+    screen = ProgramTerminal(tmp_path / "home", runs, command_prefix=tracing)
     for name in ("torch", "sb3"):  # the first page comes before all is read
-        assert screen.shows(name, 120), screen.drawn[-2000:]
+        assert screen.wait_for_text(name, 120), screen.output[-2000:]
     for key in (b"\r", b"e", b"\x1b", b"f", b"\x1b", b"q"):
         os.write(screen.terminal, key)
-        screen.draw(0.3)
-    assert screen.ends(60) == 0
+        screen.read_output(0.3)
+    assert screen.wait_for_exit(60) == 0
     screen.close()
     assert f'{runs}/sb3/progress.csv", O_RDONLY' in trace.read_text(errors="replace")
     assert offences(trace, runs) == []

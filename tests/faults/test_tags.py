@@ -11,11 +11,11 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.files.follower import Follower
-from ppo_top.runs.source import MOST_TAGS
+from ppo_top.runs.source import MAX_TAGS_KEPT
 from tests.cli.test_end_to_end import app_on, screen_text
 from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import PEAK, Tool
-from tests.support.key_delays import answered
+from tests.support.key_delays import key_delay
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_programs_are_told_what_is_missing(
     main(["check", "--json", str(exploded)])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     (source,) = run["sources"]
-    samples = MOST_TAGS - len(("step", "approx_kl"))
+    samples = MAX_TAGS_KEPT - len(("step", "approx_kl"))
     assert source["points"] == 500 + 500 + samples
     assert source["left_out"] == 100_000 - samples
     main(["export", "--format", "csv", str(exploded)])
@@ -61,9 +61,9 @@ async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: 
         waits = []
         for key in ("down", "enter", "f", "escape", "escape", "i"):
             await pilot.press(key)
-            waits.append(await answered(app))
+            waits.append(await key_delay(app))
         assert "values left out" in screen_text(app)
-        (source,) = next(iter(app.desk.session.runs.values())).sources.values()
+        (source,) = next(iter(app.ui_state.session.runs.values())).sources.values()
         assert len(source.series["approx_kl"]) == 500
-        assert len(source.series) == MOST_TAGS
+        assert len(source.series) == MAX_TAGS_KEPT
     assert median(waits) < 0.5

@@ -15,16 +15,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fuzz.files import board, project, seed_of_board
-from tests.fuzz.framed import BETWEEN
+from tests.fuzz.files import build_swanlab_store, build_trackio_database, seed_of_swanlab_store
+from tests.fuzz.framed import RECORD_SEPARATOR
 from tests.support.installed_program import PEAK, Tool, copy_of
 
-DEEP = 100_000
-LONG = 50_000
+NESTING_DEPTH = 100_000
+DIGIT_COUNT = 50_000
 """Digits of a number."""
 
 
-class Owner:
+class PickleBomb:
     """Makes a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
@@ -53,11 +53,11 @@ def archives(runs: Path, owned: Path) -> None:
     """A bomb, a pickle as an array, a bare pickle, and a header that promises too much."""
     header = np.lib.format.magic(1, 0)
     promise = b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999,), }\n"
-    evil = np.array([Owner(owned)], dtype=object)
+    evil = np.array([PickleBomb(owned)], dtype=object)
     steps = array([1, 2])
     archive(runs / "bomb", timesteps=steps, results=array(np.zeros((2, 20_000_000))))
     archive(runs / "pickle", timesteps=steps, results=array(evil, allow_pickle=True))
-    archive(runs / "bare", timesteps=pickle.dumps(Owner(owned)), results=steps)
+    archive(runs / "bare", timesteps=pickle.dumps(PickleBomb(owned)), results=steps)
     lies = header + len(promise).to_bytes(2, "little") + promise
     archive(runs / "promise", timesteps=lies, results=lies)
 
@@ -70,14 +70,15 @@ def documents(runs: Path, owned: Path) -> None:
     call = f"run: !!python/object/apply:os.system ['touch {owned}']\nlr: 0.1\n"
     entity = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>\n'
     texts = {
-        "yaml/config.yaml": laughs + call + "k: " + "[" * DEEP + "\n",
-        "json/config.json": "[" * DEEP,
-        "json/trainer_state.json": '{"log_history": ' + "[" * DEEP,
+        "yaml/config.yaml": laughs + call + "k: " + "[" * NESTING_DEPTH + "\n",
+        "json/config.json": "[" * NESTING_DEPTH,
+        "json/trainer_state.json": '{"log_history": ' + "[" * NESTING_DEPTH,
         "json/metrics.jsonl": '{"step": 0, "loss": 1}\n'
-        + f'{{"step": 1, "loss": {"9" * LONG}}}\n{"[" * DEEP}\n'
-        f'{{"step": {"9" * LONG}, "loss": 1e999999}}\n{{"step": 1e300, "loss": -1e400}}\n',
-        "csv/progress.csv": f"step,loss\n{'9' * LONG},1\n1e308,{'9' * LONG}\n-1,1e-999999\n2,nan\n",
-        "xml/train.log": entity + f"Iteration {'9' * LONG}/9 | KL: {'9' * LONG}\n",
+        + f'{{"step": 1, "loss": {"9" * DIGIT_COUNT}}}\n{"[" * NESTING_DEPTH}\n'
+        f'{{"step": {"9" * DIGIT_COUNT}, "loss": 1e999999}}\n{{"step": 1e300, "loss": -1e400}}\n',
+        "csv/progress.csv": f"step,loss\n{'9' * DIGIT_COUNT},1\n"
+        f"1e308,{'9' * DIGIT_COUNT}\n-1,1e-999999\n2,nan\n",
+        "xml/train.log": entity + f"Iteration {'9' * DIGIT_COUNT}/9 | KL: {'9' * DIGIT_COUNT}\n",
         "xml/config.yaml": entity,
     }
     for name, text in texts.items():
@@ -90,9 +91,13 @@ def stores(runs: Path) -> None:
     for number, name in enumerate(("../../../../etc/cron.d/x", "/etc/passwd", "..", "a/../../b")):
         folder = runs / f"db{number}"
         folder.mkdir(parents=True)
-        project(folder, BETWEEN.join([f'2026-01-01\0{name}\x001\0{{"loss": 1}}'.encode()] * 3))
-        lines = seed_of_board().split(b"\0", 3)[3]
-        board(folder, b"\0".join([name.encode(), b"loss", f"../{name}".encode(), lines]))
+        build_trackio_database(
+            folder, RECORD_SEPARATOR.join([f'2026-01-01\0{name}\x001\0{{"loss": 1}}'.encode()] * 3)
+        )
+        lines = seed_of_swanlab_store().split(b"\0", 3)[3]
+        build_swanlab_store(
+            folder, b"\0".join([name.encode(), b"loss", f"../{name}".encode(), lines])
+        )
         base = sqlite3.connect(folder / "view.db")
         base.execute("CREATE TABLE t (x)")
         base.execute("CREATE VIEW metrics AS SELECT 1 AS timestamp, 2 AS run_name, 3 AS step,"

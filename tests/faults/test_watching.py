@@ -17,11 +17,11 @@ from ppo_top.files.follower import Follower
 from ppo_top.model import State
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.views.run_view import look
+from ppo_top.views.run_view import make_run_view
 from tests.cli.test_end_to_end import app_on, screen_text
 from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import Tool, copy_of, until
-from tests.support.number_log import NUMBERS, claim
+from tests.support.number_log import NUMBER_FILE_NAMES, detect_number_format
 
 UNSHARE = shutil.which("unshare")
 
@@ -104,11 +104,11 @@ def far_side(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
 def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
     """Another machine writes, cuts off and replaces: no event comes, the sweep sees every point."""
     far, near = far_side
-    follower = Follower([near], claim=claim, names=NUMBERS)
+    follower = Follower([near], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     seen: dict[str, list[float]] = {}
 
     def look() -> None:
-        for gain in follower.poll().gains:
+        for gain in follower.poll().updates:
             values = seen.setdefault(gain.source.key, [])
             if gain.reset:
                 values.clear()
@@ -122,8 +122,8 @@ def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
     (far / "a").mkdir()
     (far / "a/x.num").write_text("1\n2\n")
     assert until(lambda: sees("a/x.num", [1, 2]))
-    assert until(lambda: sees("a/x.num", [1, 2]) and "sweeping (fuse" in follower.watching)
-    assert "inotify" not in follower.watching
+    assert until(lambda: sees("a/x.num", [1, 2]) and "sweeping (fuse" in follower.watch_status)
+    assert "inotify" not in follower.watch_status
     with open(far / "a/x.num", "a") as log:
         log.write("3\n")
     (far / "b").mkdir()
@@ -172,7 +172,7 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> None:
     """No storm of events of one's own making, few threads, and every new point is seen."""
-    follower = Follower([thousands], claim=claim, names=NUMBERS)
+    follower = Follower([thousands], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     while follower.poll().more:
         pass
     follower.wait(1.0)
@@ -192,7 +192,7 @@ def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> Non
     end = time.monotonic() + 90  # some seconds, where nobody else needs the machine
     while len(keys) < 2 and time.monotonic() < end:
         follower.wait(0.5)
-        keys |= {gain.source.key for gain in follower.poll().gains}
+        keys |= {gain.source.key for gain in follower.poll().updates}
     assert keys == {"7/20/x.num", "8/33/new.num"}
     follower.close()
 
@@ -201,7 +201,7 @@ def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
     """A writer with thousands of writes a second does not keep us busy."""
     log = tmp_path / "x.num"
     log.touch()
-    follower = Follower([tmp_path], claim=claim, names=NUMBERS)
+    follower = Follower([tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     stop = threading.Event()
 
     def write() -> None:
@@ -215,7 +215,7 @@ def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
     points = polls = 0
     end = time.monotonic() + 3.0
     while time.monotonic() < end:
-        for gain in follower.poll().gains:
+        for gain in follower.poll().updates:
             points += sum(len(each) for each in gain.batch.points)
         polls += 1
         follower.wait(1.0)
@@ -223,8 +223,8 @@ def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
     writer.join()
     follower.wait(1.0)
     time.sleep(0.6)
-    while (slice_ := follower.poll()).more or slice_.gains:
-        points += sum(len(each) for gain in slice_.gains for each in gain.batch.points)
+    while (slice_ := follower.poll()).more or slice_.updates:
+        points += sum(len(each) for gain in slice_.updates for each in gain.batch.points)
     assert points == log.stat().st_size // 2
     assert polls < 200
     follower.close()
@@ -246,15 +246,15 @@ def test_clocks_that_are_wrong(tmp_path: Path, ahead: float) -> None:
 
     def sees(step: int) -> bool:
         follower.wait(0.2)
-        session.apply(follower.poll().gains)
+        session.apply(follower.poll().updates)
         session.judge()
         runs = list(session.runs.values())
-        return bool(runs) and look(runs[0], None, time.time()).progress.step == step
+        return bool(runs) and make_run_view(runs[0], None, time.time()).progress.step == step
 
     for first in (0, 20, 40):
         write(first)
         assert until(lambda first=first: sees(first + 19), 60)  # type: ignore[misc]
     (run,) = session.runs.values()
-    state = look(run, None, time.time()).state
+    state = make_run_view(run, None, time.time()).state
     assert state in ({State.LIVE} if ahead > 0 else {State.STALLED, State.DIED, State.ENDED})
     follower.close()

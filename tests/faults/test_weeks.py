@@ -11,45 +11,47 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.check import Reporter, catch_up
+from ppo_top.output.check import ChangeReporter, catch_up
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 
-KIBI = 1 << 10
-NAMES = "time/total_timesteps,train/approx_kl,train/loss,train/entropy_loss,rollout/ep_rew_mean"
+KIBIBYTE = 1 << 10
+CSV_COLUMNS = (
+    "time/total_timesteps,train/approx_kl,train/loss,train/entropy_loss,rollout/ep_rew_mean"
+)
 
 
-class Weeks:
+class FollowSession:
     """What `check --follow` does, look after look, and the memory that it holds."""
 
     def __init__(self, root: Path) -> None:
         self.follower = Follower([root])
         self.session = Session(Settings())
-        self.said = 0
-        self.reporter = Reporter(self.session, self._say)
+        self.events_sent = 0
+        self.reporter = ChangeReporter(self.session, self._say)
 
     def _say(self, _: dict[str, object]) -> None:
-        self.said += 1
+        self.events_sent += 1
 
-    def look(self) -> None:
+    def poll_once(self) -> None:
         """Once around."""
         self.follower.wait(0.0)
-        self.follower._due = 0.0  # half a second has passed
+        self.follower._next_sweep = 0.0  # half a second has passed
         catch_up(self.follower, self.session)
-        self.reporter.look(0.0)
+        self.reporter.report_changes(0.0)
 
     @property
-    def held(self) -> int:
+    def allocated_bytes(self) -> int:
         """Bytes of Python objects alive."""
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
 
 @pytest.fixture
-def weeks(tmp_path: Path) -> Iterator[Weeks]:
+def weeks(tmp_path: Path) -> Iterator[FollowSession]:
     """A watcher over an empty directory."""
     (tmp_path / "runs").mkdir()
-    weeks = Weeks(tmp_path / "runs")
+    weeks = FollowSession(tmp_path / "runs")
     tracemalloc.start()
     yield weeks
     tracemalloc.stop()
@@ -64,51 +66,53 @@ def rows(first: int, count: int) -> str:
     )
 
 
-def test_a_run_without_end(tmp_path: Path, weeks: Weeks) -> None:
+def test_a_run_without_end(tmp_path: Path, weeks: FollowSession) -> None:
     """A live run: from some number of points on (a million; fewer here) memory stays as it is."""
-    weeks.session.most_points = 5_000
+    weeks.session.max_points = 5_000
     log = tmp_path / "runs/ppo/progress.csv"
     log.parent.mkdir()
-    log.write_text(NAMES + "\n")
+    log.write_text(CSV_COLUMNS + "\n")
     held = []
     for block in range(12):
         with open(log, "a") as file:
             file.write(rows(block * 1_000, 1_000))
-        weeks.look()
-        held.append(weeks.held)
+        weeks.poll_once()
+        held.append(weeks.allocated_bytes)
     (run,) = weeks.session.runs.values()
     assert run.points == 5 * 12_000
     assert run.timeline.mark(len(run.timeline) - 1).step == 11_999 * 2048
-    assert held[-1] - held[4] < 400 * KIBI  # the points of 7,000 updates are 820
+    assert held[-1] - held[4] < 400 * KIBIBYTE  # the points of 7,000 updates are 820
     shutil.rmtree(tmp_path / "runs/ppo")
-    weeks.look()
+    weeks.poll_once()
     assert weeks.session.runs == {}
-    assert weeks.held < held[0]
+    assert weeks.allocated_bytes < held[0]
 
 
-def test_runs_that_come_and_go(tmp_path: Path, weeks: Weeks) -> None:
+def test_runs_that_come_and_go(tmp_path: Path, weeks: FollowSession) -> None:
     """Runs are made, judged, rotated, cut off and deleted by the dozen: nothing is left of them."""
 
     def life(number: int) -> None:
         folder = tmp_path / f"runs/{number}"
         folder.mkdir()
         log = folder / "progress.csv"
-        log.write_text(NAMES + "\n" + rows(0, 60) + f"{61 * 2048},nan,nan,0,0\n")
+        log.write_text(CSV_COLUMNS + "\n" + rows(0, 60) + f"{61 * 2048},nan,nan,0,0\n")
         (folder / "train.log").write_text("Iteration 1/9 | KL: nan\n" * 20)
-        weeks.look()
+        weeks.poll_once()
         (folder / "train.log").rename(folder / "train.log.1")
         (folder / "train.log").write_text("Iteration 1/9 | KL: 0.1\n")
-        log.write_text(NAMES + "\n" + rows(0, 3))
-        weeks.look()
+        log.write_text(CSV_COLUMNS + "\n" + rows(0, 3))
+        weeks.poll_once()
         shutil.rmtree(folder)
-        weeks.look()
+        weeks.poll_once()
         assert weeks.session.runs == {}
 
     for number in range(30):
         life(number)
-    before, said = weeks.held, weeks.said
+    before, said = weeks.allocated_bytes, weeks.events_sent
     for number in range(30, 90):
         life(number)
-    assert weeks.said - said >= 2 * 60  # they were judged
-    assert weeks.held - before < 80 * KIBI  # some hundred bytes a name, of 100,000 names at most
-    assert not weeks.reporter._known and not weeks.reporter._states
+    assert weeks.events_sent - said >= 2 * 60  # they were judged
+    assert (
+        weeks.allocated_bytes - before < 80 * KIBIBYTE
+    )  # some hundred bytes a name, of 100,000 names at most
+    assert not weeks.reporter._reported_findings and not weeks.reporter._reported_states

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.discovery import Discovery
-from ppo_top.parsers import wanted_names
-from ppo_top.paths import NEVER
-from tests.support.number_log import Clock
+from ppo_top.parsers import file_name_pattern
+from ppo_top.paths import NON_LOG_SUFFIXES
+from tests.support.number_log import ManualClock
 
-LOG = re.compile(r"\.log$")
-AGED = 1_600_000_000
+LOG_NAME = re.compile(r"\.log$")
+OLD_TIME = 1_600_000_000
 
 
 def age(*folders: Path) -> None:
     """Make directories look as if nothing happened in them for years."""
     for folder in folders:
-        os.utime(folder, (AGED, AGED))
+        os.utime(folder, (OLD_TIME, OLD_TIME))
 
 
 def make(*paths: Path) -> None:
@@ -31,20 +31,20 @@ def make(*paths: Path) -> None:
         path.touch()
 
 
-class Finder:
+class DiscoveryHarness:
     """A discovery and all that it has found and not lost."""
 
     def __init__(self, *paths: Path, max_depth: int = 32) -> None:
-        self.clock = Clock()
-        self.discovery = Discovery(paths, LOG, max_depth, self.clock)
+        self.clock = ManualClock()
+        self.discovery = Discovery(paths, LOG_NAME, max_depth, self.clock)
         self.keys: list[str] = []
 
-    def look(self, **options: object) -> list[str]:
+    def scan_all(self, **options: object) -> list[str]:
         """The keys of all logs, sorted."""
         self.clock.now += 5
         while True:
-            look = self.discovery.look(0.05, **options)  # type: ignore[arg-type]
-            for found in look.lost:
+            look = self.discovery.scan(0.05, **options)  # type: ignore[arg-type]
+            for found in look.removed:
                 self.keys.remove(found.key)
             self.keys += [found.key for found in look.found]
             if not look.more:
@@ -54,63 +54,63 @@ class Finder:
 def test_logs_are_found_by_their_names(tmp_path: Path) -> None:
     """Files with other names are passed over, hidden directories are not."""
     make(tmp_path / "a.log", tmp_path / "b/.summary/0/c.log", tmp_path / "b/model.pt")
-    assert Finder(tmp_path).look() == ["a.log", "b/.summary/0/c.log"]
+    assert DiscoveryHarness(tmp_path).scan_all() == ["a.log", "b/.summary/0/c.log"]
 
 
 def test_what_appears_is_found(tmp_path: Path) -> None:
     """New files and new directories, at any depth, also in directories that were old."""
     make(tmp_path / "old/sub/a.log")
     age(tmp_path / "old/sub", tmp_path / "old", tmp_path)
-    finder = Finder(tmp_path)
-    assert finder.look() == ["old/sub/a.log"]
+    finder = DiscoveryHarness(tmp_path)
+    assert finder.scan_all() == ["old/sub/a.log"]
     make(tmp_path / "old/sub/b.log", tmp_path / "new/x/y/c.log")
-    assert finder.look() == ["new/x/y/c.log", "old/sub/a.log", "old/sub/b.log"]
+    assert finder.scan_all() == ["new/x/y/c.log", "old/sub/a.log", "old/sub/b.log"]
 
 
 def test_what_goes_is_lost(tmp_path: Path) -> None:
     """Deleted files and whole trees."""
     make(tmp_path / "a.log", tmp_path / "b/c/d.log")
-    finder = Finder(tmp_path)
-    assert len(finder.look()) == 2
+    finder = DiscoveryHarness(tmp_path)
+    assert len(finder.scan_all()) == 2
     (tmp_path / "b/c/d.log").unlink()
     (tmp_path / "b/c").rmdir()
     (tmp_path / "b").rmdir()
-    assert finder.look() == ["a.log"]
+    assert finder.scan_all() == ["a.log"]
     (tmp_path / "a.log").unlink()
-    assert finder.look() == []
+    assert finder.scan_all() == []
 
 
 def test_a_path_may_come_later_go_and_return(tmp_path: Path) -> None:
     """A path that is not there is waited for, as a directory or as a file."""
     root = tmp_path / "runs"
-    finder = Finder(root)
-    assert finder.look() == []
+    finder = DiscoveryHarness(root)
+    assert finder.scan_all() == []
     assert finder.discovery.problems == {}
     make(root / "a.log")
-    assert finder.look() == ["a.log"]
+    assert finder.scan_all() == ["a.log"]
     (root / "a.log").unlink()
     root.rmdir()
-    assert finder.look() == []
+    assert finder.scan_all() == []
     root.touch()
-    assert finder.look() == ["runs"]
+    assert finder.scan_all() == ["runs"]
     root.unlink()
     make(root / "b.log")
-    assert finder.look() == ["b.log"]
+    assert finder.scan_all() == ["b.log"]
 
 
 def test_a_file_that_was_given_needs_no_name(tmp_path: Path) -> None:
     """A path that is a file is taken whatever its name is."""
     make(tmp_path / "output.2026")
-    finder = Finder(tmp_path / "output.2026")
-    (found,) = finder.discovery.look(1.0).found
-    assert (found.key, found.named) == ("output.2026", True)
+    finder = DiscoveryHarness(tmp_path / "output.2026")
+    (found,) = finder.discovery.scan(1.0).found
+    assert (found.key, found.is_explicit) == ("output.2026", True)
 
 
 def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     """A named pipe as PATH is a problem, not something to open."""
     os.mkfifo(tmp_path / "pipe")
-    finder = Finder(tmp_path / "pipe")
-    assert finder.look() == []
+    finder = DiscoveryHarness(tmp_path / "pipe")
+    assert finder.scan_all() == []
     assert finder.discovery.problems == {str(tmp_path / "pipe"): "is not a regular file"}
 
 
@@ -118,7 +118,7 @@ def test_special_files_with_the_name_of_a_log_are_passed_over(tmp_path: Path) ->
     """Named pipes and links to devices are no logs."""
     os.mkfifo(tmp_path / "pipe.log")
     (tmp_path / "null.log").symlink_to("/dev/null")
-    assert Finder(tmp_path).look() == []
+    assert DiscoveryHarness(tmp_path).scan_all() == []
 
 
 def test_paths_inside_one_another_are_seen_once(tmp_path: Path) -> None:
@@ -126,32 +126,32 @@ def test_paths_inside_one_another_are_seen_once(tmp_path: Path) -> None:
     make(tmp_path / "runs/a/x.log")
     (tmp_path / "link").symlink_to(tmp_path / "runs")
     roots = [tmp_path / "runs", tmp_path / "runs", tmp_path / "link", tmp_path / "runs/a"]
-    assert Finder(*roots).look() == ["a/x.log"]
+    assert DiscoveryHarness(*roots).scan_all() == ["a/x.log"]
 
 
 def test_tools_folders_are_not_entered_unless_given(tmp_path: Path) -> None:
     """Version control, environments and caches hold no runs; a PATH is looked into all the same."""
     make(tmp_path / ".git/a.log", tmp_path / "node_modules/x/b.log", tmp_path / ".cache/t/c.log")
-    assert Finder(tmp_path).look() == []
-    assert Finder(tmp_path, tmp_path / ".cache/t").look() == ["c.log"]
+    assert DiscoveryHarness(tmp_path).scan_all() == []
+    assert DiscoveryHarness(tmp_path, tmp_path / ".cache/t").scan_all() == ["c.log"]
 
 
 def test_depth_is_bounded(tmp_path: Path) -> None:
     """Deeper than asked for is not looked at."""
     make(tmp_path / "1/2/a.log", tmp_path / "1/2/3/b.log")
-    assert Finder(tmp_path, max_depth=2).look() == ["1/2/a.log"]
+    assert DiscoveryHarness(tmp_path, max_depth=2).scan_all() == ["1/2/a.log"]
 
 
 def test_a_link_beside_its_target_is_followed_once(tmp_path: Path) -> None:
     """`latest-run` leads to a directory that is seen anyway: its logs keep their own place."""
     make(tmp_path / "run-1/a.log")
     (tmp_path / "latest-run").symlink_to("run-1")
-    finder = Finder(tmp_path)
-    assert finder.look() == ["run-1/a.log"]
+    finder = DiscoveryHarness(tmp_path)
+    assert finder.scan_all() == ["run-1/a.log"]
     make(tmp_path / "run-2/a.log")
     (tmp_path / "latest-run").unlink()
     (tmp_path / "latest-run").symlink_to("run-2")
-    assert finder.look() == ["run-1/a.log", "run-2/a.log"]
+    assert finder.scan_all() == ["run-1/a.log", "run-2/a.log"]
 
 
 def test_a_link_out_of_the_tree_is_followed(tmp_path: Path) -> None:
@@ -161,13 +161,13 @@ def test_a_link_out_of_the_tree_is_followed(tmp_path: Path) -> None:
     root.mkdir()
     link = root / "current"
     link.symlink_to(tmp_path / "far/one")
-    finder = Finder(root)
-    assert finder.look() == ["current/a.log"]
+    finder = DiscoveryHarness(root)
+    assert finder.scan_all() == ["current/a.log"]
     link.unlink()
     link.symlink_to(tmp_path / "far/two")
-    assert finder.look() == ["current/b.log"]
+    assert finder.scan_all() == ["current/b.log"]
     link.unlink()
-    assert finder.look() == []
+    assert finder.scan_all() == []
 
 
 def test_two_links_to_one_place_are_one(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_two_links_to_one_place_are_one(tmp_path: Path) -> None:
     root.mkdir()
     for name in ("one", "two"):
         (root / name).symlink_to(tmp_path / "far")
-    assert len(Finder(root).look()) == 1
+    assert len(DiscoveryHarness(root).scan_all()) == 1
 
 
 def test_linked_files(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_linked_files(tmp_path: Path) -> None:
     (tmp_path / "runs/far.log").symlink_to(tmp_path / "far/x.txt")
     (tmp_path / "runs/latest.log").symlink_to("a.log")
     (tmp_path / "runs/broken.log").symlink_to("nowhere")
-    assert Finder(tmp_path / "runs").look() == ["a.log", "far.log"]
+    assert DiscoveryHarness(tmp_path / "runs").scan_all() == ["a.log", "far.log"]
 
 
 def test_loops_end(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_loops_end(tmp_path: Path) -> None:
     (tmp_path / "runs/loop").symlink_to("loop")
     (tmp_path / "runs/ping").symlink_to("pong")
     (tmp_path / "runs/pong").symlink_to("ping")
-    assert Finder(tmp_path / "runs").look() == ["a/x.log"]
+    assert DiscoveryHarness(tmp_path / "runs").scan_all() == ["a/x.log"]
 
 
 def test_a_path_that_is_a_link_follows_its_target(tmp_path: Path) -> None:
@@ -206,18 +206,18 @@ def test_a_path_that_is_a_link_follows_its_target(tmp_path: Path) -> None:
     age(tmp_path / "one", tmp_path / "two")
     link = tmp_path / "latest"
     link.symlink_to("one")
-    finder = Finder(link)
-    assert finder.look() == ["a.log"]
+    finder = DiscoveryHarness(link)
+    assert finder.scan_all() == ["a.log"]
     link.unlink()
     link.symlink_to("two")
-    assert finder.look() == ["b.log"]
+    assert finder.scan_all() == ["b.log"]
 
 
 @pytest.mark.parametrize("name", ["a\nb.log", "\x1b[31m.log", "\u202e.log", " .log", "é.log"])
 def test_any_name_is_a_name(tmp_path: Path, name: str) -> None:
     """Control characters, directions and spaces are kept as they are."""
     make(tmp_path / name / name)
-    assert Finder(tmp_path).look() == [f"{name}/{name}"]
+    assert DiscoveryHarness(tmp_path).scan_all() == [f"{name}/{name}"]
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff.log"
     with open(path, "wb"):
         pass
-    (key,) = Finder(tmp_path).look()
+    (key,) = DiscoveryHarness(tmp_path).scan_all()
     assert os.fsencode(key) == b"\xff.log"
 
 
@@ -250,12 +250,12 @@ def test_a_directory_without_permission_is_told_and_tried_again(
     """One closed directory hides nothing else, and is read once it is open."""
     make(tmp_path / "open/a.log", tmp_path / "shut/b.log")
     deny(tmp_path / "shut", 13)
-    finder = Finder(tmp_path)
-    assert finder.look() == ["open/a.log"]
+    finder = DiscoveryHarness(tmp_path)
+    assert finder.scan_all() == ["open/a.log"]
     problem = "cannot be read: permission denied"
     assert finder.discovery.problems == {str(tmp_path / "shut"): problem}
     deny(tmp_path / "shut", 0)
-    assert finder.look() == ["open/a.log", "shut/b.log"]
+    assert finder.scan_all() == ["open/a.log", "shut/b.log"]
     assert finder.discovery.problems == {}
 
 
@@ -264,14 +264,14 @@ def test_what_is_away_for_a_moment_is_not_gone(
 ) -> None:
     """A stale network mount keeps its runs, with a word about it."""
     make(tmp_path / "a/x.log")
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     make(tmp_path / "a/y.log")
     deny(tmp_path / "a", 116)
-    assert finder.look() == ["a/x.log"]
+    assert finder.scan_all() == ["a/x.log"]
     assert "stale" in finder.discovery.problems[str(tmp_path / "a")]
     deny(tmp_path / "a", 0)
-    assert finder.look() == ["a/x.log", "a/y.log"]
+    assert finder.scan_all() == ["a/x.log", "a/y.log"]
 
 
 def test_a_directory_is_listed_again_only_when_it_changed(
@@ -290,37 +290,37 @@ def test_a_directory_is_listed_again_only_when_it_changed(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", scan)
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     assert len(listed) == 21
     listed.clear()
     for _ in range(10):
-        finder.look()
+        finder.scan_all()
     assert listed == []
     make(folders[3] / "a.log")
-    assert finder.look() == ["d3/a.log"]
+    assert finder.scan_all() == ["d3/a.log"]
     assert set(listed) == {str(folders[3])}
 
 
 def test_a_change_within_the_grain_of_the_clock_is_seen(tmp_path: Path) -> None:
     """A directory whose time stamp is young is listed again even if the stamp stays."""
     make(tmp_path / "a.log")
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     stamp = tmp_path.stat()
     make(tmp_path / "b.log")
     os.utime(tmp_path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert finder.look() == ["a.log", "b.log"]
+    assert finder.scan_all() == ["a.log", "b.log"]
 
 
 def test_time_stamps_of_the_future_do_no_harm(tmp_path: Path) -> None:
     """A writer's clock may be ahead."""
     make(tmp_path / "a/x.log")
     os.utime(tmp_path / "a", (4e9, 4e9))
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     make(tmp_path / "a/y.log")
-    assert finder.look() == ["a/x.log", "a/y.log"]
+    assert finder.scan_all() == ["a/x.log", "a/y.log"]
 
 
 def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
@@ -329,31 +329,34 @@ def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
     """What took long to list is left alone for long, hints or not, and is not forgotten."""
     seconds = iter(range(1_000_000))
     monkeypatch.setattr("ppo_top.files.discovery.time.thread_time", lambda: next(seconds))
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     make(tmp_path / "a.log")
-    assert finder.look(hints=[str(tmp_path)]) == []
+    assert finder.scan_all(hints=[str(tmp_path)]) == []
     finder.clock.now += 50
-    assert finder.look() == ["a.log"]
+    assert finder.scan_all() == ["a.log"]
 
 
 def test_a_hint_is_looked_at_without_a_round(tmp_path: Path) -> None:
     """A directory in which something happened is listed at once."""
     make(tmp_path / "a/x.log")
-    finder = Finder(tmp_path)
-    finder.look()
+    finder = DiscoveryHarness(tmp_path)
+    finder.scan_all()
     make(tmp_path / "a/y.log")
-    assert finder.look(round_=False) == ["a/x.log"]
-    assert finder.look(round_=False, hints=[str(tmp_path / "a")]) == ["a/x.log", "a/y.log"]
+    assert finder.scan_all(recheck_known=False) == ["a/x.log"]
+    assert finder.scan_all(recheck_known=False, hints=[str(tmp_path / "a")]) == [
+        "a/x.log",
+        "a/y.log",
+    ]
 
 
 def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
     """A large tree is seen in slices, and nothing of it twice."""
     make(*(tmp_path / f"{number}/a.log" for number in range(30)))
-    discovery = Discovery([tmp_path], LOG)
+    discovery = Discovery([tmp_path], LOG_NAME)
     found, looks, more = [], 0, True
     while more:
-        look = discovery.look(0.0, round_=not looks)
+        look = discovery.scan(0.0, recheck_known=not looks)
         found += [each.key for each in look.found]
         looks, more = looks + 1, look.more
     assert looks > 10
@@ -363,37 +366,37 @@ def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
 def test_no_format_wants_what_is_never_a_log() -> None:
     """The short list of endings that are passed over contradicts no format."""
     stems = ("x", "progress", "log", "trainer_state", "config", "train_log", "result")
-    wanted = wanted_names()
-    for suffix in NEVER:
+    wanted = file_name_pattern()
+    for suffix in NON_LOG_SUFFIXES:
         assert not any(wanted.search(f"{stem}.{suffix}") for stem in stems)
 
 
 @pytest.mark.parametrize("name", ["console.py", "console.php", "stdout.h", "console_util.test.js"])
 def test_code_is_no_log(name: str) -> None:
     """Projects hold code that is named like a console's output."""
-    assert not wanted_names().search(name)
+    assert not file_name_pattern().search(name)
 
 
 @pytest.mark.parametrize("name", ["console", "console.log", "stdout.node-1", "nohup.out"])
 def test_output_needs_no_ending(name: str) -> None:
     """What launchers call it is enough."""
-    assert wanted_names().search(name)
+    assert file_name_pattern().search(name)
 
 
 def test_a_host_may_be_named_like_an_ending(tmp_path: Path) -> None:
     """tensorboardX ends the name of an event file with the host, say in Portugal."""
     make(tmp_path / "events.out.tfevents.1700000000.node.pt")
-    discovery = Discovery([tmp_path], wanted_names())
-    assert len(discovery.look(1.0).found) == 1
+    discovery = Discovery([tmp_path], file_name_pattern())
+    assert len(discovery.scan(1.0).found) == 1
 
 
 def test_too_many_directories_are_left_out_with_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory is bounded when someone watches the root of a machine."""
-    monkeypatch.setattr("ppo_top.files.directory_tree.MOST_FOLDERS", 5)
+    monkeypatch.setattr("ppo_top.files.directory_tree.MAX_DIRECTORIES", 5)
     make(*(tmp_path / f"{number}/a.log" for number in range(30)))
-    finder = Finder(tmp_path)
-    assert len(finder.look()) == 4
+    finder = DiscoveryHarness(tmp_path)
+    assert len(finder.scan_all()) == 4
     words = "more than 5 directories: not all are seen"
     assert finder.discovery.problems == {f"{tmp_path}/*": words}

@@ -15,10 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.follower import Follower
-from ppo_top.model import Batch, Columns, Problem
-from ppo_top.parsers import formats, wanted_names
+from ppo_top.model import Batch, PointColumns, Problem
+from ppo_top.parsers import file_name_pattern, formats
 from ppo_top.parsers.base import Format
-from tests.support.number_log import FORMAT, NUMBERS, GrowingFile, Reader, claim
+from tests.support.number_log import (
+    FORMAT,
+    NUMBER_FILE_NAMES,
+    FollowerHarness,
+    GrowingFile,
+    detect_number_format,
+)
 
 
 @pytest.fixture
@@ -30,166 +36,170 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def reader(runs: Path) -> Iterator[Reader]:
+def reader(runs: Path) -> Iterator[FollowerHarness]:
     """A follower of that directory, on a clock of its own."""
-    reader = Reader(runs)
+    reader = FollowerHarness(runs)
     yield reader
     reader.follower.close()
 
 
-def test_points_come_as_they_are_written(runs: Path, reader: Reader) -> None:
+def test_points_come_as_they_are_written(runs: Path, reader: FollowerHarness) -> None:
     """A half-written line waits for its rest."""
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n2\n3")
-    assert reader.look() == {"a/x.num": [1, 2]}
+    assert reader.poll_all() == {"a/x.num": [1, 2]}
     log.write("4\n")
-    assert reader.look() == {"a/x.num": [1, 2, 34]}
+    assert reader.poll_all() == {"a/x.num": [1, 2, 34]}
     log.close()
 
 
-def test_a_gain_says_what_the_file_is(runs: Path, reader: Reader) -> None:
+def test_a_gain_says_what_the_file_is(runs: Path, reader: FollowerHarness) -> None:
     """Source, size and time of the last write come with the points."""
     (runs / "x.num").write_text("1\n")
     os.utime(runs / "x.num", (5, 7))
-    reader.look()
-    (gain,) = reader.gains
+    reader.poll_all()
+    (gain,) = reader.updates
     assert (gain.source.key, gain.source.path, gain.source.root) == ("x.num", runs / "x.num", runs)
     assert (gain.source.format, gain.size, gain.mtime, gain.reset) == (FORMAT, 2, 7.0, False)
 
 
 @pytest.mark.parametrize("how", ["replace", "recreate"])
-def test_a_file_that_begins_again_voids_what_was_read(runs: Path, reader: Reader, how: str) -> None:
+def test_a_file_that_begins_again_voids_what_was_read(
+    runs: Path, reader: FollowerHarness, how: str
+) -> None:
     """Replaced, or deleted and made again between two looks."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n2\n")
-    reader.look()
+    reader.poll_all()
     getattr(log, how)("7\n8\n9\n")
-    assert reader.look() == {"x.num": [7, 8, 9]}
+    assert reader.poll_all() == {"x.num": [7, 8, 9]}
     assert reader.resets == 1
     log.close()
 
 
-def test_half_a_line_of_the_old_file_is_forgotten(runs: Path, reader: Reader) -> None:
+def test_half_a_line_of_the_old_file_is_forgotten(runs: Path, reader: FollowerHarness) -> None:
     """The unfinished end of what was cut is no beginning of what follows."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n99")
-    reader.look()
+    reader.poll_all()
     log.truncate()
     log.write("5\n")
-    assert reader.look() == {"x.num": [5]}
+    assert reader.poll_all() == {"x.num": [5]}
     log.close()
 
 
-def test_rotation_loses_nothing(runs: Path, reader: Reader) -> None:
+def test_rotation_loses_nothing(runs: Path, reader: FollowerHarness) -> None:
     """The renamed file is a source of its own; the new one begins again."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n2\n")
-    reader.look()
+    reader.poll_all()
     log.write("3\n")
     log.rotate("x.1.num")
     log.write("4\n")
-    assert reader.look() == {"x.num": [4], "x.1.num": [1, 2, 3]}
+    assert reader.poll_all() == {"x.num": [4], "x.1.num": [1, 2, 3]}
     log.close()
 
 
-def test_what_is_deleted_is_gone(runs: Path, reader: Reader) -> None:
+def test_what_is_deleted_is_gone(runs: Path, reader: FollowerHarness) -> None:
     """And what is made again under the same name is new."""
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n")
-    reader.look()
+    reader.poll_all()
     log.path.unlink()
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     log.path.write_text("2\n")
-    assert reader.look() == {"a/x.num": [2]}
+    assert reader.poll_all() == {"a/x.num": [2]}
     assert reader.resets == 1  # who kept the old points must not add these to them
     log.close()
 
 
-def test_a_deleted_and_restored_directory_is_followed(runs: Path, reader: Reader) -> None:
+def test_a_deleted_and_restored_directory_is_followed(runs: Path, reader: FollowerHarness) -> None:
     """The path itself may go and return."""
     (runs / "x.num").write_text("1\n")
-    reader.look()
+    reader.poll_all()
     (runs / "x.num").unlink()
     runs.rmdir()
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     runs.mkdir()
     (runs / "x.num").write_text("2\n")
-    assert reader.look() == {"x.num": [2]}
+    assert reader.poll_all() == {"x.num": [2]}
 
 
-def test_an_empty_file_waits_for_its_format(runs: Path, reader: Reader) -> None:
+def test_an_empty_file_waits_for_its_format(runs: Path, reader: FollowerHarness) -> None:
     """Without a byte nobody can tell; the answer comes with the first ones."""
     log = GrowingFile(runs / "x.num")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     log.write("1\n")
-    assert reader.look() == {"x.num": [1]}
+    assert reader.poll_all() == {"x.num": [1]}
     log.close()
 
 
 def test_a_file_that_no_format_reads_costs_one_look(
-    runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+    runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A refused file is not read again, and no format is asked again because it grew."""
     refused = GrowingFile(runs / "x.num")
     refused.write("# no log\n")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     opened = []
     monkeypatch.setattr(os, "open", lambda path, *_: opened.append(path))
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     assert opened == []
     monkeypatch.undo()
     asked = []
     monkeypatch.setattr(
-        "ppo_top.files.log_reader.FileFeed.take", lambda feed, *_: asked.append(feed)
+        "ppo_top.files.log_reader.LogReader.read_update", lambda feed, *_: asked.append(feed)
     )
     refused.write("# still none\n1\n")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     assert asked == []
     refused.close()
 
 
 @pytest.mark.parametrize("how", ["recreate", "replace", "in place"])
 def test_a_refused_file_that_begins_anew_is_looked_at_again(
-    runs: Path, reader: Reader, how: str
+    runs: Path, reader: FollowerHarness, how: str
 ) -> None:
     """`python train.py > train.log` once more, where something else was: another log."""
     file = GrowingFile(runs / "x.num")
     file.write("# no log\n")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     if how == "in place":  # and longer than before when it is next looked at
         file.truncate()
         file.write("1\n2\n3\n4\n5\n6\n7\n8\n")
     else:
         getattr(file, how)("1\n2\n3\n4\n5\n6\n7\n8\n")
-    assert reader.look() == {"x.num": [1, 2, 3, 4, 5, 6, 7, 8]}
+    assert reader.poll_all() == {"x.num": [1, 2, 3, 4, 5, 6, 7, 8]}
     file.write("9\n")
-    assert reader.look()["x.num"][-1] == 9
+    assert reader.poll_all()["x.num"][-1] == 9
     file.close()
 
 
 def test_a_refused_file_that_is_away_for_a_moment_stays_refused(
-    runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+    runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be looked at is not for that reason another file."""
     (runs / "x.num").write_text("# no log\n")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     begun = []
     with monkeypatch.context() as away:
-        away.setattr("ppo_top.files.tail.Tail.changed", lambda tail: False)
-        away.setattr("ppo_top.files.log_reader.FileFeed.take", lambda feed, *_: begun.append(feed))
-        assert reader.look() == {}
-    assert reader.look() == {}
+        away.setattr("ppo_top.files.tail.Tail.has_changed", lambda tail: False)
+        away.setattr(
+            "ppo_top.files.log_reader.LogReader.read_update", lambda feed, *_: begun.append(feed)
+        )
+        assert reader.poll_all() == {}
+    assert reader.poll_all() == {}
     assert begun == []
 
 
-def test_many_refused_files_are_looked_at_in_turn(runs: Path, reader: Reader) -> None:
+def test_many_refused_files_are_looked_at_in_turn(runs: Path, reader: FollowerHarness) -> None:
     """All of a thousand are asked within some rounds, none is forgotten."""
     for number in range(1000):
         (runs / f"{number}.num").write_text("# no log\n")
-    assert reader.look() == {}
+    assert reader.poll_all() == {}
     (runs / "500.num").write_text("1\n2\n3\n4\n5\n")
     for _ in range(20):
-        reader.look()
+        reader.poll_all()
     assert reader.values == {"500.num": [1, 2, 3, 4, 5]}
 
 
@@ -202,10 +212,10 @@ def test_a_late_decision(runs: Path) -> None:
     for pages, known in ((20_000, True), (100_000, False)):
         path = runs / "x.num"
         path.write_text("-\n" * (pages // 2) + "7\n")
-        follower = Follower([runs], claim=late, names=NUMBERS)
+        follower = Follower([runs], detector=late, name_pattern=NUMBER_FILE_NAMES)
         gains = []
-        while (slice_ := follower.poll()).more or slice_.gains:
-            gains += slice_.gains
+        while (slice_ := follower.poll()).more or slice_.updates:
+            gains += slice_.updates
         assert bool(gains) is known
         follower.close()
 
@@ -218,8 +228,8 @@ def test_a_named_file_is_taken_at_its_word(tmp_path: Path) -> None:
     def console(name: str, head: bytes) -> Format | bool:
         return FORMAT if name.endswith(".log") else False
 
-    follower = Follower([path], claim=console, names=NUMBERS)
-    (gain,) = follower.poll().gains
+    follower = Follower([path], detector=console, name_pattern=NUMBER_FILE_NAMES)
+    (gain,) = follower.poll().updates
     assert gain.source.key == "output.2026"
     follower.close()
 
@@ -228,82 +238,82 @@ def test_a_given_file_that_is_no_log_is_told(tmp_path: Path) -> None:
     """Silence would look like an empty log."""
     path = tmp_path / "model.num"
     path.write_text("# weights")
-    reader = Reader(path)
-    assert reader.look() == {}
+    reader = FollowerHarness(path)
+    assert reader.poll_all() == {}
     assert reader.follower.problems == [f"{path} is not a log that is known here"]
     reader.follower.close()
 
 
-def test_a_defect_of_a_reader_ends_one_source_only(runs: Path, reader: Reader) -> None:
+def test_a_defect_of_a_reader_ends_one_source_only(runs: Path, reader: FollowerHarness) -> None:
     """The fault is told with its place, the other logs go on, and a new file is a new chance."""
     bad, good = GrowingFile(runs / "bad.num"), GrowingFile(runs / "good.num")
     bad.write("1\n")
     good.write("1\n")
-    reader.look()
+    reader.poll_all()
     bad.write("boom\n2\n")
     good.write("2\n")
-    assert reader.look() == {"bad.num": [1], "good.num": [1, 2]}
+    assert reader.poll_all() == {"bad.num": [1], "good.num": [1, 2]}
     (problem,) = reader.problems
     assert problem.startswith("its reader failed: RuntimeError('a defect in a reader')")
     bad.write("3\n")
-    assert reader.look()["bad.num"] == [1]
+    assert reader.poll_all()["bad.num"] == [1]
     bad.replace("4\n")
-    assert reader.look()["bad.num"] == [4]
+    assert reader.poll_all()["bad.num"] == [4]
     bad.close()
     good.close()
 
 
-def test_a_slice_is_bounded_by_points(runs: Path, reader: Reader) -> None:
+def test_a_slice_is_bounded_by_points(runs: Path, reader: FollowerHarness) -> None:
     """A large backlog comes in slices and says how far it is."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n" * 100)
     slice_ = reader.follower.poll(limit=250)
-    count = sum(len(points) for gain in slice_.gains for points in gain.batch.points)
+    count = sum(len(points) for gain in slice_.updates for points in gain.batch.points)
     assert 250 <= count < 400
     assert slice_.more
     assert (slice_.read_bytes, slice_.total_bytes) == (2 * count, 2000)
 
 
-def test_a_slice_is_bounded_by_time(runs: Path, reader: Reader) -> None:
+def test_a_slice_is_bounded_by_time(runs: Path, reader: FollowerHarness) -> None:
     """With no time at all one piece is read all the same, so that every poll gets somewhere."""
     for number in range(5):
         (runs / f"{number}.num").write_text("1\n")
-    while not reader.follower.poll(budget=0.0).gains:
+    while not reader.follower.poll(budget=0.0).updates:
         reader.clock.now += 1
-    assert len(reader.follower.poll(budget=0.0).gains) == 1
+    assert len(reader.follower.poll(budget=0.0).updates) == 1
 
 
-def test_the_newest_come_first(runs: Path, reader: Reader) -> None:
+def test_the_newest_come_first(runs: Path, reader: FollowerHarness) -> None:
     """What was written last is what is on the screen."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n")
         os.utime(runs / f"{number}.num", (number, number))
-    reader.look()
-    keys = [gain.source.key for gain in reader.gains]
+    reader.poll_all()
+    keys = [gain.source.key for gain in reader.updates]
     assert keys == [f"{number}.num" for number in reversed(range(10))]
 
 
-def test_what_is_in_focus_comes_before_all(runs: Path, reader: Reader) -> None:
+def test_what_is_in_focus_comes_before_all(runs: Path, reader: FollowerHarness) -> None:
     """The run on the screen does not wait for a backlog."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n" * 10)
         os.utime(runs / f"{number}.num", (number, number))
     reader.follower.poll(limit=1)
     reader.follower.focus(["3.num"])
-    (gain,) = reader.follower.poll(limit=1).gains
+    (gain,) = reader.follower.poll(limit=1).updates
     assert gain.source.key == "3.num"
 
 
 def test_a_small_log_does_not_wait_for_a_large_one(
-    runs: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+    runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sources take turns, piece by piece."""
-    monkeypatch.setattr("ppo_top.files.follower.fit", lambda *_: None)
+    monkeypatch.setattr("ppo_top.files.follower.adapt_piece_size", lambda *_: None)
     (runs / "large.num").write_text("1\n" * 2_000_000)
     os.utime(runs / "large.num", (9e9, 9e9))
     (runs / "small.num").write_text("1\n")
-    reader.look()
-    order = [gain.source.key for gain in reader.gains]
+    reader.poll_all()
+    order = [gain.source.key for gain in reader.updates]
     assert order.index("small.num") == 1
     assert len(order) > 4
 
@@ -313,62 +323,62 @@ def test_equal_paths_below_two_given_paths_have_two_keys(tmp_path: Path) -> None
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.num").write_text("1\n")
-    reader = Reader(tmp_path / "old", tmp_path / "new")
-    assert set(reader.look()) == {"x.num", f"{tmp_path}/new/x.num"}
+    reader = FollowerHarness(tmp_path / "old", tmp_path / "new")
+    assert set(reader.poll_all()) == {"x.num", f"{tmp_path}/new/x.num"}
     reader.follower.close()
 
 
 def test_events_only_shorten_the_wait(runs: Path) -> None:
     """With watching a write is seen at once, and new directories by themselves."""
-    reader = Reader(runs, clock=time.monotonic)
+    reader = FollowerHarness(runs, clock=time.monotonic)
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n")
-    assert reader.until(lambda: reader.values == {"a/x.num": [1]})
-    assert reader.until(lambda: "2 directories" in reader.follower.watching)
+    assert reader.poll_until(lambda: reader.values == {"a/x.num": [1]})
+    assert reader.poll_until(lambda: "2 directories" in reader.follower.watch_status)
     log.write("2\n")
-    assert reader.until(lambda: reader.values == {"a/x.num": [1, 2]})
+    assert reader.poll_until(lambda: reader.values == {"a/x.num": [1, 2]})
     (runs / "b/c/d").mkdir(parents=True)
     (runs / "b/c/d/y.num").write_text("5\n")
-    assert reader.until(lambda: reader.values.get("b/c/d/y.num") == [5])
+    assert reader.poll_until(lambda: reader.values.get("b/c/d/y.num") == [5])
     reader.follower.close()
     log.close()
 
 
 def test_without_any_event_nothing_is_missed(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep finds growth, new files and deletions on a silent file system."""
-    monkeypatch.setattr("ppo_top.files.watcher.Watcher.happened", lambda *_, **__: None)
-    reader = Reader(runs, clock=time.monotonic)
+    monkeypatch.setattr("ppo_top.files.watcher.Watcher.record_event", lambda *_, **__: None)
+    reader = FollowerHarness(runs, clock=time.monotonic)
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n")
-    assert reader.until(lambda: reader.values == {"a/x.num": [1]})
+    assert reader.poll_until(lambda: reader.values == {"a/x.num": [1]})
     log.write("2\n")
-    assert reader.until(lambda: reader.values == {"a/x.num": [1, 2]})
+    assert reader.poll_until(lambda: reader.values == {"a/x.num": [1, 2]})
     log.path.unlink()
-    assert reader.until(lambda: reader.values == {})
+    assert reader.poll_until(lambda: reader.values == {})
     reader.follower.close()
     log.close()
 
 
-def test_old_logs_are_looked_at_in_turn(runs: Path, reader: Reader) -> None:
+def test_old_logs_are_looked_at_in_turn(runs: Path, reader: FollowerHarness) -> None:
     """A log that was silent for a day is found alive within some sweeps, all of them cheap."""
     for number in range(300):
         (runs / f"{number}.num").write_text("1\n")
         os.utime(runs / f"{number}.num", (1e9, 1e9))
-    reader.look()
+    reader.poll_all()
     with open(runs / "7.num", "a") as log:
         log.write("2\n")
     looks = 0
-    while reader.look(2.0)["7.num"] == [1]:
+    while reader.poll_all(2.0)["7.num"] == [1]:
         looks += 1
         assert looks <= 16
 
 
-def test_a_wait_ends_by_a_call_from_any_thread(reader: Reader) -> None:
+def test_a_wait_ends_by_a_call_from_any_thread(reader: FollowerHarness) -> None:
     """The screen can hurry the reader, for instance to close."""
-    reader.look()
+    reader.poll_all()
     timer = threading.Timer(0.05, reader.follower.wake)
     timer.start()
-    reader.follower._due = reader.clock() + 60
+    reader.follower._next_sweep = reader.clock() + 60
     assert reader.follower.wait(60)
     timer.join()
     assert not reader.follower.wait(0)
@@ -379,8 +389,8 @@ def test_closing_leaves_nothing_behind(runs: Path) -> None:
     (runs / "x.num").write_text("1\n")
     threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
-        reader = Reader(runs)
-        reader.look()
+        reader = FollowerHarness(runs)
+        reader.poll_all()
         reader.follower.wait(0)
         assert threading.active_count() > threads
         reader.follower.close()
@@ -390,33 +400,35 @@ def test_closing_leaves_nothing_behind(runs: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
-def test_exact_points_can_be_had_again(runs: Path, reader: Reader) -> None:
+def test_exact_points_can_be_had_again(runs: Path, reader: FollowerHarness) -> None:
     """Who kept a summary only asks for a source once more, and gets it from its first byte."""
     for name in ("a", "b"):
         (runs / f"{name}.num").write_text("1\n2\n")
-    reader.look()
+    reader.poll_all()
     reader.values["a.num"] = []
-    reader.follower.again(["a.num"])
-    assert reader.look() == {"a.num": [1, 2], "b.num": [1, 2]}
+    reader.follower.reread(["a.num"])
+    assert reader.poll_all() == {"a.num": [1, 2], "b.num": [1, 2]}
     assert reader.resets == 1
 
 
-def test_reading_once_needs_no_watching(runs: Path, reader: Reader) -> None:
+def test_reading_once_needs_no_watching(runs: Path, reader: FollowerHarness) -> None:
     """A check of what is there starts no thread."""
     threads = threading.active_count()
     (runs / "x.num").write_text("1\n")
-    reader.look()
+    reader.poll_all()
     assert threading.active_count() == threads
 
 
-def test_the_end_of_a_log_that_was_never_written_is_told(runs: Path, reader: Reader) -> None:
+def test_the_end_of_a_log_that_was_never_written_is_told(
+    runs: Path, reader: FollowerHarness
+) -> None:
     """Zeros at the end are held back while they may be filled, and told in the end."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n")
     log.truncate(10_000)
-    assert reader.look() == {"x.num": [1]}
+    assert reader.poll_all() == {"x.num": [1]}
     assert reader.problems == []
-    reader.take(reader.follower.finish())
+    reader.apply(reader.follower.finish())
     assert reader.problems == ["9,998 zero bytes at the end: never written"]
     log.close()
 
@@ -427,7 +439,7 @@ def test_the_end_of_a_log_that_was_never_written_is_told(runs: Path, reader: Rea
 @pytest.fixture
 def consoles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers are the only console format."""
-    form = Format("numbers", NUMBERS, FORMAT.claims, parser=FORMAT.parser, console=True)
+    form = Format("numbers", NUMBER_FILE_NAMES, FORMAT.claims, parser=FORMAT.parser, console=True)
     monkeypatch.setattr("ppo_top.parsers.formats", lambda: (form,))
 
 
@@ -435,14 +447,14 @@ def test_a_pipe_is_read_as_it_comes(consoles: None) -> None:
     """The wait ends when bytes arrive, and the end of the pipe is seen."""
     reading, writing = os.pipe()
     with open(reading, "rb") as stream:
-        reader = Reader(stdin=stream)
+        reader = FollowerHarness(stdin=stream)
         os.write(writing, b"1\n2")
-        assert reader.until(lambda: not reader.follower.wait(0.2))
+        assert reader.poll_until(lambda: not reader.follower.wait(0.2))
         os.write(writing, b"2\n")
         os.close(writing)
-        assert reader.until(lambda: reader.look() == {"stdin": [1, 22]})
-        assert reader.until(lambda: not reader.follower.wait(0))
-        assert reader.gains[-1].source.key == "stdin"
+        assert reader.poll_until(lambda: reader.poll_all() == {"stdin": [1, 22]})
+        assert reader.poll_until(lambda: not reader.follower.wait(0))
+        assert reader.updates[-1].source.key == "stdin"
         assert not reader.follower.poll().more
         assert not reader.follower.wait(0)
         reader.follower.close()
@@ -452,17 +464,17 @@ def test_a_pipe_without_numbers_yet_does_not_block(consoles: None) -> None:
     """Nothing has come: nothing is told, and the poll returns."""
     reading, writing = os.pipe()
     with open(reading, "rb") as stream:
-        reader = Reader(stdin=stream)
-        assert reader.look() == {}
+        reader = FollowerHarness(stdin=stream)
+        assert reader.poll_all() == {}
         reader.follower.close()
     os.close(writing)
 
 
 def test_a_stream_in_memory_is_read_to_its_end(consoles: None) -> None:
     """Whatever gives bytes can be standard input."""
-    reader = Reader(stdin=BytesIO(b"1\n2\n" * 50_000))
-    assert len(reader.look()["stdin"]) == 100_000
-    reader.take(reader.follower.finish())
+    reader = FollowerHarness(stdin=BytesIO(b"1\n2\n" * 50_000))
+    assert len(reader.poll_all()["stdin"]) == 100_000
+    reader.apply(reader.follower.finish())
     assert len(reader.values["stdin"]) == 100_000
     reader.follower.close()
 
@@ -484,13 +496,13 @@ class NumberStore:
     def poll(self, limit: int) -> Batch:
         """The next numbers, at most `limit`."""
         values = [float(line) for line in self._path.read_text().split()]
-        columns = Columns()
+        columns = PointColumns()
         for value in values[self._count : self._count + limit]:
-            columns.add("x", self._count, float("nan"), value)
+            columns.add_point("x", self._count, float("nan"), value)
             self._count += 1
-        return Batch(points=columns.take())
+        return Batch(points=columns.pop_points())
 
-    def changed(self) -> bool:
+    def side_files_changed(self) -> bool:
         return False
 
     def close(self) -> None:
@@ -499,75 +511,75 @@ class NumberStore:
 
 
 @pytest.fixture
-def stores(runs: Path) -> Iterator[Reader]:
+def stores(runs: Path) -> Iterator[FollowerHarness]:
     """A follower to whom all files are stores."""
     NumberStore.opened = NumberStore.closed = 0
     form = Format("store", re.compile("db$"), lambda name, head: True, store=NumberStore)
-    reader = Reader(runs)
+    reader = FollowerHarness(runs)
     reader.follower.close()
     reader.follower = Follower(
         [runs],
-        claim=lambda name, head: form if head else None,
-        names=form.names,
+        detector=lambda name, head: form if head else None,
+        name_pattern=form.name_pattern,
         clock=reader.clock,
     )
     yield reader
     reader.follower.close()
 
 
-def test_a_store_is_asked_when_it_or_its_log_changed(runs: Path, stores: Reader) -> None:
+def test_a_store_is_asked_when_it_or_its_log_changed(runs: Path, stores: FollowerHarness) -> None:
     """New rows of an SQLite database are first in the write-ahead log beside it."""
     path, wal = runs / "x.db", runs / "x.db-wal"
     path.write_text("1\n2\n")
-    assert stores.look() == {"x.db": [1, 2]}
+    assert stores.poll_all() == {"x.db": [1, 2]}
     stamp = path.stat()
     path.write_text("1\n2\n3\n")
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     wal.touch()
-    assert stores.look() == {"x.db": [1, 2, 3]}
+    assert stores.poll_all() == {"x.db": [1, 2, 3]}
     assert NumberStore.opened == 1
 
 
-def test_a_large_store_comes_in_slices(runs: Path, stores: Reader) -> None:
+def test_a_large_store_comes_in_slices(runs: Path, stores: FollowerHarness) -> None:
     """A store is asked for no more than a slice can take."""
     (runs / "x.db").write_text("1\n" * 1000)
     slice_ = stores.follower.poll(limit=300)
-    assert sum(len(points) for gain in slice_.gains for points in gain.batch.points) == 300
+    assert sum(len(points) for gain in slice_.updates for points in gain.batch.points) == 300
     assert slice_.more
-    stores.take(slice_)
-    assert len(stores.look()["x.db"]) == 1000
+    stores.apply(slice_)
+    assert len(stores.poll_all()["x.db"]) == 1000
 
 
-def test_a_replaced_store_begins_again(runs: Path, stores: Reader) -> None:
+def test_a_replaced_store_begins_again(runs: Path, stores: FollowerHarness) -> None:
     """Another database under the old name is opened anew, and the old one let go."""
     (runs / "x.db").write_text("1\n")
-    stores.look()
+    stores.poll_all()
     (runs / "other").write_text("8\n9\n")
     (runs / "other").replace(runs / "x.db")
-    assert stores.look() == {"x.db": [8, 9]}
+    assert stores.poll_all() == {"x.db": [8, 9]}
     assert stores.resets == 1
     assert (NumberStore.opened, NumberStore.closed) == (2, 1)
 
 
-def test_a_store_can_be_had_again(runs: Path, stores: Reader) -> None:
+def test_a_store_can_be_had_again(runs: Path, stores: FollowerHarness) -> None:
     """Rereading opens the store anew."""
     (runs / "x.db").write_text("1\n2\n")
-    stores.look()
-    stores.follower.again(["x.db"])
-    assert stores.look() == {"x.db": [1, 2]}
+    stores.poll_all()
+    stores.follower.reread(["x.db"])
+    assert stores.poll_all() == {"x.db": [1, 2]}
     assert (stores.resets, NumberStore.opened, NumberStore.closed) == (1, 2, 1)
 
 
-def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: Reader) -> None:
+def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: FollowerHarness) -> None:
     """Its fault is told like that of any reader."""
     (runs / "x.db").write_text("1\n")
     (runs / "y.db").write_text("one\n")
-    assert stores.look() == {"x.db": [1], "y.db": []}
+    assert stores.poll_all() == {"x.db": [1], "y.db": []}
     assert "its reader failed: ValueError" in stores.problems[0]
 
 
 def test_a_store_that_never_comes_to_an_end_does_not_keep_the_reader(
-    runs: Path, stores: Reader, monkeypatch: pytest.MonkeyPatch
+    runs: Path, stores: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that answers for ever without a point is left alone until it changes."""
     (runs / "x.db").write_text("1\n")
@@ -601,19 +613,19 @@ def test_any_schedule_ends_as_one_whole_read(
     """Writers append, cut, replace and delete as they like between the looks: live equals check."""
     root = tmp_path_factory.mktemp("life")
     logs = {name: GrowingFile(root / name / "x.num") for name in "ab"}
-    live = Reader(root)
+    live = FollowerHarness(root)
     number = 0
     for action, name, count in [*life, ("look", "a", 0)]:
         lines = [f"{number + line}\n" for line in range(count)]
         number += count
         if action == "look":
-            live.look()
+            live.poll_all()
         elif action == "truncate":
             logs[name].truncate()
         else:
             getattr(logs[name], action)("".join(lines))
-    whole = Reader(root)
-    assert {key: kept for key, kept in live.values.items() if kept} == whole.look()
+    whole = FollowerHarness(root)
+    assert {key: kept for key, kept in live.values.items() if kept} == whole.poll_all()
     for log in logs.values():
         log.close()
     live.follower.close()
@@ -622,7 +634,9 @@ def test_any_schedule_ends_as_one_whole_read(
 
 def test_one_pattern_finds_what_each_format_wants() -> None:
     """The names of all formats together match what one of them does, and little else."""
-    wanted = wanted_names()
+    wanted = file_name_pattern()
     for name in ("progress.csv", "events.out.tfevents.1.h", "x.log", "model.pt", "LOG.TXT"):
-        assert bool(wanted.search(name)) == any(each.names.search(name) for each in formats())
-    assert claim("model.pt", b"") is False
+        assert bool(wanted.search(name)) == any(
+            each.name_pattern.search(name) for each in formats()
+        )
+    assert detect_number_format("model.pt", b"") is False

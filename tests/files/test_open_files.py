@@ -13,22 +13,24 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files import open_files as writers
-from ppo_top.files.open_files import Writers
+from ppo_top.files import open_files
+from ppo_top.files.open_files import OpenFiles
 from ppo_top.model import State
-from ppo_top.runs.load import load
+from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
-from ppo_top.views import liveness as state
-from ppo_top.views.liveness import Standing, standing
-from tests.support.growing_logs import DEMO
+from ppo_top.views import liveness
+from ppo_top.views.liveness import RunStatus, run_status
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
-HELD = "import sys; file = open(sys.argv[1], sys.argv[2]); print(flush=True); sys.stdin.read()"
+HOLD_OPEN_SCRIPT = (
+    "import sys; file = open(sys.argv[1], sys.argv[2]); print(flush=True); sys.stdin.read()"
+)
 
 
 @contextmanager
 def held(log: Path, mode: str = "a") -> Iterator[None]:
     """Another process has a file open."""
-    command = [sys.executable, "-c", HELD, str(log), mode]
+    command = [sys.executable, "-c", HOLD_OPEN_SCRIPT, str(log), mode]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
@@ -39,8 +41,10 @@ def held(log: Path, mode: str = "a") -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the tests run in, it is taken for a machine with a disk of its own."""
-    monkeypatch.setattr(writers, "ALL_PROCESSES", str(Path("/proc/self/ns/pid").readlink()))
-    monkeypatch.setattr(writers, "file_system", lambda path: "ext4")
+    monkeypatch.setattr(
+        open_files, "INITIAL_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink())
+    )
+    monkeypatch.setattr(open_files, "file_system_type", lambda path: "ext4")
 
 
 @pytest.fixture
@@ -56,10 +60,10 @@ def test_a_log_is_written_as_long_as_somebody_has_it_open(log: Path) -> None:
     link = log.with_name("latest.csv")
     link.symlink_to(log)
     with held(log):
-        assert not Writers().gone([log])
-        assert not Writers().gone([link])
-    assert Writers().gone([log])
-    assert Writers().gone([link])
+        assert not OpenFiles().has_no_writers([log])
+        assert not OpenFiles().has_no_writers([link])
+    assert OpenFiles().has_no_writers([log])
+    assert OpenFiles().has_no_writers([link])
 
 
 def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
@@ -68,37 +72,37 @@ def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
     elsewhere.parent.mkdir()
     elsewhere.hardlink_to(log)
     with held(elsewhere):
-        assert not Writers().gone([log])
+        assert not OpenFiles().has_no_writers([log])
     other = log.parent / "other" / log.name
     other.parent.mkdir()
     with held(other):
-        assert Writers().gone([log])
+        assert OpenFiles().has_no_writers([log])
 
 
 def test_of_several_logs_one_that_is_written_is_enough(log: Path) -> None:
     """A console ends in a file, the trainer has long closed its tables."""
     console = log.with_name("train.log")
     with held(console):
-        assert not Writers().gone([log, console])
-    assert Writers().gone([log, console])
+        assert not OpenFiles().has_no_writers([log, console])
+    assert OpenFiles().has_no_writers([log, console])
 
 
 def test_who_only_reads_writes_nothing(log: Path) -> None:
     """`tail -f` and this program do not keep a run alive."""
     with held(log, "r"):
-        assert Writers().gone([log])
+        assert OpenFiles().has_no_writers([log])
 
 
 def in_container(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(writers, "ALL_PROCESSES", "pid:[1]")
+    patch.setattr(open_files, "INITIAL_PID_NAMESPACE", "pid:[1]")
 
 
 def on_a_network(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(writers, "file_system", lambda path: "nfs4")
+    patch.setattr(open_files, "file_system_type", lambda path: "nfs4")
 
 
 def on_an_unknown_disk(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(writers, "file_system", lambda path: "")
+    patch.setattr(open_files, "file_system_type", lambda path: "")
 
 
 def of_somebody_else(patch: pytest.MonkeyPatch) -> None:
@@ -106,7 +110,7 @@ def of_somebody_else(patch: pytest.MonkeyPatch) -> None:
 
 
 def among_many(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(writers, "MOST_HANDLES", 2)
+    patch.setattr(open_files, "MAX_OPEN_FILES", 2)
 
 
 @pytest.mark.parametrize(
@@ -117,25 +121,25 @@ def test_nothing_is_said_where_not_all_is_seen(
 ) -> None:
     """A writer may be where this process cannot look."""
     where(monkeypatch)
-    assert not Writers().gone([log])
+    assert not OpenFiles().has_no_writers([log])
 
 
 def test_nothing_is_said_of_nothing(log: Path, tmp_path: Path) -> None:
     """No logs, a pipe, a log that is gone, a system without `/proc`."""
-    assert not Writers().gone([])
-    assert not Writers().gone([log, tmp_path / "stdin"])
-    assert not Writers(proc=str(tmp_path)).gone([log])
+    assert not OpenFiles().has_no_writers([])
+    assert not OpenFiles().has_no_writers([log, tmp_path / "stdin"])
+    assert not OpenFiles(proc=str(tmp_path)).has_no_writers([log])
 
 
 def test_one_look_serves_for_a_while(log: Path) -> None:
     """A thousand runs that rest cost one look at the processes."""
     now = [0.0]
-    every = Writers(clock=lambda: now[0])
-    assert every.gone([log])
+    every = OpenFiles(clock=lambda: now[0])
+    assert every.has_no_writers([log])
     with held(log):
-        assert every.gone([log])
+        assert every.has_no_writers([log])
         now[0] += 60.0
-        assert not every.gone([log])
+        assert not every.has_no_writers([log])
 
 
 @pytest.mark.parametrize("name", ["progress.csv", "0.monitor.csv", "stdout.log"])
@@ -144,17 +148,17 @@ def test_a_silent_run_stalls_only_while_somebody_writes_it(
 ) -> None:
     """Stable-Baselines3 says nothing at its end; nobody is alarmed by a run that is over."""
     now = [0.0]
-    monkeypatch.setattr(state, "WRITERS", Writers(clock=lambda: now[0]))
+    monkeypatch.setattr(liveness, "LOG_WRITERS", OpenFiles(clock=lambda: now[0]))
     log = tmp_path / "run" / name
     log.parent.mkdir()
-    shutil.copy(next(DEMO.glob(f"sb3_*/{name}")), log)
+    shutil.copy(next(DEMO_LOGS_FOLDER.glob(f"sb3_*/{name}")), log)
     os.utime(log, (1_760_000_000, 1_760_000_000))
-    session = load([tmp_path], Settings(), io.StringIO())
+    session = load_session([tmp_path], Settings(), io.StringIO())
     assert session is not None
     (run,) = session.runs.values()
     with held(log):
-        stood = standing(run, 1_760_000_600)
-        assert stood == Standing(State.STALLED, "nothing new for 10 min")
+        stood = run_status(run, 1_760_000_600)
+        assert stood == RunStatus(State.STALLED, "nothing new for 10 min")
     now[0] += 60.0
-    stood = standing(run, 1_760_000_600)
-    assert stood == Standing(State.ENDED, "nothing new for 10 min, no process has it open")
+    stood = run_status(run, 1_760_000_600)
+    assert stood == RunStatus(State.ENDED, "nothing new for 10 min, no process has it open")

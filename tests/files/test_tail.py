@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.files.tail import HOLE, LAST, Tail
+from ppo_top.files.tail import LAST_FINGERPRINT_BYTES, MIN_HOLE_BYTES, Tail
 from tests.support.number_log import GrowingFile
 
 
@@ -34,7 +34,7 @@ def all_of(tail: Tail, limit: int = 1 << 20) -> tuple[bytes, bool]:
     """Everything that is new, and whether reading began anew."""
     data, reset = b"", False
     while True:
-        piece = tail.read(limit)
+        piece = tail.read_new_bytes(limit)
         if piece.reset:
             data, reset = b"", True
         data += piece.data
@@ -48,9 +48,9 @@ def test_only_what_is_new_is_given(log: GrowingFile) -> None:
     log.write("one")
     assert all_of(tail) == (b"one", False)
     log.write("two")
-    assert tail.changed()
+    assert tail.has_changed()
     assert all_of(tail) == (b"two", False)
-    assert not tail.changed()
+    assert not tail.has_changed()
     assert all_of(tail) == (b"", False)
 
 
@@ -58,8 +58,8 @@ def test_pieces_are_bounded(log: GrowingFile) -> None:
     """A large file comes piece by piece, and says so."""
     tail = tail_of(log)
     log.write("abcdefgh")
-    assert tail.read(5) == (b"abcde", False, True)
-    assert tail.read(5) == (b"fgh", False, False)
+    assert tail.read_new_bytes(5) == (b"abcde", False, True)
+    assert tail.read_new_bytes(5) == (b"fgh", False, False)
 
 
 def test_a_file_that_was_cut_begins_again(log: GrowingFile) -> None:
@@ -90,7 +90,7 @@ def test_a_file_in_its_place_begins_again(log: GrowingFile) -> None:
     log.write("first\n")
     all_of(tail)
     log.replace("other\n")
-    assert tail.changed()
+    assert tail.has_changed()
     assert all_of(tail) == (b"other\n", True)
 
 
@@ -109,11 +109,11 @@ def test_deleted_and_made_again(log: GrowingFile) -> None:
     log.write("first\n")
     all_of(tail)
     log.path.unlink()
-    assert not tail.changed()
+    assert not tail.has_changed()
     assert all_of(tail) == (b"", False)
-    assert tail.trouble == ""
+    assert tail.problem == ""
     log.path.write_text("again\n")
-    assert tail.changed()
+    assert tail.has_changed()
     assert all_of(tail) == (b"again\n", True)
 
 
@@ -133,7 +133,7 @@ def test_a_rewritten_file_of_the_same_size_is_seen(log: GrowingFile) -> None:
     all_of(tail)
     log.write_at(3000, "loss 1.7")
     os.utime(log.path, (1, 2))
-    assert tail.changed()
+    assert tail.has_changed()
     data, reset = all_of(tail)
     assert reset and b"loss 1.7" in data
 
@@ -146,7 +146,7 @@ def test_a_touched_file_is_not_read_again(log: GrowingFile) -> None:
         all_of(tail)
         os.utime(log.path, (1, 2))
         assert all_of(tail) == (b"", False)
-        assert not tail.changed()
+        assert not tail.has_changed()
 
 
 def test_room_at_the_end_is_not_read_as_zeros(log: GrowingFile) -> None:
@@ -155,24 +155,24 @@ def test_room_at_the_end_is_not_read_as_zeros(log: GrowingFile) -> None:
     log.write("first\n")
     log.truncate(100_000)
     assert all_of(tail) == (b"first\n", False)
-    assert tail.zeros == 100_000 - 6
+    assert tail.trailing_zeros == 100_000 - 6
     log.write_at(6, "second\n")
     os.utime(log.path, (1, 2))
-    assert tail.changed()
+    assert tail.has_changed()
     assert all_of(tail) == (b"second\n", False)
 
 
 def test_written_zeros_at_the_end_wait_too(log: GrowingFile) -> None:
     """Zeros that were really written look the same, in pieces of any size."""
-    for limit in (1 << 20, HOLE, 5000):
+    for limit in (1 << 20, MIN_HOLE_BYTES, 5000):
         tail = tail_of(log)
         log.truncate()
-        log.write("first\n" + "\0" * 3 * HOLE)
+        log.write("first\n" + "\0" * 3 * MIN_HOLE_BYTES)
         assert all_of(tail, limit)[0].rstrip(b"\0") == b"first\n"
-        assert not tail.changed()
+        assert not tail.has_changed()
         log.write("second\n")
         assert all_of(tail, limit)[0].lstrip(b"\0") == b"second\n"
-        assert tail.offset == tail.size and tail.zeros == 0
+        assert tail.offset == tail.size and tail.trailing_zeros == 0
 
 
 def test_a_hole_between_data_is_part_of_the_log(log: GrowingFile) -> None:
@@ -192,7 +192,7 @@ def test_a_gap_that_is_filled_later_is_read(log: GrowingFile) -> None:
     assert all_of(tail)[0] == b"first\n" + bytes(4090) + b"last\n"
     log.write_at(6, "x" * 4089 + "\n")
     os.utime(log.path, (1, 2))
-    assert tail.changed()
+    assert tail.has_changed()
     assert all_of(tail) == (b"first\n" + b"x" * 4089 + b"\nlast\n", True)
     log.write("more\n")
     assert all_of(tail) == (b"more\n", False)
@@ -211,7 +211,7 @@ def test_a_huge_sparse_file_costs_nothing(log: GrowingFile) -> None:
     log.write("first\n")
     log.truncate(5 << 30)
     assert all_of(tail, 1 << 16) == (b"first\n", False)
-    assert tail.zeros == (5 << 30) - 6
+    assert tail.trailing_zeros == (5 << 30) - 6
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -221,10 +221,10 @@ def test_a_file_without_permission_is_named(log: GrowingFile) -> None:
     log.path.chmod(0)
     tail = tail_of(log)
     assert all_of(tail) == (b"", False)
-    assert tail.trouble == "cannot be read: permission denied"
+    assert tail.problem == "cannot be read: permission denied"
     log.path.chmod(0o600)
     assert all_of(tail) == (b"first\n", False)
-    assert tail.trouble == ""
+    assert tail.problem == ""
 
 
 def test_an_error_while_reading_is_told(log: GrowingFile, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,9 +237,9 @@ def test_an_error_while_reading_is_told(log: GrowingFile, monkeypatch: pytest.Mo
     tail = tail_of(log)
     with monkeypatch.context() as patch:
         patch.setattr(os, "pread", fail)
-        assert tail.read() == (b"", False, False)
-        assert tail.trouble == "cannot be read: input/output error"
-        assert tail.changed()
+        assert tail.read_new_bytes() == (b"", False, False)
+        assert tail.problem == "cannot be read: input/output error"
+        assert tail.has_changed()
     assert all_of(tail) == (b"first\n", False)
 
 
@@ -251,9 +251,9 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
         server.bind(str(door))
         for path in (fifo, door, Path("/dev/zero")):
             tail = Tail(str(path))
-            assert not tail.changed()
-            assert tail.read() == (b"", False, False)
-            assert tail.trouble == "is not a regular file"
+            assert not tail.has_changed()
+            assert tail.read_new_bytes() == (b"", False, False)
+            assert tail.problem == "is not a regular file"
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
@@ -267,18 +267,18 @@ def test_nothing_stays_open(log: GrowingFile) -> None:
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
-TEXT = st.text("ab\n", min_size=1, max_size=40)
-ACTIONS = st.one_of(
-    st.tuples(st.just("write"), TEXT),
+RANDOM_TEXT = st.text("ab\n", min_size=1, max_size=40)
+WRITER_ACTIONS = st.one_of(
+    st.tuples(st.just("write"), RANDOM_TEXT),
     st.tuples(st.just("truncate"), st.integers(0, 30)),
-    st.tuples(st.just("replace"), TEXT),
-    st.tuples(st.just("recreate"), TEXT),
+    st.tuples(st.just("replace"), RANDOM_TEXT),
+    st.tuples(st.just("recreate"), RANDOM_TEXT),
     st.tuples(st.just("look"), st.integers(1, 50)),
 )
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(ACTIONS, max_size=25), st.booleans())
+@given(st.lists(WRITER_ACTIONS, max_size=25), st.booleans())
 def test_any_life_of_a_file_ends_with_its_content(
     tmp_path_factory: pytest.TempPathFactory,
     actions: list[tuple[str, str | int]],
@@ -300,7 +300,7 @@ def test_any_life_of_a_file_ends_with_its_content(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.binary(min_size=1, max_size=3 * LAST), min_size=1, max_size=8))
+@given(st.lists(st.binary(min_size=1, max_size=3 * LAST_FINGERPRINT_BYTES), min_size=1, max_size=8))
 def test_appending_never_begins_again(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
 ) -> None:

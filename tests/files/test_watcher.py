@@ -11,128 +11,130 @@ from pathlib import Path
 import pytest
 from watchdog.observers import Observer
 
-from ppo_top.files.watcher import NETWORK, Hints, Watcher, file_system
+from ppo_top.files.watcher import NETWORK_FILE_SYSTEMS, Hints, Watcher, file_system_type
 
-LOCAL = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+LOCAL_MOUNT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 
 
-class Bell:
+class WakeSignal:
     """Something to be woken, and to wait on."""
 
     def __init__(self) -> None:
-        self.rung = threading.Event()
+        self.event = threading.Event()
 
     def __call__(self) -> None:
-        self.rung.set()
+        self.event.set()
 
 
 @pytest.fixture
-def bell() -> Bell:
+def bell() -> WakeSignal:
     """Rings when a watcher has a hint."""
-    return Bell()
+    return WakeSignal()
 
 
 @pytest.fixture
 def mounts(tmp_path: Path) -> Path:
     """A table of mounts that says that everything is local."""
     table = tmp_path / "mountinfo"
-    table.write_text(LOCAL)
+    table.write_text(LOCAL_MOUNT)
     return table
 
 
 @pytest.fixture
-def watcher(bell: Bell, mounts: Path) -> Iterator[Watcher]:
+def watcher(bell: WakeSignal, mounts: Path) -> Iterator[Watcher]:
     """A watcher, closed at the end."""
     watcher = Watcher(bell, mounts=mounts)
     yield watcher
     watcher.close()
 
 
-def hint(watcher: Watcher, bell: Bell) -> Hints:
+def hint(watcher: Watcher, bell: WakeSignal) -> Hints:
     """The hints after the bell has rung."""
-    assert bell.rung.wait(5)
-    bell.rung.clear()
-    return watcher.take()
+    assert bell.event.wait(5)
+    bell.event.clear()
+    return watcher.pop_hints()
 
 
-def test_growth_wakes(tmp_path: Path, watcher: Watcher, bell: Bell) -> None:
+def test_growth_wakes(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
     """Appending to a file names its directory."""
     runs = tmp_path / "runs"
     runs.mkdir()
     log = runs / "a.log"
     log.touch()
-    watcher.keep([str(runs)])
+    watcher.set_directories([str(runs)])
     log.write_text("1\n")
-    assert str(runs) in hint(watcher, bell).grew
-    assert watcher.words == "inotify on 1 directory"
+    assert str(runs) in hint(watcher, bell).written
+    assert watcher.summary == "inotify on 1 directory"
 
 
-def test_new_names_wake(tmp_path: Path, watcher: Watcher, bell: Bell) -> None:
+def test_new_names_wake(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
     """A new directory, a new file and a renamed one say that names changed."""
     runs = tmp_path / "runs"
     runs.mkdir()
-    watcher.keep([str(runs)])
+    watcher.set_directories([str(runs)])
     (runs / "ppo").mkdir()
-    assert hint(watcher, bell).named == {str(runs)}
+    assert hint(watcher, bell).renamed == {str(runs)}
     (runs / "a.log").touch()
-    assert hint(watcher, bell).named == {str(runs)}
+    assert hint(watcher, bell).renamed == {str(runs)}
 
 
 def test_a_path_that_is_a_link_is_watched_where_it_leads(
-    tmp_path: Path, watcher: Watcher, bell: Bell
+    tmp_path: Path, watcher: Watcher, bell: WakeSignal
 ) -> None:
     """`latest-run` itself never changes; its target does."""
     (tmp_path / "run-1").mkdir()
     link = tmp_path / "latest"
     link.symlink_to("run-1")
-    watcher.keep([str(link)])
+    watcher.set_directories([str(link)])
     (tmp_path / "run-1/a.log").touch()
-    assert hint(watcher, bell).named == {str(link)}
+    assert hint(watcher, bell).renamed == {str(link)}
 
 
-def test_what_is_not_wanted_any_more_is_left(tmp_path: Path, watcher: Watcher, bell: Bell) -> None:
+def test_what_is_not_wanted_any_more_is_left(
+    tmp_path: Path, watcher: Watcher, bell: WakeSignal
+) -> None:
     """Watches follow the runs that live."""
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
-    watcher.keep([str(one)])
-    watcher.keep([str(two)])
-    assert watcher.words == "inotify on 1 directory"
+    watcher.set_directories([str(one)])
+    watcher.set_directories([str(two)])
+    assert watcher.summary == "inotify on 1 directory"
     (one / "a").touch()
     (two / "a").touch()
     hints = hint(watcher, bell)
-    assert hints.grew == {str(two)}
+    assert hints.written == {str(two)}
 
 
 def test_a_directory_that_is_gone_is_passed_over(tmp_path: Path, watcher: Watcher) -> None:
     """It may vanish between the finding and the watching, or while it is watched."""
     there = tmp_path / "there"
     there.mkdir()
-    watcher.keep([str(tmp_path / "nowhere"), str(there)])
-    assert watcher.words == "inotify on 1 directory"
-    assert watcher.trouble == ""
+    watcher.set_directories([str(tmp_path / "nowhere"), str(there)])
+    assert watcher.summary == "inotify on 1 directory"
+    assert watcher.problem == ""
     there.rmdir()
-    watcher.keep([])
-    assert watcher.words == "sweeping"
+    watcher.set_directories([])
+    assert watcher.summary == "sweeping"
 
 
-def test_only_the_first_are_watched(tmp_path: Path, bell: Bell, mounts: Path) -> None:
+def test_only_the_first_are_watched(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None:
     """Each watch is a thread: a thousand runs do not make a thousand."""
     folders = [tmp_path / str(number) for number in range(9)]
     for folder in folders:
         folder.mkdir()
-    watcher = Watcher(bell, most=3, mounts=mounts)
-    watcher.keep(map(str, folders))
-    assert watcher.words == "inotify on 3 directories"
+    watcher = Watcher(bell, max_watches=3, mounts=mounts)
+    watcher.set_directories(map(str, folders))
+    assert watcher.summary == "inotify on 3 directories"
     watcher.close()
 
 
-def test_all_threads_end(tmp_path: Path, bell: Bell, mounts: Path) -> None:
+def test_all_threads_end(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None:
     """Closing leaves no thread and no descriptor behind."""
     threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
         watcher = Watcher(bell, mounts=mounts)
-        watcher.keep([str(tmp_path)])
+        watcher.set_directories([str(tmp_path)])
         assert threading.active_count() > threads
         watcher.close()
         watcher.close()
@@ -149,7 +151,7 @@ def test_all_threads_end(tmp_path: Path, bell: Bell, mounts: Path) -> None:
 )
 def test_out_of_watches(
     tmp_path: Path,
-    bell: Bell,
+    bell: WakeSignal,
     mounts: Path,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
@@ -169,16 +171,16 @@ def test_out_of_watches(
 
     monkeypatch.setattr(Observer, "schedule", limited)
     watcher = Watcher(bell, mounts=mounts)
-    watcher.keep(map(str, folders))
-    assert watcher.words == "inotify on 3 directories"
-    assert watcher.trouble == f"{words}: sweeping the others"
-    watcher.keep(map(str, folders[:3]))
-    assert watcher.trouble == ""
+    watcher.set_directories(map(str, folders))
+    assert watcher.summary == "inotify on 3 directories"
+    assert watcher.problem == f"{words}: sweeping the others"
+    watcher.set_directories(map(str, folders[:3]))
+    assert watcher.problem == ""
     watcher.close()
 
 
 def test_no_inotify_at_all(
-    tmp_path: Path, bell: Bell, mounts: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, bell: WakeSignal, mounts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where not even the observer starts (no instance left, no such system) everything is swept."""
 
@@ -187,9 +189,9 @@ def test_no_inotify_at_all(
 
     monkeypatch.setattr(Observer, "start", fail)
     watcher = Watcher(bell, mounts=mounts)
-    watcher.keep([str(tmp_path)])
-    assert watcher.words == "sweeping"
-    assert "inotify instance limit reached" in watcher.trouble
+    watcher.set_directories([str(tmp_path)])
+    assert watcher.summary == "sweeping"
+    assert "inotify instance limit reached" in watcher.problem
     watcher.close()
 
 
@@ -210,31 +212,31 @@ def test_no_inotify_at_all(
     ],
 )
 def test_network_file_systems_are_swept(
-    tmp_path: Path, bell: Bell, mounts: Path, kind: str
+    tmp_path: Path, bell: WakeSignal, mounts: Path, kind: str
 ) -> None:
     """Where other machines write, no event comes: such directories are not watched, and named."""
     far = tmp_path / "far"
     far.mkdir()
-    mounts.write_text(f"{LOCAL}30 22 0:9 / {far} rw - {kind} server:/x rw\n")
+    mounts.write_text(f"{LOCAL_MOUNT}30 22 0:9 / {far} rw - {kind} server:/x rw\n")
     watcher = Watcher(bell, mounts=mounts)
-    watcher.keep([str(far)])
-    assert watcher.words == f"sweeping ({kind})"
-    watcher.keep([str(far), str(tmp_path)])
-    assert watcher.words == f"inotify on 1 directory, sweeping ({kind})"
+    watcher.set_directories([str(far)])
+    assert watcher.summary == f"sweeping ({kind})"
+    watcher.set_directories([str(far), str(tmp_path)])
+    assert watcher.summary == f"inotify on 1 directory, sweeping ({kind})"
     watcher.close()
 
 
 def test_local_file_systems_are_watched() -> None:
     """The usual ones are none of them."""
     for kind in ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "apfs", ""):
-        assert not NETWORK.fullmatch(kind)
+        assert not NETWORK_FILE_SYSTEMS.fullmatch(kind)
 
 
 def test_the_innermost_mount_counts(tmp_path: Path) -> None:
     """Mounts inside mounts, names with spaces, a mount over a mount, optional fields."""
     table = tmp_path / "mountinfo"
     table.write_text(
-        LOCAL
+        LOCAL_MOUNT
         + "30 22 0:9 / /data rw shared:2 master:3 - nfs4 server:/x rw\n"
         + "31 30 0:9 / /data/my\\040runs rw - xfs /dev/sdb rw\n"
         + "32 22 0:9 / /over rw - ext4 /dev/sdc rw\n"
@@ -242,40 +244,42 @@ def test_the_innermost_mount_counts(tmp_path: Path) -> None:
         + "broken line\n"
     )
     kinds = [
-        file_system(path, table)
+        file_system_type(path, table)
         for path in ("/home", "/data/a", "/data/my runs/a", "/database", "/over/x")
     ]
     assert kinds == ["ext4", "nfs4", "xfs", "ext4", "fuse.sshfs"]
-    assert file_system("/", tmp_path / "none") == ""
+    assert file_system_type("/", tmp_path / "none") == ""
 
 
 def test_the_real_table_of_mounts_is_read() -> None:
     """This machine's own root has a type."""
-    assert file_system("/")
+    assert file_system_type("/")
 
 
-def test_a_flood_of_events_is_not_listened_to(tmp_path: Path, watcher: Watcher, bell: Bell) -> None:
+def test_a_flood_of_events_is_not_listened_to(
+    tmp_path: Path, watcher: Watcher, bell: WakeSignal
+) -> None:
     """A directory with thousands of events a second is left to the sweep until it is quiet."""
     folder = str(tmp_path)
-    watcher.keep([folder])
+    watcher.set_directories([folder])
     for _ in range(2_001):
-        watcher.happened(folder, named=False)
-    watcher.rest()
-    assert watcher.words == "sweeping"
-    watcher.keep([folder])
-    assert watcher.words == "sweeping"
+        watcher.record_event(folder, is_rename=False)
+    watcher.unwatch_busy()
+    assert watcher.summary == "sweeping"
+    watcher.set_directories([folder])
+    assert watcher.summary == "sweeping"
 
 
-def test_many_events_ring_once(tmp_path: Path, watcher: Watcher, bell: Bell) -> None:
+def test_many_events_ring_once(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
     """Until the hints are taken, more of the same wakes nobody."""
     folder = str(tmp_path)
-    watcher.happened(folder, named=False)
+    watcher.record_event(folder, is_rename=False)
     assert hint(watcher, bell) == Hints({folder}, set())
-    watcher.happened(folder, named=False)
-    bell.rung.clear()
-    watcher.happened(folder, named=False)
-    assert not bell.rung.is_set()
-    assert watcher.take() == Hints({folder}, set())
-    assert watcher.take() == Hints(set(), set())
-    watcher.happened(folder, named=True)
+    watcher.record_event(folder, is_rename=False)
+    bell.event.clear()
+    watcher.record_event(folder, is_rename=False)
+    assert not bell.event.is_set()
+    assert watcher.pop_hints() == Hints({folder}, set())
+    assert watcher.pop_hints() == Hints(set(), set())
+    watcher.record_event(folder, is_rename=True)
     assert hint(watcher, bell) == Hints({folder}, {folder})

@@ -1,9 +1,9 @@
-"""Coverage-guided fuzzing: `python -m tests.fuzz --seconds 60`, or name targets.
+"""Coverage-guided fuzzing: `python -m tests.fuzz_target --seconds 60`, or name targets.
 
-Needs atheris (`pip install -e '.[fuzz,test]'`). Named targets (`all` for every one) have a process
-and an equal share of the time each; without a name one process takes them in turn. What breaks a
-promise is made smaller and kept in `--keep`, once for each place in the code; it becomes a
-regression test by being moved to `tests/fuzz/findings/<target>/`.
+Needs atheris (`pip install -e '.[fuzz_target,test]'`). Named targets (`all` for every one) have a
+process and an equal share of the time each; without a name one process takes them in turn. What
+breaks a promise is made smaller and kept in `--keep`, once for each place in the code; it becomes a
+regression test by being moved to `tests/fuzz_target/findings/<target>/`.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ import tempfile
 import time
 from pathlib import Path
 
-LONGEST = 16_384
-HANGS_S = 25
-MOST_MIB = 1_500
+MAX_INPUT_BYTES = 16_384
+INPUT_TIMEOUT_S = 25
+MAX_MEMORY_MIB = 1_500
 TOGETHER = "together"
-PARSERS = ["ppo_top.parsers"]
-FOLLOWED = {
+PARSER_PACKAGES = ["ppo_top.parsers"]
+INSTRUMENTED_PACKAGES = {
     "judge": ["ppo_top.rules"],
     "words": ["ppo_top.text.format"],
     "settings": ["ppo_top.settings"],
 }
 """The code whose ways are counted, where it is not the parsers'."""
-WORDS = Path(__file__).with_name("words.dict")
+WORDS_FILE = Path(__file__).with_name("words.dict")
 
 
-def fuzz(name: str, seconds: int, keep: Path, corpus: Path) -> None:
+def fuzz_target(name: str, seconds: int, keep: Path, corpus: Path) -> None:
     """Fuzz one target in this process, which ends with it."""
     import atheris
 
     atheris.enabled_hooks.add("str")  # how near a comparison came counts, too
-    with atheris.instrument_imports(include=FOLLOWED.get(name, PARSERS)):
+    with atheris.instrument_imports(include=INSTRUMENTED_PACKAGES.get(name, PARSER_PACKAGES)):
         from tests.fuzz.seeds import seeds, together_seeds
-        from tests.fuzz.smaller import place_of, smaller
-        from tests.fuzz.targets import targets, together
+        from tests.fuzz.smaller import failure_place, minimise
+        from tests.fuzz.targets import fuzz_together, targets
 
         every = targets()
-    target = together(every) if name == TOGETHER else every[name]
+    target = fuzz_together(every) if name == TOGETHER else every[name]
     begin = together_seeds(sorted(every)) if name == TOGETHER else seeds().get(name, [])
     for data in begin:
         (corpus / hashlib.sha1(data).hexdigest()).write_bytes(data)
@@ -54,15 +54,15 @@ def fuzz(name: str, seconds: int, keep: Path, corpus: Path) -> None:
         try:
             target(data)
         except Exception as error:  # noqa: BLE001 (kept, and looked for again elsewhere)
-            place = place_of(error)
+            place = failure_place(error)
             if place not in known:
                 known.add(place)
-                kept(keep, name, smaller(target, data, place), place)
+                keep_finding(keep, name, minimise(target, data, place), place)
 
     options = [
-        f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-timeout={HANGS_S}",
-        f"-rss_limit_mb={MOST_MIB}", f"-artifact_prefix={keep / name}-", f"-dict={WORDS}",
-        "-print_final_stats=1",
+        f"-max_total_time={seconds}", f"-max_len={MAX_INPUT_BYTES}", f"-timeout={INPUT_TIMEOUT_S}",
+        f"-rss_limit_mb={MAX_MEMORY_MIB}", f"-artifact_prefix={keep / name}-",
+        f"-dict={WORDS_FILE}",        "-print_final_stats=1",
     ]  # fmt: skip
     if os.environ.get("CI"):
         options.append("-seed=1")
@@ -71,7 +71,7 @@ def fuzz(name: str, seconds: int, keep: Path, corpus: Path) -> None:
     atheris.Fuzz()
 
 
-def kept(folder: Path, name: str, data: bytes, place: str) -> None:
+def keep_finding(folder: Path, name: str, data: bytes, place: str) -> None:
     """Write a finding down and say so."""
     path = folder / name / hashlib.sha1(data).hexdigest()[:12]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def kept(folder: Path, name: str, data: bytes, place: str) -> None:
     print(f"FOUND {name}: {place}: {len(data)} bytes in {path}", flush=True)
 
 
-def share(name: str, seconds: int, keep: Path, corpus: Path) -> tuple[str, bool]:
+def fuzz_in_subprocess(name: str, seconds: int, keep: Path, corpus: Path) -> tuple[str, bool]:
     """Fuzz one target in a process of its own: what came of it, and whether all is well."""
     folder = corpus / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def main() -> int:
         return 2
     options.keep.mkdir(parents=True, exist_ok=True)
     if options.only:
-        fuzz(options.only, options.seconds, options.keep, options.corpus)
+        fuzz_target(options.only, options.seconds, options.keep, options.corpus)
         return 0
     from tests.fuzz.targets import targets
 
@@ -123,7 +123,7 @@ def main() -> int:
         for name in names:
             seconds = max(1, options.seconds // len(names))
             corpus = options.corpus or Path(folder)
-            words, good = share(name, seconds, options.keep, corpus)
+            words, good = fuzz_in_subprocess(name, seconds, options.keep, corpus)
             print(words, flush=True)
             well = well and good
     return int(not well)

@@ -12,72 +12,74 @@ from contextlib import closing
 from pathlib import Path
 
 from ppo_top.parsers.base import Store
-from tests.fuzz.framed import BETWEEN
-from tests.support.parser_harness import Read
-from tests.support.recordings import in_memory
+from tests.fuzz.framed import RECORD_SEPARATOR
+from tests.support.parser_harness import ParserOutput
+from tests.support.recordings import memory_folder
 
-NAMES = {
+STORE_FILE_NAMES = {
     "sb3-evaluations": "evaluations.npz",
     "trackio": "project.db",
     "swanlab-store": "runs.swanlab",
 }
-MOST_POLLS = 1_000
+MAX_POLLS = 1_000
 
-Make = Callable[[Path], Store]
+StoreFactory = Callable[[Path], Store]
 
 
-def whole(make: Make, format_name: str, given: bytes) -> None:
+def fuzz_store_file(make: StoreFactory, format_name: str, given: bytes) -> None:
     """The file is these bytes; the second half comes a moment later."""
-    with in_memory() as folder:
-        path = folder / NAMES[format_name]
+    with memory_folder() as folder:
+        path = folder / STORE_FILE_NAMES[format_name]
         path.write_bytes(given[: len(given) // 2])
         with closing(make(path)) as store:
-            drained(store)
+            drain_store(store)
             path.write_bytes(given)
-            drained(store)
+            drain_store(store)
 
 
-def built(make: Make, build: Callable[[Path, bytes], Path], given: bytes) -> None:
+def fuzz_built_store(
+    make: StoreFactory, build: Callable[[Path, bytes], Path], given: bytes
+) -> None:
     """The file is made of these bytes, and is asked for much and for little at once."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         path = build(folder, given)
         with closing(make(path)) as much, closing(make(path)) as little:
-            slowly = drained(little, 1)
-            for part, read in drained(much).items():
+            slowly = drain_store(little, 1)
+            for part, read in drain_store(much).items():
                 assert slowly[part].points == read.points
 
 
-def drained(store: Store, limit: int = 100_000) -> dict[str, Read]:
+def drain_store(store: Store, limit: int = 100_000) -> dict[str, ParserOutput]:
     """All that a store gives, by run."""
-    runs: dict[str, Read] = {}
-    for _ in range(MOST_POLLS):
+    runs: dict[str, ParserOutput] = {}
+    for _ in range(MAX_POLLS):
         batch = store.poll(limit)
         if not batch:
             return runs
-        runs.setdefault(batch.part, Read()).add(batch)
-        store.changed()
+        runs.setdefault(batch.stored_run, ParserOutput()).add_batch(batch)
+        store.side_files_changed()
     raise AssertionError("a store has no end")
 
 
-def archive(folder: Path, given: bytes) -> Path:
+def build_archive(folder: Path, given: bytes) -> Path:
     """SB3's archive with arrays of these bytes."""
     file = io.BytesIO()
     names = ("timesteps", "results", "ep_lengths", "successes")
     with zipfile.ZipFile(file, "w") as packed:
-        for name, data in zip(names, given.split(BETWEEN), strict=False):
+        for name, data in zip(names, given.split(RECORD_SEPARATOR), strict=False):
             packed.writestr(f"{name}.npy", data)
     path = folder / "evaluations.npz"
     path.write_bytes(file.getvalue())
     return path
 
 
-def project(folder: Path, given: bytes) -> Path:
+def build_trackio_database(folder: Path, given: bytes) -> Path:
     """Trackio's database with rows of these bytes: time, run, step, metrics in turn."""
     path = folder / "project.db"
-    base = _small(path)
+    base = _open_small_database(path)
     base.execute("CREATE TABLE metrics (timestamp, run_name, step, metrics)")
     base.execute("CREATE TABLE configs (run_name, config)")
-    for row in given.split(BETWEEN):
+    for row in given.split(RECORD_SEPARATOR):
         fields = [field.decode(errors="replace") for field in (*row.split(b"\0", 3), *[b""] * 4)]
         base.execute("INSERT INTO metrics VALUES (?, ?, ?, ?)", fields[:4])
         base.execute("INSERT INTO configs VALUES (?, ?)", (fields[1], fields[3]))
@@ -86,11 +88,11 @@ def project(folder: Path, given: bytes) -> Path:
     return path
 
 
-def board(folder: Path, given: bytes) -> Path:
+def build_swanlab_store(folder: Path, given: bytes) -> Path:
     """SwanLab's older store: three words name a run, a tag and its folder, the rest are lines."""
     run, tag, place, lines = (*given.split(b"\0", 3), *[b""] * 4)[:4]
     path = folder / "runs.swanlab"
-    base = _small(path)
+    base = _open_small_database(path)
     base.execute("CREATE TABLE experiment (id INTEGER, run_id TEXT, status INTEGER)")
     base.execute("CREATE TABLE tag (id INTEGER, experiment_id INTEGER, name TEXT, folder TEXT)")
     words = [word.decode(errors="replace") for word in (run, tag, place)]
@@ -104,7 +106,7 @@ def board(folder: Path, given: bytes) -> Path:
     return path
 
 
-def _small(path: Path) -> sqlite3.Connection:
+def _open_small_database(path: Path) -> sqlite3.Connection:
     """A database of small pages: as a whole it is a seed that is not too long."""
     base = sqlite3.connect(path)
     base.execute("PRAGMA page_size = 512")
@@ -115,38 +117,38 @@ def seed_of_archive(data: bytes) -> bytes:
     """The arrays of a recorded archive, ready to be packed again."""
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         members = [f"{name}.npy" for name in ("timesteps", "results", "ep_lengths")]
-        return BETWEEN.join(packed.read(name) for name in members)
+        return RECORD_SEPARATOR.join(packed.read(name) for name in members)
 
 
-def seed_of_project() -> bytes:
+def seed_of_trackio_database() -> bytes:
     """Two rows as Trackio writes them."""
     metrics = json.dumps({"train/loss": 0.5, "train/global_step": 7, "a": {"b": "NaN"}})
     row = f"2026-01-02T03:04:05+00:00\0run\x003\0{metrics}".encode()
-    return BETWEEN.join([row, row.replace(b"7", b"8")])
+    return RECORD_SEPARATOR.join([row, row.replace(b"7", b"8")])
 
 
-def seed_of_board() -> bytes:
+def seed_of_swanlab_store() -> bytes:
     """Lines as SwanLab writes them."""
     line = {"index": 3, "data": 0.25, "create_time": "2026-01-02T03:04:05+00:00"}
     return b"run\0loss\x001\0" + 2 * (json.dumps(line).encode() + b"\n")
 
 
-def seed_of_headers() -> bytes:
+def seed_of_false_header() -> bytes:
     """An array whose header lies about its shape."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }\n"
     array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(24)
-    return BETWEEN.join([array, array])
+    return RECORD_SEPARATOR.join([array, array])
 
 
-def database(make: Callable[[Path, bytes], Path], given: bytes) -> bytes:
+def database_bytes(make: Callable[[Path, bytes], Path], given: bytes) -> bytes:
     """A whole small database, to be damaged."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         return make(folder, given).read_bytes()
 
 
-BUILDERS: dict[str, tuple[str, Callable[[Path, bytes], Path]]] = {
-    "sb3-evaluations-arrays": ("sb3-evaluations", archive),
-    "trackio-rows": ("trackio", project),
-    "swanlab-store-lines": ("swanlab-store", board),
+STORE_BUILDERS: dict[str, tuple[str, Callable[[Path, bytes], Path]]] = {
+    "sb3-evaluations-arrays": ("sb3-evaluations", build_archive),
+    "trackio-rows": ("trackio", build_trackio_database),
+    "swanlab-store-lines": ("swanlab-store", build_swanlab_store),
 }
 """target -> its format, and what makes a file of an input."""

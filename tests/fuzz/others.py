@@ -9,38 +9,40 @@ from pathlib import Path
 from unittest import mock
 
 from ppo_top.catalogue import is_concept
-from ppo_top.files.update import Gain, Source
-from ppo_top.output.json_report import as_json, object_text
+from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.output.json_report import report_json, run_json_text
 from ppo_top.output.text_report import report_lines
 from ppo_top.parsers import formats
-from ppo_top.parsers.shared.protobuf import Malformed, fields
+from ppo_top.parsers.shared.protobuf import MalformedMessage, fields
 from ppo_top.rules.book import RULES
 from ppo_top.runs.session import Session
-from ppo_top.settings import Settings, load
-from ppo_top.support import internal_errors as mishap
+from ppo_top.settings import Settings, load_settings
+from ppo_top.support import internal_errors
 from ppo_top.text.format import clean
-from ppo_top.views.run_view import look
-from tests.support.recordings import in_memory
+from ppo_top.views.run_view import make_run_view
+from tests.support.recordings import memory_folder
 
-WRITTEN_S = 900.0
+LAST_WRITE_S = 900.0
 """When the judged run was last written, in unix seconds."""
 
 
-def user_settings(given: bytes) -> None:
+def fuzz_settings(given: bytes) -> None:
     """A settings file, trusted or not: settings and problems, and no line that a terminal obeys."""
     names = {rule.id: rule.threshold_names for rule in RULES}
-    with in_memory() as folder:
+    with memory_folder() as folder:
         (folder / "ppo-top.toml").write_bytes(given)
         environ = {"XDG_CONFIG_HOME": str(folder / "none")}
-        theirs = load(folder, lambda: names, is_concept, environ)
-        ours = load(None, lambda: names, is_concept, environ, own=folder / "ppo-top.toml")
+        theirs = load_settings(folder, lambda: names, is_concept, environ)
+        ours = load_settings(
+            None, lambda: names, is_concept, environ, user_file=folder / "ppo-top.toml"
+        )
     assert not theirs.console
     for each in (theirs, ours):
         assert all(problem.isprintable() for problem in each.problems)
         assert len(each.patterns) == len(each.console)
 
 
-def message(given: bytes) -> None:
+def fuzz_protobuf(given: bytes) -> None:
     """The fields of any bytes lie inside them, in order, or the bytes are no message."""
     place = 0
     try:
@@ -48,18 +50,18 @@ def message(given: bytes) -> None:
             assert place < field.start <= field.stop <= len(given)
             assert 0 <= field.integer < 1 << 64
             place = field.stop
-    except Malformed:
+    except MalformedMessage:
         pass
 
 
-def shown(given: bytes) -> None:
+def fuzz_shown_text(given: bytes) -> None:
     """Text that is drawn: nothing in it is obeyed, and cleaning it again changes nothing."""
     text = clean(given.decode(errors="surrogateescape"))
     assert not {unicodedata.category(c) for c in text} & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     assert clean(text) == text
 
 
-def judged(given: bytes) -> None:
+def fuzz_judge(given: bytes) -> None:
     """A table of any numbers: every rule has its say and none fails, and it can be reported."""
     columns = next(each for each in formats() if each.name == "csv")
     assert columns.parser is not None
@@ -67,23 +69,23 @@ def judged(given: bytes) -> None:
     source = Source("run/progress.csv", root / "run/progress.csv", root, columns)
     parser, session = columns.parser(), Session(Settings())
     for batch in (parser.feed(given), parser.finish()):
-        session.apply([Gain(source, batch, False, WRITTEN_S, len(given))])
-    session.settle()
-    with mock.patch.object(mishap, "note", thrown):
+        session.apply([SourceUpdate(source, batch, False, LAST_WRITE_S, len(given))])
+    session.assign_pending_logs()
+    with mock.patch.object(internal_errors, "report_internal_error", raise_error):
         session.judge()
-    pairs = [(run, look(run, None, 2 * WRITTEN_S)) for run in session.runs.values()]
-    json.loads(as_json(object_text(*pair) for pair in pairs))
+    pairs = [(run, make_run_view(run, None, 2 * LAST_WRITE_S)) for run in session.runs.values()]
+    json.loads(report_json(run_json_text(*pair) for pair in pairs))
     assert all(list(report_lines(run, view)) for run, view in pairs)
 
 
-def thrown(_where: str, error: Exception) -> str:
+def raise_error(_where: str, error: Exception) -> str:
     """What is done with a defect here in place of noting it."""
     raise error
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {
-    "settings": user_settings,
-    "protobuf": message,
-    "words": shown,
-    "judge": judged,
+OTHER_TARGETS: dict[str, Callable[[bytes], None]] = {
+    "settings": fuzz_settings,
+    "protobuf": fuzz_protobuf,
+    "words": fuzz_shown_text,
+    "judge": fuzz_judge,
 }

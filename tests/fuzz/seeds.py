@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ppo_top.parsers import claim
+from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.leveldb import Log, Record
-from ppo_top.parsers.tensorboard.tfrecord import HEADER as RECORD_HEADER
+from ppo_top.parsers.shared.leveldb import LevelDbReader, LevelDbRecord
+from ppo_top.parsers.tensorboard.tfrecord import HEADER_BYTES as RECORD_HEADER
 from tests.fuzz import files
-from tests.fuzz.framed import BETWEEN, IDENT
-from tests.fuzz.targets import prepared
+from tests.fuzz.framed import LEVELDB_IDENT, RECORD_SEPARATOR
+from tests.fuzz.targets import with_cuts
 
 ROOT = Path(__file__).parent.parent.parent
-FOLDERS = (ROOT / "tests" / "data", ROOT / "demo_logs")
-MOST_BYTES = 6_000
+SEED_FOLDERS = (ROOT / "tests" / "data", ROOT / "demo_logs")
+MAX_SEED_BYTES = 6_000
 """Of each log: a mutation of some bytes is lost in a long one."""
-MOST_SEEDS = 24
+MAX_SEEDS = 24
 """Of each target; recordings of one writer are much alike."""
-SHARED_SEEDS = 6
+TOGETHER_SEEDS = 6
 
-SETTINGS = b"""goal = 195.0
+SETTINGS_SEED = b"""goal = 195.0
 [rules.kl-high]
 warn = 0.05
 mute = "known"
@@ -32,23 +32,28 @@ desktop = true
 [display]
 theme = "mono"
 """
-OWN_RULE = b"""console = ["(?P<reward_mean>[0-9.]+)"]
+CUSTOM_RULE_SEED = b"""console = ["(?P<reward_mean>[0-9.]+)"]
 [[rule]]
 id = "mine"
 metric = "approx_kl"
 warn = 0.3
 """
-TABLE = b"step,loss,approx_kl,entropy,reward_mean,explained_variance,clip_fraction\n" + b"".join(
-    b"%d,%g,%g,%g,%g,%g,%g\n" % (n, 1 / (n + 1), 0.01 * n, 0.7 - n / 99, n, 1 - n / 40, 0.2)
-    for n in range(40)
+TABLE_SEED = (
+    b"step,loss,approx_kl,entropy,reward_mean,explained_variance,clip_fraction\n"
+    + b"".join(
+        b"%d,%g,%g,%g,%g,%g,%g\n" % (n, 1 / (n + 1), 0.01 * n, 0.7 - n / 99, n, 1 - n / 40, 0.2)
+        for n in range(40)
+    )
 )
 
 
-def recorded() -> Iterator[tuple[str, bytes]]:
+def recorded_logs() -> Iterator[tuple[str, bytes]]:
     """Format and bytes of every recorded log that some format claims."""
-    for path in sorted(each for folder in FOLDERS for each in folder.rglob("*") if each.is_file()):
+    for path in sorted(
+        each for folder in SEED_FOLDERS for each in folder.rglob("*") if each.is_file()
+    ):
         data = path.read_bytes()
-        found = claim(path.name, data[:4096])
+        found = detect_format(path.name, data[:4096])
         if isinstance(found, Format):
             yield found.name, data
 
@@ -56,51 +61,63 @@ def recorded() -> Iterator[tuple[str, bytes]]:
 def event_records(data: bytes) -> bytes:
     """The first payloads of an event file."""
     place, found = 0, []
-    while place + RECORD_HEADER < len(data) and sum(map(len, found)) < MOST_BYTES:
+    while place + RECORD_HEADER < len(data) and sum(map(len, found)) < MAX_SEED_BYTES:
         size = int.from_bytes(data[place : place + 8], "little")
         found.append(data[place + RECORD_HEADER : place + RECORD_HEADER + size])
         place += RECORD_HEADER + size + 4
-    return BETWEEN.join(found)
+    return RECORD_SEPARATOR.join(found)
 
 
 def log_records(data: bytes) -> bytes:
     """The first payloads of a transaction log."""
-    found = [each.data for each in Log(data[:5]).add(data) if isinstance(each, Record)]
-    return BETWEEN.join(found)[:MOST_BYTES]
+    found = [
+        each.data
+        for each in LevelDbReader(data[:5]).add_bytes(data)
+        if isinstance(each, LevelDbRecord)
+    ]
+    return RECORD_SEPARATOR.join(found)[:MAX_SEED_BYTES]
 
 
 def seeds() -> dict[str, list[bytes]]:
     """Inputs by target, the shortest recordings first."""
     by_format: dict[str, set[bytes]] = {}
-    for name, data in recorded():
+    for name, data in recorded_logs():
         by_format.setdefault(name, set()).add(data)
     found = {
-        name: [prepared(data[:MOST_BYTES]) for data in sorted(logs, key=len)[:MOST_SEEDS]]
+        name: [with_cuts(data[:MAX_SEED_BYTES]) for data in sorted(logs, key=len)[:MAX_SEEDS]]
         for name, logs in by_format.items()
     }
     found["sb3-evaluations"] = sorted(by_format["sb3-evaluations"], key=len)
-    found["trackio"] = [files.database(files.project, files.seed_of_project())]
-    found["swanlab-store"] = [files.database(files.board, files.seed_of_board())]
-    found["tfevents-records"] = made(by_format["tfevents"], event_records)
+    found["trackio"] = [
+        files.database_bytes(files.build_trackio_database, files.seed_of_trackio_database())
+    ]
+    found["swanlab-store"] = [
+        files.database_bytes(files.build_swanlab_store, files.seed_of_swanlab_store())
+    ]
+    found["tfevents-records"] = prepared_records(by_format["tfevents"], event_records)
     found["tfevents-columns"] = [data[:3000] for data in found["tfevents-records"]]
-    found["wandb-records"] = made(by_format["wandb"], log_records)
-    found["swanlab-records"] = made(by_format["swanlab"], log_records)
+    found["wandb-records"] = prepared_records(by_format["wandb"], log_records)
+    found["swanlab-records"] = prepared_records(by_format["swanlab"], log_records)
     packed = [files.seed_of_archive(data) for data in by_format["sb3-evaluations"]]
-    found["sb3-evaluations-arrays"] = [*packed, files.seed_of_headers()]
-    found["trackio-rows"] = [files.seed_of_project()]
-    found["swanlab-store-lines"] = [files.seed_of_board()]
-    found["names"] = [b"progress.csv\0r,l,t\n", b"a.log\0| loss | 1 |", b"x.tfevents\0" + IDENT]
-    found["settings"] = [SETTINGS, OWN_RULE]
-    found["protobuf"] = [logs.split(BETWEEN)[1] for logs in found["wandb-records"][:4]]
+    found["sb3-evaluations-arrays"] = [*packed, files.seed_of_false_header()]
+    found["trackio-rows"] = [files.seed_of_trackio_database()]
+    found["swanlab-store-lines"] = [files.seed_of_swanlab_store()]
+    found["names"] = [
+        b"progress.csv\0r,l,t\n",
+        b"a.log\0| loss | 1 |",
+        b"x.tfevents\0" + LEVELDB_IDENT,
+    ]
+    found["settings"] = [SETTINGS_SEED, CUSTOM_RULE_SEED]
+    found["protobuf"] = [logs.split(RECORD_SEPARATOR)[1] for logs in found["wandb-records"][:4]]
     found["words"] = ["a\u202eb\u200b\x1b[0m\x9b é".encode()]
-    found["judge"] = [TABLE]
+    found["judge"] = [TABLE_SEED]
     return found
 
 
-def made(logs: set[bytes], take: object) -> list[bytes]:
+def prepared_records(logs: set[bytes], extract: object) -> list[bytes]:
     """Prepared inputs of records taken from logs."""
-    assert callable(take)
-    return [prepared(take(data)) for data in sorted(logs, key=len)[:MOST_SEEDS]]
+    assert callable(extract)
+    return [with_cuts(extract(data)) for data in sorted(logs, key=len)[:MAX_SEEDS]]
 
 
 def together_seeds(names: list[str]) -> list[bytes]:
@@ -109,5 +126,5 @@ def together_seeds(names: list[str]) -> list[bytes]:
     return [
         bytes([number]) + data
         for number, name in enumerate(names)
-        for data in found.get(name, [])[:SHARED_SEEDS]
+        for data in found.get(name, [])[:TOGETHER_SEEDS]
     ]

@@ -9,38 +9,40 @@ import pytest
 
 from ppo_top.parsers import formats
 from tests.fuzz.seeds import ROOT, seeds
-from tests.fuzz.smaller import place_of, smaller
-from tests.fuzz.targets import HEAD, prepared, silent, targets, together
+from tests.fuzz.smaller import failure_place, minimise
+from tests.fuzz.targets import CUTS_BYTES, fuzz_together, gives_no_points, targets, with_cuts
 
-FINDINGS = sorted(path for path in (ROOT / "tests/fuzz/findings").glob("*/*") if path.is_file())
-TARGETS = targets()
-SEEDS = seeds()
+FINDING_FILES = sorted(
+    path for path in (ROOT / "tests/fuzz/findings").glob("*/*") if path.is_file()
+)
+ALL_TARGETS = targets()
+SEEDS_BY_TARGET = seeds()
 
 
-@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: f"{path.parent.name}-{path.name}")
+@pytest.mark.parametrize("path", FINDING_FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_what_was_found_stays_mended(path: Path) -> None:
     """An input that once broke a promise."""
-    TARGETS[path.parent.name](path.read_bytes())
+    ALL_TARGETS[path.parent.name](path.read_bytes())
 
 
-@pytest.mark.parametrize("name", sorted(TARGETS))
+@pytest.mark.parametrize("name", sorted(ALL_TARGETS))
 def test_every_seed_keeps_its_promises(name: str) -> None:
     """Fuzzing begins with whole logs, each also with cuts elsewhere and with some bytes changed."""
-    assert SEEDS[name]
+    assert SEEDS_BY_TARGET[name]
     draw = random.Random(name)
-    for seed in SEEDS[name][:3]:
+    for seed in SEEDS_BY_TARGET[name][:3]:
         data = bytearray(seed[:3000])
-        TARGETS[name](bytes(data))
-        data[:HEAD] = draw.randbytes(HEAD)
+        ALL_TARGETS[name](bytes(data))
+        data[:CUTS_BYTES] = draw.randbytes(CUTS_BYTES)
         for _ in range(4):
             data[draw.randrange(len(data))] = draw.randrange(256)
-        TARGETS[name](bytes(data))
+        ALL_TARGETS[name](bytes(data))
 
 
 def test_every_format_is_fuzzed() -> None:
     """A new format has a target by being there; only those that give nothing have none."""
-    missing = [each for each in formats() if each.name not in TARGETS]
-    assert all(each.parser is not None and silent(each.parser) for each in missing)
+    missing = [each for each in formats() if each.name not in ALL_TARGETS]
+    assert all(each.parser is not None and gives_no_points(each.parser) for each in missing)
 
 
 def test_a_parser_that_depends_on_cuts_is_found() -> None:
@@ -52,13 +54,13 @@ def test_a_parser_that_depends_on_cuts_is_found() -> None:
         def feed(self, data: bytes) -> object:
             return super().feed(data.replace(b"0", b"") if data.startswith(b"0") else data)
 
-    from tests.fuzz.targets import as_is, stream
+    from tests.fuzz.targets import fuzz_parser, unchanged_bytes
 
     line = b"Iteration 7/9 | KL: 0.0047 | Mean Reward: 20.8\n"
 
-    stream(Forgetful, as_is, prepared(line * 6, (3, 3, 3, 3)))
+    fuzz_parser(Forgetful, unchanged_bytes, with_cuts(line * 6, (3, 3, 3, 3)))
     with pytest.raises(AssertionError):
-        stream(Forgetful, as_is, prepared(line * 6, (20, 20, 20, 20)))
+        fuzz_parser(Forgetful, unchanged_bytes, with_cuts(line * 6, (20, 20, 20, 20)))
 
 
 def test_a_finding_is_made_small() -> None:
@@ -72,16 +74,16 @@ def test_a_finding_is_made_small() -> None:
     try:
         target(b"boom")
     except ValueError as error:
-        found = place_of(error)
+        found = failure_place(error)
     assert found is not None
-    assert smaller(target, b"x" * 500 + b"boom" + b"y" * 500, found) == b"boom"
+    assert minimise(target, b"x" * 500 + b"boom" + b"y" * 500, found) == b"boom"
 
 
 def test_all_in_one_reaches_every_target() -> None:
     """The first byte says which."""
     reached: list[str] = []
-    known = {name: lambda _, name=name: reached.append(name) for name in TARGETS}
-    one = together(known)  # type: ignore[arg-type]
+    known = {name: lambda _, name=name: reached.append(name) for name in ALL_TARGETS}
+    one = fuzz_together(known)  # type: ignore[arg-type]
     for number in range(len(known)):
         one(bytes([number]))
-    assert sorted(reached) == sorted(TARGETS)
+    assert sorted(reached) == sorted(ALL_TARGETS)

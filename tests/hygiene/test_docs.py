@@ -15,15 +15,15 @@ from ppo_top.catalogue import is_concept
 from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS
 from ppo_top.model import Severity, State, Status
-from ppo_top.output.export import HEADER
+from ppo_top.output.export import EXPORT_COLUMNS
 from ppo_top.output.json_report import run_object
-from ppo_top.parsers import claim, formats
+from ppo_top.parsers import detect_format, formats
 from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.rules.book import RULES
-from ppo_top.settings import load
-from ppo_top.views.run_view import look
-from tests.support.growing_logs import DEMO, Watched
-from tools.docs import PARTS, ROOT, SYSTEMS, System, filled
+from ppo_top.settings import load_settings
+from ppo_top.views.run_view import make_run_view
+from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory
+from tools.docs import PARTS, ROOT, SYSTEMS, LogSystem, fill_parts
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "corpus" / "README.md"})
@@ -53,17 +53,17 @@ def words(line: str) -> list[str]:
 def test_the_parts_that_the_code_knows_are_up_to_date(path: str) -> None:
     """Run `python -m tools.docs` when this fails."""
     text = (ROOT / path).read_text("utf-8")
-    assert filled(text, PARTS[path]) == text
+    assert fill_parts(text, PARTS[path]) == text
 
 
 def test_every_field_that_programs_may_read_is_documented() -> None:
     """Whatever `check --json` and `export` write has its word in docs/output.md."""
     text = (ROOT / "docs" / "output.md").read_text("utf-8")
-    told = set(re.findall(r"`([a-z_-]+)`", text)) | set(HEADER)
-    watched = Watched(DEMO / "sb3_cartpole_lr3e-2")
+    told = set(re.findall(r"`([a-z_-]+)`", text)) | set(EXPORT_COLUMNS)
+    watched = WatchedDirectory(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2")
     watched.finish()
     (run,) = watched.session.runs.values()
-    found = run_object(run, look(run))
+    found = run_object(run, make_run_view(run))
     parts = (found["sources"], found["metrics"], found["checklist"], found["findings"])
     fields = {*found, *found["progress"], *(key for part in parts for key in part[0])}
     assert fields <= told, fields - told
@@ -114,7 +114,9 @@ def test_the_settings_are_understood(tmp_path: Path) -> None:
     path = tmp_path / "ppo-top.toml"
     path.write_text(example)
     known = {rule.id: rule.threshold_names for rule in RULES}
-    settings = load(None, lambda: known, is_concept, {"HOME": str(tmp_path)}, own=path)
+    settings = load_settings(
+        None, lambda: known, is_concept, {"HOME": str(tmp_path)}, user_file=path
+    )
     assert settings.problems == ()
     assert settings.goal == 475
     assert settings.muted
@@ -125,7 +127,7 @@ def test_the_settings_are_understood(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_what_is_said_to_be_read_is_recognised(system: System) -> None:
+def test_what_is_said_to_be_read_is_recognised(system: LogSystem) -> None:
     """Real files of each system belong to the formats that are said to read them."""
     found = set()
     for pattern in system.samples:
@@ -133,7 +135,7 @@ def test_what_is_said_to_be_read_is_recognised(system: System) -> None:
         assert paths, pattern
         for path in paths:
             with open(path, "rb") as file:
-                format_ = claim(path.name, file.read(HEAD_BYTES))
+                format_ = detect_format(path.name, file.read(HEAD_BYTES))
             assert format_, path
             found.add(format_.name)  # type: ignore[union-attr]
     assert found <= set(system.formats)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.terminal import shown
+from tests.support.terminal import run_until_shown
 
 ROOT = Path(__file__).parents[2]
 LARGE = ("corpus/runs/", "tests/data/", "screenshots/")
@@ -147,10 +147,12 @@ def test_the_wheel_runs_without_the_checkout(
 def test_the_wheel_brings_the_logs_of_the_demo(unpacked: dict[str, str], tmp_path: Path) -> None:
     """`ppo-top demo` shows a finding without the checkout."""
     unpacked.update(TERM="xterm-256color", PYTHONSAFEPATH="1")
-    where = [sys.executable, "-c", "from ppo_top.demo import logs; print(logs())"]
+    where = [sys.executable, "-c", "from ppo_top.demo import shipped_logs; print(shipped_logs())"]
     told = subprocess.run(where, env=unpacked, capture_output=True, text=True, check=True)
     assert Path(told.stdout.strip()).is_relative_to(tmp_path)
-    code, screen = shown([sys.executable, "-m", "ppo_top", "demo"], "\N{BALLOT X}", 60.0, unpacked)
+    code, screen = run_until_shown(
+        [sys.executable, "-m", "ppo_top", "demo"], "\N{BALLOT X}", 60.0, unpacked
+    )
     assert code == 0, screen
 
 

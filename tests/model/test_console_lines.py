@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import Gain, Source
+from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch, State
-from ppo_top.model.console_lines import LONGEST, Block, Line, Lines
+from ppo_top.model.console_lines import MAX_LINE_CHARS, ConsoleLine, ConsoleLines, LineBlock
 from ppo_top.parsers import console_format
 from ppo_top.runs.session import Session
-from ppo_top.runs.source import MOST_LINES, SourceState
+from ppo_top.runs.source import MAX_CONSOLE_LINES, SourceState
 from ppo_top.settings import Settings
 
-BLOCK = Block(10, "one\ntwo\n\nfour", [None, 1, 1, 2])
+BLOCK = LineBlock(10, "one\ntwo\n\nfour", [None, 1, 1, 2])
 SINGLE = [(10, "one", None), (14, "two", 1), (18, "", 1), (19, "four", 2)]
 
 
-def plain(lines: list[Line]) -> list[tuple[int, str, int | None]]:
+def plain(lines: list[ConsoleLine]) -> list[tuple[int, str, int | None]]:
     """Lines without their times, which are unknown."""
     return [(line.offset, line.text, line.step) for line in lines]
 
@@ -31,29 +31,29 @@ def state() -> SourceState:
     return SourceState(Source("train.log", Path("/r/train.log"), Path("/r"), console_format()))
 
 
-def gain(source: SourceState, *parts: Line | Block) -> Gain:
+def gain(source: SourceState, *parts: ConsoleLine | LineBlock) -> SourceUpdate:
     """A batch of lines only."""
     batch = Batch()
     for part in parts:
         batch.lines.append(part)
-    return Gain(source.source, batch, False, 0.0, 0)
+    return SourceUpdate(source.source, batch, False, 0.0, 0)
 
 
 def test_a_block_is_its_lines() -> None:
     """Places, words and steps as if each line had been made when it was read."""
-    lines = Lines()
+    lines = ConsoleLines()
     lines.append(BLOCK)
-    lines.append(Line(24, "five"))
+    lines.append(ConsoleLine(24, "five"))
     assert plain(list(lines)) == [*SINGLE, (24, "five", None)]
     assert len(lines) == 5
-    assert plain([BLOCK.first]) == SINGLE[:1]
+    assert plain([BLOCK.first_line]) == SINGLE[:1]
 
 
 @given(st.integers(0, 8))
 def test_the_tail_is_the_end_of_all(count: int) -> None:
     """However many are asked for, in blocks or between them."""
-    lines = Lines()
-    lines.extend([Line(0, "zero")])
+    lines = ConsoleLines()
+    lines.extend([ConsoleLine(0, "zero")])
     lines.append(BLOCK)
     lines.append(BLOCK._replace(offset=24))
     whole = plain(list(lines))
@@ -62,25 +62,25 @@ def test_the_tail_is_the_end_of_all(count: int) -> None:
 
 def test_a_long_line_is_cut_where_it_is_shown() -> None:
     """A block keeps the text; the pane gets what a screen can show."""
-    (line,) = Block(0, "x" * (2 * LONGEST), [1]).lines()
-    assert len(line.text) == LONGEST
+    (line,) = LineBlock(0, "x" * (2 * MAX_LINE_CHARS), [1]).lines()
+    assert len(line.text) == MAX_LINE_CHARS
 
 
 def test_the_last_lines_of_a_source_are_kept() -> None:
     """Of a large block only as many as the pane shows."""
     source = state()
-    text = "\n".join(str(number) for number in range(2 * MOST_LINES))
-    source.take(gain(source, Block(0, text, [1] * (2 * MOST_LINES))))
-    assert len(source.lines) == MOST_LINES
-    assert source.lines[-1].text == str(2 * MOST_LINES - 1)
+    text = "\n".join(str(number) for number in range(2 * MAX_CONSOLE_LINES))
+    source.add_update(gain(source, LineBlock(0, text, [1] * (2 * MAX_CONSOLE_LINES))))
+    assert len(source.lines) == MAX_CONSOLE_LINES
+    assert source.lines[-1].text == str(2 * MAX_CONSOLE_LINES - 1)
 
 
 def test_evidence_is_found_in_lines_and_told_once() -> None:
     """A warning counts, a block of records and a table's row do not."""
     source = state()
     warning = "KL divergence is starting to become negative: -1.5 - this might be a precursor"
-    row = Line(200, "| Traceback (most recent call last) | 3 |")
-    assert source.take(gain(source, BLOCK, Line(100, warning), row))
+    row = ConsoleLine(200, "| Traceback (most recent call last) | 3 |")
+    assert source.add_update(gain(source, BLOCK, ConsoleLine(100, warning), row))
     assert [each.kind for _, each in source.evidence] == ["ref-kl-negative:crit"]
 
 
@@ -88,7 +88,7 @@ def test_a_block_whose_first_line_tells_is_searched() -> None:
     """What differs in a block is its numbers: the first line speaks for the words of all."""
     source = state()
     line = "{'Early stopping at step 3 due to reaching max kl': %d}"
-    source.take(gain(source, Block(0, "\n".join(line % n for n in range(3)), [1, 2, 3])))
+    source.add_update(gain(source, LineBlock(0, "\n".join(line % n for n in range(3)), [1, 2, 3])))
     assert len(source.evidence) == 3
 
 
@@ -99,7 +99,7 @@ def test_a_live_console_with_a_traceback_only_is_a_run(tmp_path: Path, whole: bo
     end = "ValueError: no such environment\n" if whole else ""
     log.write_text(f'Traceback (most recent call last):\n  File "train.py", line 3\n    x()\n{end}')
     follower, session = Follower([tmp_path]), Session(Settings())
-    session.apply(follower.poll().gains)
+    session.apply(follower.poll().updates)
     session.judge()
     follower.close()
     (run,) = session.runs.values()

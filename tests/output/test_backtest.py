@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from ppo_top.model import Row
-from ppo_top.output.backtest import Judged, backtest_lines, backtest_object, reward_fell, tallies
+from ppo_top.output.backtest import (
+    JudgedRun,
+    backtest_lines,
+    backtest_object,
+    reward_fall_row,
+    rule_tallies,
+)
 from ppo_top.runs.timeline import Timeline, Track
 from tests.rules.cases import fallen
-from tests.support.drawn_runs import CTRL, Columns, judged, profile, rows
+from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, judged, profile
 
 
-def run(name: str, columns: Columns) -> Judged:
+def run(name: str, columns: DrawnColumns) -> JudgedRun:
     """A made-up run, judged."""
-    made = rows({**CTRL, **columns})
-    return Judged(name, judged(profile(), made).findings, reward_fell(timeline(made)))
+    made = draw_rows({**CTRL_COLUMNS, **columns})
+    return JudgedRun(name, judged(profile(), made).findings, reward_fall_row(timeline(made)))
 
 
 def timeline(made: list[Row]) -> Timeline:
@@ -35,13 +41,18 @@ RUNS = [
 
 def test_the_fall_of_the_reward_is_found() -> None:
     """Reward has fallen when a third of its gain is gone, and not before."""
-    assert [each.fell for each in RUNS] == [42, None, None]
+    assert [each.reward_fall_row for each in RUNS] == [42, None, None]
 
 
 def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
     """How often, where, how early, and how often for nothing."""
-    kl = next(tally for tally in tallies(RUNS) if tally.rule == "kl-high")
-    assert (kl.total, kl.runs, kl.leads, kl.without_fall) == (2, ["sick", "loud"], [5], 1)
+    kl = next(tally for tally in rule_tallies(RUNS) if tally.rule == "kl-high")
+    assert (kl.total, kl.runs, kl.lead_updates, kl.warned_without_fall) == (
+        2,
+        ["sick", "loud"],
+        [5],
+        1,
+    )
 
 
 def test_the_table_for_people_and_the_object_for_programs_agree() -> None:
@@ -56,5 +67,5 @@ def test_the_table_for_people_and_the_object_for_programs_agree() -> None:
 
 def test_nothing_to_count_is_an_empty_table() -> None:
     """Without runs there is a heading and no rule."""
-    assert tallies([]) == []
+    assert rule_tallies([]) == []
     assert len(list(backtest_lines([]))) == 3

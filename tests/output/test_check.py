@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from tests.support.growing_logs import DEMO, demo_runs
+from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -52,7 +52,7 @@ def test_every_shipped_log_is_either_healthy_or_has_a_named_fault() -> None:
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_run_passes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 0, and no finding worse than information."""
-    code, found = run_json(capsys, str(DEMO / name), "--fail-on", "warn")
+    code, found = run_json(capsys, str(DEMO_LOGS_FOLDER / name), "--fail-on", "warn")
     assert code == 0
     assert only(found)["verdict"] in ("healthy", "info")
 
@@ -62,7 +62,7 @@ def test_a_sick_run_fails_and_its_fault_is_named(
     name: str, named: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 1, and among the findings is what was done to the run."""
-    code, found = run_json(capsys, str(DEMO / name), "--fail-on", "warn")
+    code, found = run_json(capsys, str(DEMO_LOGS_FOLDER / name), "--fail-on", "warn")
     findings = {each["rule"] for each in only(found)["findings"]}  # type: ignore[attr-defined]
     assert code == 1
     assert findings & named
@@ -70,7 +70,7 @@ def test_a_sick_run_fails_and_its_fault_is_named(
 
 def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None:
     """Other programs rely on these names."""
-    _, found = run_json(capsys, str(DEMO / "sb3_cartpole_lr3e-2"))
+    _, found = run_json(capsys, str(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2"))
     assert found["schema"] == 1
     run = only(found)
     assert {
@@ -95,7 +95,7 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_non_finite_numbers_are_strings(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON has no NaN; a reader in another language must not choke on one."""
-    main(["check", "--json", str(DEMO / "torch_cartpole_nan")])
+    main(["check", "--json", str(DEMO_LOGS_FOLDER / "torch_cartpole_nan")])
     text = capsys.readouterr().out
     json.loads(text, parse_constant=lambda word: pytest.fail(f"bare {word}"))
     assert '"nan"' in text
@@ -105,7 +105,7 @@ def test_the_report_names_the_run_the_fault_and_what_to_try(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A person reads the verdict first, then why, then what to do, with this run's own values."""
-    assert main(["check", str(DEMO / "sb3_cartpole_lr3e-2")]) == 1
+    assert main(["check", str(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2")]) == 1
     text = capsys.readouterr().out
     assert text.startswith("✗ sb3_cartpole_lr3e-2: crit")
     assert "learning_rate (0.03 now; SB3's default is 0.0003)" in text
@@ -120,20 +120,34 @@ def test_the_report_names_the_run_the_fault_and_what_to_try(
 def test_fail_on_is_the_lowest_severity_that_fails(threshold: str, code: int) -> None:
     """A critical finding fails at every threshold."""
     assert (
-        main(["check", "--json", "--fail-on", threshold, str(DEMO / "torch_cartpole_lr")]) == code
+        main(
+            ["check", "--json", "--fail-on", threshold, str(DEMO_LOGS_FOLDER / "torch_cartpole_lr")]
+        )
+        == code
     )
 
 
 def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -> None:
     """One bad run among several fails the call, and comes first."""
-    code, found = run_json(capsys, str(DEMO / "sb3_cartpole"), str(DEMO / "torch_cartpole_lr"))
+    code, found = run_json(
+        capsys, str(DEMO_LOGS_FOLDER / "sb3_cartpole"), str(DEMO_LOGS_FOLDER / "torch_cartpole_lr")
+    )
     assert code == 1
     assert [run["name"] for run in found["runs"]] == ["torch_cartpole_lr", "sb3_cartpole"]  # type: ignore[attr-defined]
 
 
 def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]) -> None:
     """Each has its report, those in trouble first, then a line: a terminal shows the end."""
-    assert main(["check", str(DEMO / "sb3_cartpole"), str(DEMO / "torch_cartpole_lr")]) == 1
+    assert (
+        main(
+            [
+                "check",
+                str(DEMO_LOGS_FOLDER / "sb3_cartpole"),
+                str(DEMO_LOGS_FOLDER / "torch_cartpole_lr"),
+            ]
+        )
+        == 1
+    )
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "✗ torch_cartpole_lr: crit"
     assert "✓ sb3_cartpole: healthy" in lines
@@ -151,7 +165,7 @@ def test_hundreds_of_runs_are_not_hundreds_of_reports(
     """The ten worst are told in full, every run has its line; of the others it is said how."""
     for number in range(14):
         name = "torch_cartpole_nan" if number < 12 else "sb3_cartpole"
-        shutil.copytree(DEMO / name, tmp_path / f"run-{chr(97 + number)}x")
+        shutil.copytree(DEMO_LOGS_FOLDER / name, tmp_path / f"run-{chr(97 + number)}x")
     assert main(["check", str(tmp_path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.endswith(": crit") for line in lines) == 10
@@ -202,7 +216,7 @@ def test_a_damaged_file_costs_only_what_is_damaged(
 ) -> None:
     """The rest of the file is read, and the place of the damage is told."""
     run = tmp_path / "run"
-    shutil.copytree(DEMO / "sb3_cartpole", run)
+    shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", run)
     for file in run.iterdir():
         if "tfevents" not in file.name:
             file.unlink()
@@ -223,7 +237,7 @@ def test_an_unreadable_file_is_told_and_the_rest_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One file without permission does not hide its neighbours."""
-    shutil.copytree(DEMO / "sb3_cartpole", tmp_path / "run")
+    shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", tmp_path / "run")
     closed, opens = tmp_path / "run" / "progress.csv", os.open
     closed.chmod(0)
 
@@ -251,7 +265,7 @@ def test_wrong_usage_is_code_2() -> None:
 
 def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
     """A process that follows prints a line for the run, then one for each finding."""
-    source = (DEMO / "torch_cartpole_lr" / "stdout.log").read_bytes()
+    source = (DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log").read_bytes()
     log = tmp_path / "run" / "stdout.log"
     log.parent.mkdir()
     lines = source.splitlines(keepends=True)
@@ -278,7 +292,7 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
 
 def test_follow_tells_how_a_run_ended_that_is_over_already(tmp_path: Path) -> None:
     """It started, and it died: two lines, each true."""
-    shutil.copytree(DEMO / "torch_cartpole_nan", tmp_path / "run")
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")
     command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

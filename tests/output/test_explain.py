@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import concepts, identify, options, trainers
-from ppo_top.output.explain import GRADES, UnknownName, explain, names
+from ppo_top.catalogue import concepts, identify, options, trainer_tables
+from ppo_top.output.explain import GRADE_MEANINGS, UnknownName, explain, explained_names
 from ppo_top.rules.book import RULES
-from ppo_top.text.page import NARROWEST, Page
+from ppo_top.text.page import MIN_PAGE_WIDTH, Page
 
 SB3 = identify(["rollout/ep_rew_mean", "train/clip_fraction"])
 TRL = identify(["objective/rlhf_reward"])
@@ -35,7 +35,7 @@ def test_every_rule_is_explained(rule):
     assert rule.title in shown
     assert rule.sees.split()[0] in shown
     assert all(cause.split()[0] in shown for cause in rule.causes)
-    assert GRADES[rule.grade] in shown
+    assert GRADE_MEANINGS[rule.grade] in shown
     assert f"[rules.{rule.id}]" in shown or not rule.limits
     assert "{" not in shown.replace("{f}", "")
 
@@ -47,10 +47,10 @@ def test_every_option_is_explained(name):
     assert "What trainers call it" in shown or "Logged as" in shown
 
 
-@pytest.mark.parametrize("trainer", sorted(trainers()))
+@pytest.mark.parametrize("trainer", sorted(trainer_tables()))
 def test_every_tag_that_means_something_is_explained(trainer):
     """A tag leads to its concept, whatever its trainer."""
-    for entry in trainers()[trainer].entries.values():
+    for entry in trainer_tables()[trainer].entries.values():
         if entry.concept != "-" and not entry.axis:
             shown = text(entry.tag.replace("{f}", "x"))
             assert "Healthy" in shown or "Speaks when" in shown, entry.tag
@@ -142,22 +142,22 @@ def test_without_a_name_there_is_an_index():
     assert all(rule.id in shown for rule in RULES)
 
 
-@pytest.mark.parametrize("width", [NARROWEST, 40, 80, 140])
+@pytest.mark.parametrize("width", [MIN_PAGE_WIDTH, 40, 80, 140])
 def test_no_line_is_longer_than_the_width(width):
     """Whatever is explained fits the terminal."""
-    for name in [None, *names()]:
+    for name in [None, *explained_names()]:
         assert all(len(line) <= width for line in explain(name, width)), name
 
 
 def test_a_page_is_never_narrower_than_it_can_be():
     """Below its least width a page is cut off by the terminal instead of falling to pieces."""
     page = Page(5)
-    page.table([("name", "some words that are longer than the page")])
-    assert page.width == NARROWEST
+    page.add_table([("name", "some words that are longer than the page")])
+    assert page.width == MIN_PAGE_WIDTH
     assert len(page.lines) > 1
 
 
 def test_limits_are_as_well_founded_as_they_are_for_the_trainer_at_hand():
     """What was checked on control tasks is an estimate for language models."""
-    assert GRADES["C"] in text("critic-not-learning", producer=SB3)
-    assert GRADES["D"] in text("critic-not-learning", producer=TRL)
+    assert GRADE_MEANINGS["C"] in text("critic-not-learning", producer=SB3)
+    assert GRADE_MEANINGS["D"] in text("critic-not-learning", producer=TRL)

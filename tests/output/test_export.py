@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.runs.load import read
+from ppo_top.runs.load import open_loader
 from ppo_top.settings import Settings
-from tests.support.growing_logs import DEMO, demo_runs
-from tests.support.screens import write_sick
+from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
+from tests.support.screens import write_unhealthy_run
 
 HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
 Points = dict[str, list[tuple[int, float]]]
@@ -44,7 +44,7 @@ def same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-EVENT_FILES = sorted(DEMO.glob("*/*tfevents*"))
+EVENT_FILES = sorted(DEMO_LOGS_FOLDER.glob("*/*tfevents*"))
 
 
 @pytest.mark.parametrize("path", EVENT_FILES, ids=lambda path: path.parent.name)
@@ -68,7 +68,7 @@ def test_event_files_are_read_as_tensorboard_reads_them(
             assert same(value, event.value)
 
 
-CSV_FILES = sorted(DEMO.glob("*/progress.csv"))
+CSV_FILES = sorted(DEMO_LOGS_FOLDER.glob("*/progress.csv"))
 
 
 @pytest.mark.parametrize("path", CSV_FILES, ids=lambda path: path.parent.name)
@@ -91,13 +91,13 @@ def test_csv_files_are_read_as_python_reads_them(
 
 def test_the_header_is_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     """Other programs read these columns."""
-    assert exported(capsys, DEMO / "sb3_cartpole")[0] == HEADER
+    assert exported(capsys, DEMO_LOGS_FOLDER / "sb3_cartpole")[0] == HEADER
 
 
 def test_values_read_back_as_the_same_float(capsys: pytest.CaptureFixture[str]) -> None:
     """CSV and JSON lines hold the same numbers to the last bit."""
-    rows = exported(capsys, DEMO / "trl_grpo")[1:]
-    assert main(["export", "--format", "jsonl", str(DEMO / "trl_grpo")]) == 0
+    rows = exported(capsys, DEMO_LOGS_FOLDER / "trl_grpo")[1:]
+    assert main(["export", "--format", "jsonl", str(DEMO_LOGS_FOLDER / "trl_grpo")]) == 0
     objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row[:3] for row in rows] == [[o["run"], o["source"], o["tag"]] for o in objects]
     assert all(
@@ -107,7 +107,7 @@ def test_values_read_back_as_the_same_float(capsys: pytest.CaptureFixture[str]) 
 
 def test_nan_is_spelt_nan(capsys: pytest.CaptureFixture[str]) -> None:
     """A NaN is a value and must not become an empty cell."""
-    rows = exported(capsys, DEMO / "torch_cartpole_nan")
+    rows = exported(capsys, DEMO_LOGS_FOLDER / "torch_cartpole_nan")
     assert "nan" in {row[6] for row in rows}
 
 
@@ -133,39 +133,39 @@ def test_an_export_of_many_points_is_that_of_few(
     source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Points that were let go while the rest was read are read again: each is there once."""
-    usual = exported(capsys, DEMO, "--source", source)
-    monkeypatch.setattr("ppo_top.runs.session.MOST_POINTS", 1)
-    monkeypatch.setattr("ppo_top.runs.session.FEW_POINTS", 1)
-    assert exported(capsys, DEMO, "--source", source) == usual
+    usual = exported(capsys, DEMO_LOGS_FOLDER, "--source", source)
+    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 1)
+    monkeypatch.setattr("ppo_top.runs.session.MIN_DROPPABLE_POINTS", 1)
+    assert exported(capsys, DEMO_LOGS_FOLDER, "--source", source) == usual
     assert len({row[0] for row in usual[1:]}) >= 9
 
 
 def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many runs there are, about as many points are held as are allowed."""
-    monkeypatch.setattr("ppo_top.runs.session.MOST_POINTS", 30_000)
+    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 30_000)
     for number in range(12):
-        write_sick(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
-    reading = read([tmp_path], Settings(), io.StringIO(), lambda run: None)
+        write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
+    reading = open_loader([tmp_path], Settings(), io.StringIO(), lambda run: None)
     assert reading is not None
     with closing(reading):
-        for run in reading.whole():
-            assert run.held == run.points
-            assert sum(each.held for each in reading.session.runs.values()) < 90_000
+        for run in reading.complete_runs():
+            assert run.held_points == run.points
+            assert sum(each.held_points for each in reading.session.runs.values()) < 90_000
 
 
 def test_a_run_whose_logs_go_meanwhile_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the others every point is there; half a run would look like a whole one."""
-    monkeypatch.setattr("ppo_top.runs.session.MOST_POINTS", 1)
+    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 1)
     for name in ("first", "second", "third"):
-        write_sick(tmp_path / name / "progress.csv", updates=2_000)
+        write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)
     err = io.StringIO()
-    reading = read([tmp_path], Settings(), err, lambda run: None)
+    reading = open_loader([tmp_path], Settings(), err, lambda run: None)
     assert reading is not None
     seen = []
     with closing(reading):
-        for run in reading.whole():
+        for run in reading.complete_runs():
             seen.append(run.name)
             for other in {"first", "second", "third"} - set(seen):
                 shutil.rmtree(tmp_path / other, ignore_errors=True)

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.files.log_reader import FileFeed
+from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
-from ppo_top.parsers import claim
-from ppo_top.parsers import csv_table as csvlog
-from ppo_top.parsers.csv_table import CsvLog
-from tests.support.parser_harness import cuts, every_way, feed
+from ppo_top.parsers import csv_table, detect_format
+from ppo_top.parsers.csv_table import CsvParser
+from tests.support.parser_harness import cut_at, feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[2]
 SB3 = sorted((HERE / "demo_logs").rglob("progress.csv")) + sorted(
@@ -40,8 +39,8 @@ def oracle(text: str, step: str, delimiter: str = ",") -> dict[str, list[tuple[i
 @pytest.mark.parametrize("path", SB3, ids=lambda path: path.parent.name)
 def test_sb3_agrees_with_the_csv_module(path: Path) -> None:
     """Number by number, empty cells absent, steps from time/total_timesteps."""
-    read = every_way(CsvLog, path.read_bytes())
-    assert repr(read.table()) == repr(
+    read = parse_every_way(CsvParser, path.read_bytes())
+    assert repr(read.values_by_step()) == repr(
         {tag: oracle(path.read_text(), "time/total_timesteps")[tag] for tag in read.points}
     )
     assert set(read.points) == set(oracle(path.read_text(), "time/total_timesteps"))
@@ -51,20 +50,20 @@ def test_sb3_agrees_with_the_csv_module(path: Path) -> None:
 def test_spinning_up_agrees_with_the_csv_module() -> None:
     """Tabs part the columns; the step is TotalEnvInteracts."""
     path = HERE / "tests/data/spinup_038665d/ppo/progress.txt"
-    read = every_way(CsvLog, path.read_bytes())
+    read = parse_every_way(CsvParser, path.read_bytes())
     expected = oracle(path.read_text(), "TotalEnvInteracts", "\t")
-    assert repr(read.table()) == repr({tag: expected[tag] for tag in read.points})
+    assert repr(read.values_by_step()) == repr({tag: expected[tag] for tag in read.points})
     assert set(read.points) == set(expected)
-    assert csvlog.claims("progress.txt", path.read_bytes()[:4096]) is True
+    assert csv_table.claims("progress.txt", path.read_bytes()[:4096]) is True
 
 
 def test_rllib_progress() -> None:
     """Step: training_iteration; settings are configuration; `done` ends the run; times are unix."""
     path = next((HERE / "tests/data/rllib_2.60.0").rglob("progress.csv"))
-    read = every_way(CsvLog, path.read_bytes())
+    read = parse_every_way(CsvParser, path.read_bytes())
     tag = "env_runners/episode_return_mean"
     expected = oracle(path.read_text(), "training_iteration")
-    assert read.table()[tag] == expected[tag]
+    assert read.values_by_step()[tag] == expected[tag]
     assert all(time > 1.7e9 for time in read.times(tag))
     assert not any(each.startswith("config/") for each in read.points)
     assert read.ended is not None
@@ -77,8 +76,8 @@ HEADER = b"time/total_timesteps,train/loss,train/kl\n"
 def test_missing_and_odd_cells() -> None:
     """An empty cell is no point; nan and inf are points; words and booleans are none."""
     data = HEADER + b"1,,nan\n2,inf,\n3,abc,True\n4,-0.5,1e-3\n"
-    read = every_way(CsvLog, data)
-    assert read.table()["train/loss"] == [(2, math.inf), (4, -0.5)]
+    read = parse_every_way(CsvParser, data)
+    assert read.values_by_step()["train/loss"] == [(2, math.inf), (4, -0.5)]
     assert read.steps("train/kl") == [1, 4]
     assert math.isnan(read.values("train/kl")[0])
     assert read.problems == []
@@ -86,21 +85,21 @@ def test_missing_and_odd_cells() -> None:
 
 def test_a_row_without_its_end_waits() -> None:
     """The last digits may still come: an unfinished row is not given, not even at the end."""
-    read = every_way(CsvLog, HEADER + b"1,0.5,0.1\n2,0.2")
+    read = parse_every_way(CsvParser, HEADER + b"1,0.5,0.1\n2,0.2")
     assert read.steps("train/loss") == [1]
 
 
 def test_quoted_words_with_anything_inside() -> None:
     """SB3 quotes every string: delimiters, quotes and line ends in them are no structure."""
     data = b'time/total_timesteps,note,train/loss\n1,"a,""b""\nc",0.5\n2,"",0.25\n'
-    read = every_way(CsvLog, data)
-    assert read.table()["train/loss"] == [(1, 0.5), (2, 0.25)]
+    read = parse_every_way(CsvParser, data)
+    assert read.values_by_step()["train/loss"] == [(1, 0.5), (2, 0.25)]
 
 
 def test_a_quote_that_is_never_closed_costs_no_memory() -> None:
     """What a stray quote swallows is bounded and reported; reading goes on behind it."""
     data = HEADER + b'1,"' + b"x,\n" * 100 + b"10,0.5,0.25\n"
-    read = every_way(lambda: CsvLog(longest=64), data)
+    read = parse_every_way(lambda: CsvParser(max_line_bytes=64), data)
     assert read.steps("train/kl")[-1:] == [10]
     assert read.problems
 
@@ -108,7 +107,7 @@ def test_a_quote_that_is_never_closed_costs_no_memory() -> None:
 def test_rows_longer_than_the_header_are_reported() -> None:
     """A row that does not fit is a problem with its offset, not a guess."""
     data = HEADER + b"1,0.5,0.1\n2,0.5,0.1,7\n3,0.5,0.1\n"
-    read = every_way(CsvLog, data)
+    read = parse_every_way(CsvParser, data)
     assert read.steps("train/loss") == [1, 3]
     assert [problem.offset for problem in read.problems] == [len(HEADER) + 10]
 
@@ -117,26 +116,26 @@ def test_a_rewritten_file_is_read_anew() -> None:
     """A key that appears makes the header longer: a new parser reads the old rows as well."""
     before = HEADER + b"1,0.5,0.1\n"
     after = HEADER[:-1] + b",eval/mean_reward\n1,0.5,0.1,\n2,0.4,0.1,300\n"
-    assert every_way(CsvLog, after).table()["train/loss"] == [(1, 0.5), (2, 0.4)]
-    assert every_way(CsvLog, before).table()["train/loss"] == [(1, 0.5)]
-    assert csvlog.FORMATS[0].rewritten
+    assert parse_every_way(CsvParser, after).values_by_step()["train/loss"] == [(1, 0.5), (2, 0.4)]
+    assert parse_every_way(CsvParser, before).values_by_step()["train/loss"] == [(1, 0.5)]
+    assert csv_table.FORMATS[0].rewritten
 
 
 def test_without_a_step_column_rows_are_counted() -> None:
     """A table of metrics only is placed by its rows."""
-    assert every_way(CsvLog, b"loss,reward\n0.5,1\n0.4,2\n").steps("reward") == [1, 2]
+    assert parse_every_way(CsvParser, b"loss,reward\n0.5,1\n0.4,2\n").steps("reward") == [1, 2]
 
 
 def test_steps_written_as_floats() -> None:
     """pandas writes 2048.0 where a cell of the column was missing once."""
     data = b"global_step,loss\n" + b"".join(b"%d.0,0.5\n" % k for k in range(50))
-    assert every_way(CsvLog, data).steps("loss") == list(range(50))
+    assert parse_every_way(CsvParser, data).steps("loss") == list(range(50))
 
 
 def test_windows_line_ends() -> None:
     """Carriage returns before the line feeds belong to neither cell nor row."""
     data = (HEADER + b"1,0.5,0.1\n2,0.4,0.2\n").replace(b"\n", b"\r\n")
-    assert every_way(CsvLog, data).table()["train/kl"] == [(1, 0.1), (2, 0.2)]
+    assert parse_every_way(CsvParser, data).values_by_step()["train/kl"] == [(1, 0.1), (2, 0.2)]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_windows_line_ends() -> None:
 )
 def test_which_tables_are_logs(name: str, head: bytes, answer: bool | None) -> None:
     """A step and a metric in the header; other people's tables are left alone."""
-    assert csvlog.claims(name, head) is answer
+    assert csv_table.claims(name, head) is answer
 
 
 cells = st.one_of(
@@ -177,8 +176,8 @@ def test_any_table_agrees_with_the_csv_module(
     """Whatever stands in the cells, in whatever pieces the file arrives."""
     lines = [",".join([str(k), *row]) for k, row in enumerate(rows)]
     text = "\n".join(["step,loss,kl,entropy", *lines, ""])
-    read = feed(CsvLog(), cuts(text.encode(), places))
-    assert {tag: repr(points) for tag, points in read.table().items()} == {
+    read = feed_parser(CsvParser(), cut_at(text.encode(), places))
+    assert {tag: repr(points) for tag, points in read.values_by_step().items()} == {
         tag: repr(points) for tag, points in oracle(text, "step").items()
     }
 
@@ -187,11 +186,11 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     """SB3's first dump may hold clocks only; the file is rewritten when the metrics appear."""
     path = tmp_path / "progress.csv"
     path.write_text("time/iterations,time/time_elapsed\n1,3\n")
-    file = FileFeed(str(path), "progress.csv", str(tmp_path), claim)
-    assert file.take() is None
-    assert not file.refused
+    file = LogReader(str(path), "progress.csv", str(tmp_path), detect_format)
+    assert file.read_update() is None
+    assert not file.rejected
     path.write_text("time/iterations,rollout/ep_rew_mean,time/time_elapsed\n1,,3\n2,21.5,4\n")
-    gain = file.take()
+    gain = file.read_update()
     assert gain is not None
     found = {points.tag: list(points.values) for points in gain.batch.points}
     assert found["rollout/ep_rew_mean"] == [21.5]
@@ -212,5 +211,5 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
 def test_a_script_may_spell_its_step_as_it_likes(header: str, steps: list[int]) -> None:
     """What numbers the rows is the step; steps beside episodes may be the length of one."""
     rows = ["1,40,0.5", "2,90,0.25"]
-    found = every_way(CsvLog, "\n".join([header, *rows, ""]).encode())
+    found = parse_every_way(CsvParser, "\n".join([header, *rows, ""]).encode())
     assert found.steps(header.split(",")[2]) == steps

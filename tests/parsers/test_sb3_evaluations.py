@@ -10,17 +10,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from ppo_top.parsers import sb3_evaluations as evaluations
-from ppo_top.parsers.sb3_evaluations import Evaluations
-from tests.support.parser_harness import Read
+from ppo_top.parsers import sb3_evaluations
+from ppo_top.parsers.sb3_evaluations import EvaluationsStore
+from tests.support.parser_harness import ParserOutput
 
 DEMO = Path(__file__).parents[2] / "demo_logs" / "sb3_cartpole" / "evaluations.npz"
 
 
-def poll(store: Evaluations, limit: int = 1000) -> Read:
+def poll(store: EvaluationsStore, limit: int = 1000) -> ParserOutput:
     """All that one call gives."""
-    read = Read()
-    read.add(store.poll(limit))
+    read = ParserOutput()
+    read.add_batch(store.poll(limit))
     return read
 
 
@@ -41,7 +41,7 @@ def test_agrees_with_numpy() -> None:
     with np.load(DEMO, allow_pickle=False) as found:
         steps, results = found["timesteps"], found["results"]
         lengths = found["ep_lengths"]
-    read = poll(Evaluations(DEMO))
+    read = poll(EvaluationsStore(DEMO))
     assert read.steps("eval/mean_reward") == steps.tolist()
     assert read.values("eval/mean_reward") == results.mean(axis=1).tolist()
     assert read.values("eval/std_reward") == results.std(axis=1).tolist()
@@ -52,7 +52,7 @@ def test_each_evaluation_is_given_once(tmp_path: Path) -> None:
     """The file is written anew each time; only what is new comes out."""
     path = tmp_path / "evaluations.npz"
     write(path, 2)
-    store = Evaluations(path)
+    store = EvaluationsStore(path)
     assert poll(store).steps("eval/mean_reward") == [1000, 2000]
     assert poll(store).points == {}
     write(path, 5)
@@ -64,10 +64,10 @@ def test_at_most_so_many_at_once(tmp_path: Path) -> None:
     """A long history comes in slices, none is lost."""
     path = tmp_path / "evaluations.npz"
     write(path, 50)
-    store = Evaluations(path)
-    read = Read()
+    store = EvaluationsStore(path)
+    read = ParserOutput()
     for _ in range(20):
-        read.add(store.poll(30))
+        read.add_batch(store.poll(30))
     assert read.steps("eval/mean_reward") == [1000 * k for k in range(1, 51)]
 
 
@@ -75,10 +75,10 @@ def test_a_file_that_starts_anew_is_read_anew(tmp_path: Path) -> None:
     """A new training in the same place has other steps."""
     path = tmp_path / "evaluations.npz"
     write(path, 3)
-    store = Evaluations(path)
+    store = EvaluationsStore(path)
     poll(store)
     np.savez(path, timesteps=np.array([500]), results=np.ones((1, 3)), ep_lengths=np.ones((1, 3)))
-    assert poll(store).table()["eval/mean_reward"] == [(500, 1.0)]
+    assert poll(store).values_by_step()["eval/mean_reward"] == [(500, 1.0)]
 
 
 def test_half_written_files_wait(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_half_written_files_wait(tmp_path: Path) -> None:
     path = tmp_path / "evaluations.npz"
     write(path, 3)
     data = path.read_bytes()
-    store = Evaluations(path)
+    store = EvaluationsStore(path)
     problems = 0
     for place in range(len(data)):
         path.write_bytes(data[:place])
@@ -104,7 +104,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "evaluations.npz"
     bomb = np.array([print], dtype=object)
     np.savez(path, timesteps=np.array([1]), results=bomb, allow_pickle=True)
-    read = poll(Evaluations(path))
+    read = poll(EvaluationsStore(path))
     assert read.points == {}
     assert len(read.problems) == 1
 
@@ -114,7 +114,7 @@ def test_zip_bombs_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "evaluations.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("timesteps.npy", b"\x00" * (80 << 20))
-    assert "larger than" in poll(Evaluations(path)).problems[0].what
+    assert "larger than" in poll(EvaluationsStore(path)).problems[0].message
 
 
 def test_a_thousand_corruptions_are_survived(tmp_path: Path) -> None:
@@ -128,15 +128,15 @@ def test_a_thousand_corruptions_are_survived(tmp_path: Path) -> None:
         for _ in range(dice.randint(1, 8)):
             broken[dice.randrange(len(broken))] = dice.randrange(256)
         path.write_bytes(broken)
-        Evaluations(path).poll(100)
+        EvaluationsStore(path).poll(100)
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
     """A store that was deleted gives nothing."""
-    assert not poll(Evaluations(tmp_path / "evaluations.npz")).points
+    assert not poll(EvaluationsStore(tmp_path / "evaluations.npz")).points
 
 
 @pytest.mark.parametrize(("head", "answer"), [(b"PK\x03\x04", True), (b"", None), (b"abc", False)])
 def test_what_is_an_archive(head: bytes, answer: bool | None) -> None:
     """numpy's container is a zip archive."""
-    assert evaluations.claims("evaluations.npz", head) is answer
+    assert sb3_evaluations.claims("evaluations.npz", head) is answer

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.parsers import sb3_monitor
-from ppo_top.parsers.sb3_monitor import Monitor
-from tests.support.parser_harness import every_way
+from ppo_top.parsers.sb3_monitor import MonitorParser
+from tests.support.parser_harness import parse_every_way
 
 HERE = Path(__file__).parents[2]
 FILES = [
@@ -25,7 +25,7 @@ def test_agrees_with_the_csv_module(path: Path) -> None:
     first, _, table = path.read_text().partition("\n")
     start = json.loads(first[1:])["t_start"]
     rows = list(csv.DictReader(table.splitlines()))
-    read = every_way(Monitor, path.read_bytes())
+    read = parse_every_way(MonitorParser, path.read_bytes())
     step, expected = 0, []
     for row in rows:
         step += int(row["l"])
@@ -41,22 +41,22 @@ HEAD = b'#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}\nr,l,t,is_success\n
 
 def test_more_columns() -> None:
     """info_keywords add columns of their own; words in them give no point."""
-    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1.0\n2.5,10,3.5,abc\n")
-    assert read.table()["is_success"] == [(10, 1.0)]
+    read = parse_every_way(MonitorParser, HEAD + b"1.5,10,2.5,1.0\n2.5,10,3.5,abc\n")
+    assert read.values_by_step()["is_success"] == [(10, 1.0)]
     assert read.config == {"env_id": "CartPole-v1"}
 
 
 def test_a_continued_monitor_starts_its_clock_anew() -> None:
     """Training that goes on in the same file writes the heading again."""
     again = HEAD.replace(b"1700000000.0", b"1700001000.0")
-    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1\n" + again + b"1.5,10,2.5,1\n")
+    read = parse_every_way(MonitorParser, HEAD + b"1.5,10,2.5,1\n" + again + b"1.5,10,2.5,1\n")
     assert read.times("r") == [1700000002.5, 1700001002.5]
     assert read.steps("r") == [10, 20]
 
 
 def test_bad_rows_are_problems() -> None:
     """Rows that are no episode are reported with their offset, the rest is read."""
-    read = every_way(Monitor, HEAD + b"1.5,10,2.5,1\nx,y\n1.5,-3,2,1\n1.5,10,3.5,1\n")
+    read = parse_every_way(MonitorParser, HEAD + b"1.5,10,2.5,1\nx,y\n1.5,-3,2,1\n1.5,10,3.5,1\n")
     assert read.steps("r") == [10, 20]
     assert [problem.offset for problem in read.problems] == [len(HEAD) + 13, len(HEAD) + 17]
 

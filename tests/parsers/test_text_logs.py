@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers import claim
+from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from tests.support.parser_harness import Read, assert_same, chunks, cuts, feed
+from tests.support.parser_harness import ParserOutput, assert_same, chunks, cut_at, feed_parser
 
 HERE = Path(__file__).parents[2]
 TEXT = {
@@ -43,18 +43,18 @@ def logs() -> list[Path]:
 def format_of(path: Path) -> Format | None:
     """The text format that claims a file, if one does."""
     with path.open("rb") as file:
-        found = claim(path.name, file.read(HEAD_BYTES))
+        found = detect_format(path.name, file.read(HEAD_BYTES))
     return found if isinstance(found, Format) and found.name in TEXT else None
 
 
 @cache
-def whole(path: Path) -> tuple[Format, bytes, Read]:
+def whole(path: Path) -> tuple[Format, bytes, ParserOutput]:
     """A file's format, its bytes and what reading it at once gives."""
     found = format_of(path)
     assert found is not None
     assert found.parser is not None
     data = path.read_bytes()
-    return found, data, feed(found.parser(), [data])
+    return found, data, feed_parser(found.parser(), [data])
 
 
 def named(path: Path) -> str:
@@ -81,7 +81,7 @@ def test_any_cut_gives_the_same(path: Path, data: st.DataObject) -> None:
     found, log, expected = whole(path)
     assert found.parser is not None
     places = data.draw(st.lists(st.integers(0, len(log)), max_size=12))
-    assert_same(feed(found.parser(), cuts(log, places)), expected)
+    assert_same(feed_parser(found.parser(), cut_at(log, places)), expected)
 
 
 @pytest.mark.parametrize("path", ONE_OF_EACH, ids=named)
@@ -90,7 +90,7 @@ def test_bytes_one_by_one_give_the_same(path: Path) -> None:
     found, log, _ = whole(path)
     assert found.parser is not None
     short = log[:60_000]
-    assert_same(feed(found.parser(), chunks(short, 1)), feed(found.parser(), [short]))
+    assert_same(feed_parser(found.parser(), chunks(short, 1)), feed_parser(found.parser(), [short]))
 
 
 @pytest.mark.parametrize("path", ONE_OF_EACH, ids=named)
@@ -99,15 +99,15 @@ def test_a_log_cut_short_anywhere_is_read_on_when_the_rest_comes(path: Path) -> 
     found, log, _ = whole(path)
     assert found.parser is not None
     log = log[:SMALL]
-    expected = feed(found.parser(), [log])
+    expected = feed_parser(found.parser(), [log])
     for place in range(len(log)):
         parser = found.parser()
-        read = Read()
-        read.add(parser.feed(log[:place]))
+        read = ParserOutput()
+        read.add_batch(parser.feed(log[:place]))
         for tag, points in read.points.items():
             assert points == expected.points[tag][: len(points)]
-        read.add(parser.feed(log[place:]))
-        read.add(parser.finish())
+        read.add_batch(parser.feed(log[place:]))
+        read.add_batch(parser.finish())
         assert_same(read, expected)
 
 
@@ -119,9 +119,9 @@ def test_a_thousand_corruptions_are_survived(path: Path) -> None:
     log = log[:2500]
     for seed in range(1000 if path in LARGEST_OF_EACH else 250):
         broken = corrupt(log, random.Random(seed))
-        read = feed(found.parser(), [broken])
+        read = feed_parser(found.parser(), [broken])
         if seed % 20 == 0:
-            assert_same(feed(found.parser(), chunks(broken, 37)), read)
+            assert_same(feed_parser(found.parser(), chunks(broken, 37)), read)
         assert all(0 <= problem.offset <= len(broken) for problem in read.problems)
 
 
@@ -173,11 +173,11 @@ def test_rubbish_around_a_log_harms_only_itself(path: Path) -> None:
     assert found.parser is not None
     if not log.endswith(b"\n"):
         log += b"\n"
-    read = Read()
+    read = ParserOutput()
     parser = found.parser()
-    read.add(parser.feed(log))
-    read.add(parser.feed(b"\x00\xff\x17" * 200 + b"\n"))
-    for tag, points in feed(found.parser(), [log], finish=False).points.items():
+    read.add_batch(parser.feed(log))
+    read.add_batch(parser.feed(b"\x00\xff\x17" * 200 + b"\n"))
+    for tag, points in feed_parser(found.parser(), [log], finish=False).points.items():
         assert read.points[tag][: len(points)] == points
 
 
@@ -188,7 +188,9 @@ def test_any_bytes_are_survived(path: Path, data: bytes, places: list[int]) -> N
     """Bytes of no format at all give no exception, and the same in any cut."""
     found = whole(path)[0]
     assert found.parser is not None
-    assert_same(feed(found.parser(), cuts(data, places)), feed(found.parser(), [data]))
+    assert_same(
+        feed_parser(found.parser(), cut_at(data, places)), feed_parser(found.parser(), [data])
+    )
 
 
 @pytest.mark.parametrize("path", ONE_OF_EACH, ids=named)

@@ -8,14 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.files.log_reader import FileFeed
-from ppo_top.parsers import claim
-from ppo_top.parsers.torchrl_csv import FORMAT, Scalars, claims, tag_of
-from ppo_top.runs.grouping import place_of
-from tests.support.parser_harness import Read, assert_same, cuts, every_way, feed
-from tests.support.recordings import DATA, columns, expected, spoilt, truncated_everywhere
+from ppo_top.files.log_reader import LogReader
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
+from ppo_top.runs.grouping import locate_run
+from tests.support.parser_harness import (
+    ParserOutput,
+    assert_same,
+    cut_at,
+    feed_parser,
+    parse_every_way,
+)
+from tests.support.recordings import (
+    DATA_FOLDER,
+    assert_truncation_is_harmless,
+    comparable_columns,
+    damaged_bytes,
+    recorded_points,
+)
 
-RUN = DATA / "torchrl_0.14.1" / "csv"
+RUN = DATA_FOLDER / "torchrl_0.14.1" / "csv"
 REWARD = (RUN / "ppo/scalars/train/reward.csv").read_bytes()
 
 
@@ -23,35 +35,38 @@ def test_every_tag_equals_what_was_logged() -> None:
     """Steps and values of all files, nan and minus zero included, under the tags of their paths."""
     found: dict[str, object] = {}
     for path in sorted(RUN.rglob("scalars/**/*.csv")):
-        read = Read()
-        file = FileFeed(str(path), str(path.relative_to(RUN)), str(RUN), claim)
-        while (file.changed() or file.more) and (gain := file.take()) is not None:
+        read = ParserOutput()
+        file = LogReader(str(path), str(path.relative_to(RUN)), str(RUN), detect_format)
+        while (file.has_changed() or file.more) and (gain := file.read_update()) is not None:
             assert gain.source.format is FORMAT
-            read.add(gain.batch)
+            read.add_batch(gain.batch)
         assert not read.problems
         found.update(read.points)
-    assert found == columns(expected("torchrl_0.14.1/csv"))
+    assert found == comparable_columns(recorded_points("torchrl_0.14.1/csv"))
 
 
 @given(st.lists(st.integers(0, len(REWARD)), max_size=20))
 @settings(deadline=None)
 def test_any_cut_gives_the_same(places: list[int]) -> None:
     """However the bytes arrive."""
-    assert_same(feed(Scalars(), cuts(REWARD, places)), feed(Scalars(), [REWARD]))
+    assert_same(
+        feed_parser(TorchRlCsvParser(), cut_at(REWARD, places)),
+        feed_parser(TorchRlCsvParser(), [REWARD]),
+    )
 
 
 def test_cut_at_every_byte() -> None:
     """Half a number is never given."""
-    truncated_everywhere(Scalars, REWARD)
+    assert_truncation_is_harmless(TorchRlCsvParser, REWARD)
 
 
 def test_a_thousand_kinds_of_damage() -> None:
     """What is no step and value is told with its place."""
     for seed in range(1000):
-        data = spoilt(REWARD, seed)
-        for problem in feed(Scalars(), [data]).problems:
+        data = damaged_bytes(REWARD, seed)
+        for problem in feed_parser(TorchRlCsvParser(), [data]).problems:
             assert 0 <= problem.offset <= len(data)
-    read = every_way(Scalars, b"0,1.5\nnonsense\n2048,nan\n")
+    read = parse_every_way(TorchRlCsvParser, b"0,1.5\nnonsense\n2048,nan\n")
     assert [problem.offset for problem in read.problems] == [6]
     assert read.steps("") == [0, 2048]
 
@@ -77,16 +92,16 @@ def test_numbers_elsewhere_are_no_log(tmp_path: Path) -> None:
     """A table of two numbers counts only below `scalars`."""
     path = tmp_path / "data.csv"
     path.write_bytes(REWARD)
-    file = FileFeed(str(path), "data.csv", str(tmp_path), claim)
-    assert file.take() is None
-    assert file.refused
+    file = LogReader(str(path), "data.csv", str(tmp_path), detect_format)
+    assert file.read_update() is None
+    assert file.rejected
     assert tag_of("/runs/ppo/scalars/train/reward.csv") == "train/reward"
 
 
 def test_all_tags_of_an_experiment_are_one_run() -> None:
     """Whatever folders their names make."""
     places = {
-        place_of(f"csv/ppo/scalars/{tag}.csv", {tag: (0, 1.0)})
+        locate_run(f"csv/ppo/scalars/{tag}.csv", {tag: (0, 1.0)})
         for tag in ("train/reward", "loss", "a b/c.d")
     }
-    assert [(place.home, place.unit) for place in places] == [("csv/ppo", "csv/ppo")]
+    assert [(place.directory, place.unit) for place in places] == [("csv/ppo", "csv/ppo")]

@@ -13,19 +13,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.files.log_reader import FileFeed
+from ppo_top.files.log_reader import LogReader
 from ppo_top.model import Batch
-from ppo_top.parsers import claim
-from ppo_top.parsers.trackio import FORMATS, Inbox, Trackio
-from tests.support.parser_harness import Read, assert_same, chunks, cuts, every_way, feed
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.trackio import FORMATS, TrackioInboxParser, TrackioStore
+from tests.support.parser_harness import (
+    ParserOutput,
+    assert_same,
+    chunks,
+    cut_at,
+    feed_parser,
+    parse_every_way,
+)
 from tests.support.recordings import (
-    DATA,
-    columns,
-    expected,
-    in_memory,
-    shrunk,
-    spoilt,
-    truncated_everywhere,
+    DATA_FOLDER,
+    assert_truncation_is_harmless,
+    comparable_columns,
+    damaged_bytes,
+    memory_folder,
+    recorded_points,
+    shrink_database,
 )
 
 BASE = "trackio_0.43.0"
@@ -35,7 +42,7 @@ CONFIG = {"learning_rate": 3e-4, "beta": 0.04, "num_generations": 8, "model": "t
 
 def database(name: str) -> Path:
     """A recorded database."""
-    return DATA / BASE / name / "trackio" / "ppo.db"
+    return DATA_FOLDER / BASE / name / "trackio" / "ppo.db"
 
 
 def copied(name: str, folder: Path) -> Path:
@@ -44,24 +51,24 @@ def copied(name: str, folder: Path) -> Path:
     return folder / "trackio" / "ppo.db"
 
 
-def read_all(store: Trackio, limit: int = 1000) -> dict[str, Read]:
+def read_all(store: TrackioStore, limit: int = 1000) -> dict[str, ParserOutput]:
     """Everything that is new in a store, by run."""
-    runs: dict[str, Read] = {}
+    runs: dict[str, ParserOutput] = {}
     while batch := store.poll(limit):
-        runs.setdefault(batch.part, Read()).add(batch)
+        runs.setdefault(batch.stored_run, ParserOutput()).add_batch(batch)
     return runs
 
 
-def _all_into(read: Read, store: Trackio) -> None:
+def _all_into(read: ParserOutput, store: TrackioStore) -> None:
     """Add everything that is new in a store."""
     while batch := store.poll(1000):
-        read.add(batch)
+        read.add_batch(batch)
 
 
 def rows_of(name: str) -> dict[str, list[dict[str, Any]]]:
     """The expected points of each run."""
     runs: dict[str, list[dict[str, Any]]] = {}
-    for row in expected(f"{BASE}/{name}"):
+    for row in recorded_points(f"{BASE}/{name}"):
         runs.setdefault(row["run"], []).append(row)
     return runs
 
@@ -70,11 +77,11 @@ def rows_of(name: str) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.parametrize("limit", [1, 7, 1000])
 def test_points_equal_those_of_sqlite(name: str, limit: int) -> None:
     """Every number, step and time of every run, however many rows are asked for at once."""
-    store = Trackio(database(name))
+    store = TrackioStore(database(name))
     found = read_all(store, limit)
     store.close()
     assert {run: read.points for run, read in found.items()} == {
-        run: columns(rows) for run, rows in rows_of(name).items()
+        run: comparable_columns(rows) for run, rows in rows_of(name).items()
     }
     assert all(read.config == CONFIG for read in found.values())
     assert all(read.problems == [] for read in found.values())
@@ -84,14 +91,14 @@ def test_rows_that_are_in_the_write_ahead_log_only_are_read(tmp_path: Path) -> N
     """The recorded live database holds one row; the others are in its log."""
     path = copied("live", tmp_path)
     (path.parent / "ppo.db-wal").unlink()
-    store = Trackio(path)
+    store = TrackioStore(path)
     assert len(read_all(store)["first"].values("train/loss")) == 1
     store.close()
 
 
 def test_non_finite_values_are_kept() -> None:
     """Trackio spells them as words."""
-    store = Trackio(database("closed"))
+    store = TrackioStore(database("closed"))
     values = read_all(store)["first"].values("train/loss")
     store.close()
     assert math.isnan(values[5])
@@ -105,7 +112,7 @@ def test_nothing_is_left_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     private.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(private))
     before = {each: (each.stat().st_mtime_ns, each.read_bytes()) for each in path.parent.iterdir()}
-    store = Trackio(path)
+    store = TrackioStore(path)
     assert len(read_all(store)["first"].values("late")) == 1
     assert list(private.iterdir()) == []
     store.close()
@@ -116,7 +123,7 @@ def test_nothing_is_left_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_new_rows_are_seen_once(tmp_path: Path) -> None:
     """A writer that goes on, in the log or after a checkpoint: each row once."""
     path = copied("closed", tmp_path)
-    store = Trackio(path)
+    store = TrackioStore(path)
     read_all(store)
     assert not store.poll(1000)
     writer = sqlite3.connect(path, isolation_level=None)
@@ -127,7 +134,7 @@ def test_new_rows_are_seen_once(tmp_path: Path) -> None:
         )
         if step == 20:
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        assert read_all(store)["new"].table() == {"loss": [(step, step + 0.5)]}
+        assert read_all(store)["new"].values_by_step() == {"loss": [(step, step + 0.5)]}
     writer.close()
     store.close()
 
@@ -140,18 +147,18 @@ def test_a_growing_log_does_not_copy_the_database(
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("PRAGMA journal_mode = WAL")
     writer.execute("PRAGMA wal_autocheckpoint = 0")
-    store = Trackio(path)
+    store = TrackioStore(path)
     read_all(store)
     copies: list[str] = []
     copy = shutil.copyfile
     monkeypatch.setattr(shutil, "copyfile", lambda *names: (copies.append(names[0]), copy(*names)))
     for step in range(30):
         writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", step, b'{"loss": 1.5}'))
-        assert read_all(store)["new"].table() == {"loss": [(step, 1.5)]}
+        assert read_all(store)["new"].values_by_step() == {"loss": [(step, 1.5)]}
     assert copies == []
     writer.execute("PRAGMA wal_checkpoint(RESTART)")
     writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", 30, b'{"loss": 2.5}'))
-    assert read_all(store)["new"].table() == {"loss": [(30, 2.5)]}
+    assert read_all(store)["new"].values_by_step() == {"loss": [(30, 2.5)]}
     assert copies
     writer.close()
     store.close()
@@ -165,7 +172,7 @@ def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:
         writer.execute(INSERT, (run, "", name, 1, b'{"loss": 1}'))
     writer.commit()
     writer.close()
-    store = Trackio(path)
+    store = TrackioStore(path)
     assert list(read_all(store)) == ["first", "second", "first_aaaaaaaa", ".._.._etc_", ".._c"]
     store.close()
 
@@ -183,7 +190,7 @@ def test_older_tables_without_a_run_id_are_read(tmp_path: Path) -> None:
     )
     writer.commit()
     writer.close()
-    store = Trackio(path)
+    store = TrackioStore(path)
     read = read_all(store)["a"]
     store.close()
     assert read.steps("loss") == [3]
@@ -198,9 +205,9 @@ def test_another_programs_database_is_let_alone(tmp_path: Path) -> None:
     writer.execute("CREATE TABLE metrics (key TEXT, value REAL, step INTEGER)")
     writer.commit()
     writer.close()
-    store = Trackio(path)
+    store = TrackioStore(path)
     assert store.poll(10) == Batch()
-    assert store._snapshot._base is None
+    assert store._snapshot._connection is None
     store.close()
 
 
@@ -212,7 +219,7 @@ def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
         writer.execute(INSERT, ("x", "y", "bad", 1, text))
     writer.commit()
     writer.close()
-    store = Trackio(path)
+    store = TrackioStore(path)
     read = read_all(store)["bad"]
     store.close()
     assert read.values("loss") == [1.0]
@@ -223,11 +230,13 @@ def test_a_thousand_kinds_of_damage() -> None:
     """A damaged database or log never raises and never hangs; what it gives are numbers."""
     names = ("ppo.db", "ppo.db-wal")
     bodies = {name: (database("live").parent / name).read_bytes() for name in names}
-    with in_memory() as folder:
+    with memory_folder() as folder:
         for seed in range(1000):
             for place, (name, body) in enumerate(bodies.items()):
-                (folder / name).write_bytes(spoilt(body, seed) if seed % 2 == place else body)
-            store = Trackio(folder / "ppo.db")
+                (folder / name).write_bytes(
+                    damaged_bytes(body, seed) if seed % 2 == place else body
+                )
+            store = TrackioStore(folder / "ppo.db")
             for read in read_all(store).values():
                 assert all(problem.offset >= 0 for problem in read.problems)
             store.close()
@@ -238,7 +247,7 @@ def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> Non
     whole = database("closed").read_bytes()
     path = tmp_path / "ppo.db"
     path.write_bytes(whole[: len(whole) // 3])
-    store = Trackio(path)
+    store = TrackioStore(path)
     batches = [store.poll(1000) for _ in range(4)]
     assert sum(len(batch.problems) for batch in batches) <= 1
     path.write_bytes(whole)
@@ -257,16 +266,16 @@ def test_a_cut_database_is_told_and_read_when_it_is_whole(tmp_path: Path) -> Non
 
 def test_a_database_cut_at_every_byte() -> None:
     """Whatever part has arrived, nothing is raised; the rest completes it, each row once."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         path = folder / "ppo.db"
-        shrunk(database("closed"), path, {"metrics": 2, "configs": 1})
+        shrink_database(database("closed"), path, {"metrics": 2, "configs": 1})
         whole = path.read_bytes()
-        store = Trackio(path)
+        store = TrackioStore(path)
         expected_points = read_all(store)["first"].points
         store.close()
         for size in range(len(whole)):
             path.write_bytes(whole[:size])
-            store, read = Trackio(path), Read()
+            store, read = TrackioStore(path), ParserOutput()
             _all_into(read, store)
             assert len(read.problems) <= 1
             path.write_bytes(whole)
@@ -277,9 +286,9 @@ def test_a_database_cut_at_every_byte() -> None:
 
 def test_a_log_cut_at_every_byte() -> None:
     """Of the write-ahead log the whole commits are read, and the others when they are whole."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         path = folder / "ppo.db"
-        shrunk(database("closed"), path, {"metrics": 1})
+        shrink_database(database("closed"), path, {"metrics": 1})
         writer = sqlite3.connect(path, isolation_level=None)
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", 1, b'{"loss": 1.5}'))
@@ -290,11 +299,11 @@ def test_a_log_cut_at_every_byte() -> None:
         writer.close()
         for size in range(len(log)):
             (folder / "copy.db-wal").write_bytes(log[:size])
-            store = Trackio(copy)
-            steps = read_all(store).get("new", Read()).steps("loss")
+            store = TrackioStore(copy)
+            steps = read_all(store).get("new", ParserOutput()).steps("loss")
             assert steps == [1, 2][: len(steps)]
             (folder / "copy.db-wal").write_bytes(log)
-            steps += read_all(store).get("new", Read()).steps("loss")
+            steps += read_all(store).get("new", ParserOutput()).steps("loss")
             assert steps == [1, 2], size
             store.close()
 
@@ -302,10 +311,10 @@ def test_a_log_cut_at_every_byte() -> None:
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
     """As if each run had a folder of its own beside the database."""
     path = database("closed")
-    feed = FileFeed(str(path), "trackio/ppo.db", str(path.parent.parent), claim)
+    feed = LogReader(str(path), "trackio/ppo.db", str(path.parent.parent), detect_format)
     keys = []
-    while feed.changed() or feed.more:
-        gain = feed.take()
+    while feed.has_changed() or feed.more:
+        gain = feed.read_update()
         if gain is not None and gain.batch:
             keys.append(gain.source.key)
     assert set(keys) == {"trackio/first/ppo.db", "trackio/second/ppo.db"}
@@ -321,14 +330,14 @@ def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
 
 def inbox() -> bytes:
     """The recorded file of the inbox."""
-    (found,) = (DATA / BASE / "inbox").rglob("00000000.jsonl")
+    (found,) = (DATA_FOLDER / BASE / "inbox").rglob("00000000.jsonl")
     return found.read_bytes()
 
 
 def test_the_inbox_equals_its_lines() -> None:
     """Every number, step and time, and the configuration, in every way of feeding."""
-    read = every_way(Inbox, inbox())
-    assert read.points == columns(expected(f"{BASE}/inbox"))
+    read = parse_every_way(TrackioInboxParser, inbox())
+    assert read.points == comparable_columns(recorded_points(f"{BASE}/inbox"))
     assert read.config == CONFIG
     assert read.problems == []
 
@@ -337,27 +346,30 @@ def test_the_inbox_equals_its_lines() -> None:
 @given(st.lists(st.integers(0, 8400), max_size=8))
 def test_any_cut_of_the_inbox_gives_the_same(places: list[int]) -> None:
     """However the bytes arrive, everything that is given is the same."""
-    assert_same(feed(Inbox(), cuts(inbox(), places)), feed(Inbox(), [inbox()]))
+    assert_same(
+        feed_parser(TrackioInboxParser(), cut_at(inbox(), places)),
+        feed_parser(TrackioInboxParser(), [inbox()]),
+    )
 
 
 def test_the_inbox_cut_at_every_byte() -> None:
     """An inbox file cut anywhere is read so far; the rest completes it."""
-    truncated_everywhere(Inbox, inbox()[:2500])
-    truncated_everywhere(Inbox, inbox(), stride=61)
+    assert_truncation_is_harmless(TrackioInboxParser, inbox()[:2500])
+    assert_truncation_is_harmless(TrackioInboxParser, inbox(), stride=61)
 
 
 def test_a_thousand_kinds_of_damage_to_the_inbox() -> None:
     """Damage never raises and is told with its place."""
     for seed in range(1000):
-        broken = spoilt(inbox(), seed)
-        read = feed(Inbox(), chunks(broken, 1000))
+        broken = damaged_bytes(inbox(), seed)
+        read = feed_parser(TrackioInboxParser(), chunks(broken, 1000))
         assert all(0 <= problem.offset <= len(broken) for problem in read.problems)
 
 
 def test_both_are_recognised() -> None:
     """By the name and the first bytes."""
     trackio, jsonl = FORMATS
-    assert claim("ppo.db", database("closed").read_bytes()[:4096]) is trackio
-    assert claim("00000000.jsonl", inbox()[:4096]) is jsonl
+    assert detect_format("ppo.db", database("closed").read_bytes()[:4096]) is trackio
+    assert detect_format("00000000.jsonl", inbox()[:4096]) is jsonl
     assert trackio.claims("x.db", b"") is None
     assert trackio.claims("x.db", b"not SQLite at all") is False

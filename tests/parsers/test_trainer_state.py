@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State
-from ppo_top.parsers import claim, trainer_state
+from ppo_top.parsers import detect_format, trainer_state
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.trainer_state import TrainerState
-from tests.support.parser_harness import every_way, feed
+from ppo_top.parsers.trainer_state import TrainerStateParser
+from tests.support.parser_harness import feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[2]
 FILES = sorted((HERE / "demo_logs").rglob("trainer_state.json")) + sorted(
@@ -51,17 +51,17 @@ def test_agrees_with_the_json_module(path: Path) -> None:
         for tag, value in entry.items():
             if tag != "step" and value is not None:
                 expected.setdefault(tag, []).append((entry["step"], float(value)))
-    read = feed(TrainerState(), [path.read_bytes()])
-    assert repr(read.table()) == repr(expected)
+    read = feed_parser(TrainerStateParser(), [path.read_bytes()])
+    assert repr(read.values_by_step()) == repr(expected)
     assert read.config["max_steps"] == state["max_steps"]
 
 
 def test_odd_numbers_and_settings() -> None:
     """Bare NaN and Infinity are values, null is none; max_steps gives the total."""
-    read = every_way(TrainerState, SMALL)
+    read = parse_every_way(TrainerStateParser, SMALL)
     assert math.isnan(read.values("grad_norm")[0])
-    assert read.table()["reward"] == [(1, -math.inf)]
-    assert read.table()["eval_loss"] == [(2, 0.25)]
+    assert read.values_by_step()["reward"] == [(1, -math.inf)]
+    assert read.values_by_step()["eval_loss"] == [(2, 0.25)]
     assert "note" not in read.points
     assert read.config == {"max_steps": 100, "logging_steps": 1, "num_train_epochs": 4}
 
@@ -70,22 +70,22 @@ def test_nothing_is_given_before_the_end() -> None:
     """The object counts when it is closed, at whatever byte that is."""
     last = SMALL.rindex(b"}") + 1
     for place in range(last):
-        assert feed(TrainerState(), [SMALL[:place]], finish=False).points == {}
-    assert feed(TrainerState(), [SMALL[:last]], finish=False).points
+        assert feed_parser(TrainerStateParser(), [SMALL[:place]], finish=False).points == {}
+    assert feed_parser(TrainerStateParser(), [SMALL[:last]], finish=False).points
 
 
 def test_a_run_that_is_over() -> None:
     """A record with train_runtime ends the history of a finished run."""
     data = SMALL.replace(b'"eval_loss": 0.25', b'"train_runtime": 12.5')
-    read = every_way(TrainerState, data)
+    read = parse_every_way(TrainerStateParser, data)
     assert read.ended is not None
     assert read.ended.state is State.FINISHED
 
 
 def test_broken_files_are_problems() -> None:
     """What is no JSON, or has no history, is said."""
-    assert every_way(TrainerState, SMALL.replace(b"NaN", b"Nan")).problems
-    assert every_way(TrainerState, b'{\n"global_step": 1\n}\n').problems
+    assert parse_every_way(TrainerStateParser, SMALL.replace(b"NaN", b"Nan")).problems
+    assert parse_every_way(TrainerStateParser, b'{\n"global_step": 1\n}\n').problems
 
 
 def test_what_is_a_trainer_state() -> None:
@@ -98,6 +98,6 @@ def test_what_is_a_trainer_state() -> None:
 @pytest.mark.parametrize("name", ["trainer_state.json", "trainer_state_checkpoint-25.json"])
 def test_a_copy_may_have_a_longer_name(name: str) -> None:
     """People put the checkpoint's number behind it when they copy the file out of its folder."""
-    found = claim(name, SMALL)
+    found = detect_format(name, SMALL)
     assert isinstance(found, Format)
     assert found.name == "trainer-state"

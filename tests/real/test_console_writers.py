@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console.parser import Console
-from ppo_top.parsers.csv_table import CsvLog
-from ppo_top.parsers.json_lines import JsonLines
-from tests.support.parser_harness import feed
+from ppo_top.parsers.console.parser import ConsoleParser
+from ppo_top.parsers.csv_table import CsvParser
+from ppo_top.parsers.json_lines import JsonLinesParser
+from tests.support.parser_harness import feed_parser
 
 pytestmark = pytest.mark.real
 logger = pytest.importorskip("stable_baselines3.common.logger")
@@ -75,8 +75,8 @@ def test_sb3_tables_are_read_back(rows: list[dict[str, float]]) -> None:
     writer = logger.HumanOutputFormat(stream)
     for row in rows:
         writer.write(row, dict.fromkeys(row, ()))
-    read = feed(Console(), [stream.getvalue().encode()])
-    assert_close(read.table(), points(rows), 0.006)
+    read = feed_parser(ConsoleParser(), [stream.getvalue().encode()])
+    assert_close(read.values_by_step(), points(rows), 0.006)
 
 
 @settings(max_examples=50, deadline=None)
@@ -94,9 +94,9 @@ def test_sb3_csv_and_json_are_read_back(
         lines.write(row, dict.fromkeys(row, ()))
     table.close()
     lines.close()
-    for parser, name in ((CsvLog(), "progress.csv"), (JsonLines(), "progress.json")):
-        read = feed(parser, [(folder / name).read_bytes()])
-        assert_close(read.table(), points(rows), 0.0)
+    for parser, name in ((CsvParser(), "progress.csv"), (JsonLinesParser(), "progress.json")):
+        read = feed_parser(parser, [(folder / name).read_bytes()])
+        assert_close(read.values_by_step(), points(rows), 0.0)
 
 
 HUGGING_FACE = """
@@ -131,7 +131,7 @@ def test_hugging_face_steps_come_from_the_bar(tmp_path: Path, every: int, steps:
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True, timeout=300
     )
-    read = feed(Console(), [done.stdout])
+    read = feed_parser(ConsoleParser(), [done.stdout])
     assert read.steps("loss") == list(range(every, steps + 1, every))
     assert read.values("reward") == [float(step) for step in read.steps("loss")]
     assert all(math.isnan(value) for value in read.values("grad_norm"))

@@ -12,11 +12,11 @@ import pytest
 
 from ppo_top.catalogue import Option, options
 from ppo_top.model import Profile
-from ppo_top.rules.advice import Options
-from ppo_top.rules.advice.advised_option import Named
-from ppo_top.rules.advice.phrases import PHRASES, RECORDERS, SCALERS
+from ppo_top.rules.advice import AdviceOptions
+from ppo_top.rules.advice.advised_option import AdvisedOption
+from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RETURN_RECORDERS, REWARD_SCALERS
 from ppo_top.rules.book import RULES
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 
 pytestmark = pytest.mark.real
 
@@ -75,20 +75,20 @@ def test_defaults_of_trl(trainer, module, name, tmp_path):
 
 def advised(producer: str, family: str, algo: str = "") -> set[str]:
     """Every option that advice can name to a trainer's user, in the trainer's own words."""
-    known = Options(Run(Profile(producer, family, algo=algo)))
+    known = AdviceOptions(RuleContext(Profile(producer, family, algo=algo)))
     found: set[str] = set()
 
-    def find(name: str) -> Named:
+    def find(name: str) -> AdvisedOption:
         """An option, noted on the way."""
-        named = known.find(name)
+        named = known.find_option(name)
         found.add(named.name)
         return named
 
-    sentences = [line for rule in RULES if family in rule.families for line in rule.tries]
+    sentences = [line for rule in RULES if family in rule.families for line in rule.remedies]
     fields = {name for line in sentences for _, name, _, _ in string.Formatter().parse(line)}
     for name in filter(None, fields):
         try:
-            PHRASES[name](find, producer, family) if name in PHRASES else find(name)
+            ADVICE_PHRASES[name](find, producer, family) if name in ADVICE_PHRASES else find(name)
         except KeyError:
             continue
     return found
@@ -112,9 +112,9 @@ def test_sb3_has_the_wrappers_that_advice_names():
     """VecNormalize with its switch for rewards, and Monitor."""
     pytest.importorskip("stable_baselines3")
     vectors = importlib.import_module("stable_baselines3.common.vec_env")
-    assert SCALERS["sb3"] == "VecNormalize(norm_reward=True)"
+    assert REWARD_SCALERS["sb3"] == "VecNormalize(norm_reward=True)"
     assert "norm_reward" in inspect.signature(vectors.VecNormalize.__init__).parameters
-    assert RECORDERS["sb3"].startswith("Monitor(env)")
+    assert RETURN_RECORDERS["sb3"].startswith("Monitor(env)")
     assert hasattr(importlib.import_module("stable_baselines3.common.monitor"), "Monitor")
 
 

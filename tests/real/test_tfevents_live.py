@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.parsers.tensorboard.parser import TensorBoard
-from tests.support.event_files import oracle
-from tests.support.parser_harness import Read, every_way
+from ppo_top.parsers.tensorboard.parser import TensorBoardParser
+from tests.support.event_files import scalars_by_tensorboard
+from tests.support.parser_harness import ParserOutput, parse_every_way
 
 pytestmark = pytest.mark.real
 torch = pytest.importorskip("torch")
@@ -49,8 +49,8 @@ class Growing:
         )
         assert self._answer() == "ready"
         (self.path,) = folder.iterdir()
-        self.parser = TensorBoard()
-        self.read = Read()
+        self.parser = TensorBoardParser()
+        self.read = ParserOutput()
         self.place = 0
 
     def _answer(self) -> str:
@@ -73,7 +73,7 @@ class Growing:
             file.seek(self.place)
             data = file.read()
         self.place += len(data)
-        self.read.add(self.parser.feed(data))
+        self.read.add_batch(self.parser.feed(data))
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_every_point_is_seen_after_its_flush(growing: Growing) -> None:
     assert growing.read.values("weights@max") == [99.0 + step for step in range(0, 60, 10)]
     assert not growing.read.problems
     scalars = {tag: each for tag, each in growing.read.points.items() if "@" not in tag}
-    assert scalars == oracle(growing.path)
+    assert scalars == scalars_by_tensorboard(growing.path)
 
 
 def test_everything_a_summary_writer_can_write(tmp_path: Path) -> None:
@@ -125,13 +125,13 @@ def test_everything_a_summary_writer_can_write(tmp_path: Path) -> None:
     writer.close()
     config: dict[str, object] = {}
     for path in sorted(tmp_path.iterdir()):
-        parser = TensorBoard()
-        found = every_way(TensorBoard, path.read_bytes())
+        parser = TensorBoardParser()
+        found = parse_every_way(TensorBoardParser, path.read_bytes())
         config |= found.config
         assert not found.problems
         if found.points:
             scalars = {tag: each for tag, each in found.points.items() if "@" not in tag}
-            assert scalars == oracle(path)
+            assert scalars == scalars_by_tensorboard(path)
             assert len(found.values("weights@p99")) == 5
             parser.feed(path.read_bytes())
             assert [restart.step for restart in parser.restarts] == [3]
@@ -144,7 +144,7 @@ def test_tensorboardx(tmp_path: Path) -> None:
     tensorboardx = pytest.importorskip("tensorboardX")
     writer = tensorboardx.SummaryWriter(str(tmp_path))
     (path,) = tmp_path.iterdir()
-    parser, found, place = TensorBoard(), Read(), 0
+    parser, found, place = TensorBoardParser(), ParserOutput(), 0
     tag = "ray/tune/episode_reward_mean"
     for step in range(400):
         writer.add_scalar(tag, step / 7, step)
@@ -155,12 +155,12 @@ def test_tensorboardx(tmp_path: Path) -> None:
         while True:
             data = path.read_bytes()[place:]
             place += len(data)
-            found.add(parser.feed(data))
+            found.add_batch(parser.feed(data))
             if len(found.steps(tag)) >= wanted or time.monotonic() > deadline:
                 break
             writer.flush()  # what has left the queue since
         assert found.steps(tag)[:wanted] == list(range(wanted))
     writer.close()
-    found.add(parser.feed(path.read_bytes()[place:]))
-    assert found.points == oracle(path)
+    found.add_batch(parser.feed(path.read_bytes()[place:]))
+    assert found.points == scalars_by_tensorboard(path)
     assert not found.problems

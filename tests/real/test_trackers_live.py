@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.model import Ended, State
+from ppo_top.model import RunEnd, State
 
 pytestmark = pytest.mark.real
 
@@ -69,7 +69,7 @@ class Live:
         )
         self.follower = Follower([folder])
         self.seen: Seen = {}
-        self.ended: Ended | None = None
+        self.ended: RunEnd | None = None
         self.config: dict[str, object] = {}
 
     def write(self, number: int) -> None:
@@ -101,7 +101,7 @@ class Live:
         while more:
             piece = self.follower.poll()
             more = piece.more
-            for gain in piece.gains:
+            for gain in piece.updates:
                 assert not gain.reset
                 self.ended = gain.batch.ended or self.ended
                 self.config.update(gain.batch.config)
@@ -160,7 +160,7 @@ def test_wandb_is_followed_block_by_block(start: Callable[..., Live]) -> None:
     live.finish()
     assert live.until(lambda: live.ended is not None, SOON)
     assert live.seen == logged(400)
-    assert live.ended == Ended(State.FINISHED, "exit code 0")
+    assert live.ended == RunEnd(State.FINISHED, "exit code 0")
     assert live.config["learning_rate"] == 0.5
 
 
@@ -174,7 +174,7 @@ def test_swanlab_is_followed_as_its_buffer_fills(start: Callable[..., Live]) -> 
     live.finish()
     assert live.until(lambda: live.ended is not None, SOON)
     assert live.seen == logged(400)
-    assert live.ended == Ended(State.FINISHED, "finished")
+    assert live.ended == RunEnd(State.FINISHED, "finished")
 
 
 def test_trackio_is_followed_row_by_row(start: Callable[..., Live], tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_typed_values_of_newer_wandb_messages_are_read() -> None:
     pytest.importorskip("wandb")
     from wandb.proto.wandb_internal_pb2 import Record
 
-    from ppo_top.parsers.wandb.parser import IDENT, Wandb
+    from ppo_top.parsers.wandb.parser import WANDB_IDENT, WandbParser
 
     record = Record()
     if "number" not in record.history.item.add().DESCRIPTOR.fields_by_name:
@@ -235,6 +235,6 @@ def test_typed_values_of_newer_wandb_messages_are_read() -> None:
         setattr(item, kind, value)
     data = record.SerializeToString()
     head = struct.pack("<IHB", zlib.crc32(b"\x01" + data), len(data), 1)
-    batch = Wandb().feed(IDENT + b"\0" + head + data)
+    batch = WandbParser().feed(WANDB_IDENT + b"\0" + head + data)
     found = {points.tag: (points.steps[0], points.values[0]) for points in batch.points}
     assert found == {"a": (7, 0.5), "b": (7, -3.0), "c": (7, 1.0), "e.x": (7, 2.5)}

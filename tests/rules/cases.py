@@ -7,28 +7,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.model import ConfigValue, Severity
-from tests.support.drawn_runs import Columns, jitter
+from tests.support.drawn_runs import DrawnColumns, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 NAN = math.nan
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleCase:
     """What is put in place of healthy columns: `sick` makes the rule speak, `near` does not.
 
-    `level` is the severity that a sick run reaches at least, `spoils` how its rows are stamped.
+    `min_severity` is the severity that a sick run reaches at least, `spoils` how its rows are
+    stamped.
     """
 
     rule: str
-    sick: Columns
-    near: Columns
-    level: Severity = WARN
+    sick: DrawnColumns
+    near: DrawnColumns
+    min_severity: Severity = WARN
     family: str = "ctrl"
-    producer: str = ""
+    trainer: str = ""
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60
-    sick_stamps: Mapping[str, float] = field(default_factory=dict)
+    sick_row_options: Mapping[str, float] = field(default_factory=dict)
 
 
 def after(number: int, then: float, before: float):  # type: ignore[no-untyped-def]
@@ -56,99 +57,99 @@ def settled(i: int) -> float:
     return 20 + 6 * min(i, 20) + jitter(i, 3)
 
 
-STEPS = (
-    Case("non-finite", {"value_loss": after(30, NAN, 5.0)}, {"explained_variance": NAN}, CRIT),
-    Case(
+STEP_CASES = (
+    RuleCase("non-finite", {"value_loss": after(30, NAN, 5.0)}, {"explained_variance": NAN}, CRIT),
+    RuleCase(
         "hidden-nan",
         {"total_loss": lambda i: None if i > 40 else 2.0},
         {"eval_reward_mean": lambda i: 100.0 if i in (10, 20) else None},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "kl-high",
         {"approx_kl": after(30, 0.45, 0.01)},
         {"approx_kl": lambda i: 0.035 if i % 10 == 0 else 0.015},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "kl-spike",
         {"approx_kl": lambda i: 0.08 if i == 40 else 0.01},
         {"approx_kl": lambda i: 0.028 if i == 40 else 0.005},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "clip-high",
         {"clip_fraction": after(30, 0.42, 0.1)},
         {"clip_fraction": lambda i: 0.4 if i % 9 == 0 else 0.18},
     ),
-    Case(
+    RuleCase(
         "ratio-off",
         {"ratio_mean": after(20, 1.7, 1.0)},
         {"ratio_mean": lambda i: 1.3 if i == 20 else 1.0},
     ),
-    Case(
+    RuleCase(
         "policy-still",
         {"approx_kl": 1e-8, "clip_fraction": 0.0, "entropy": 0.69, "reward_mean": flat},
         {"approx_kl": 3e-4, "clip_fraction": 0.0, "reward_mean": flat},
     ),
-    Case(
+    RuleCase(
         "clip-not-binding",
         {"approx_kl": after(20, 0.09, 0.01), "clip_fraction": after(20, 0.001, 0.1)},
         {"approx_kl": after(20, 0.04, 0.01), "clip_fraction": 0.3},
     ),
-    Case(
+    RuleCase(
         "policy-loss-positive",
         {"policy_loss": after(20, 0.04, -0.01)},
         {"policy_loss": lambda i: 0.02 if i % 6 == 0 else -0.01},
     ),
-    Case(
+    RuleCase(
         "loss-spike",
         {"total_loss": lambda i: 900.0 if i == 40 else 3 + jitter(i, 0.3)},
         {"total_loss": lambda i: 6.0 if i == 40 else 3 + jitter(i, 0.3)},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "grad-spike",
         {"grad_norm": lambda i: 40.0 if i == 40 else 1 + jitter(i, 0.1)},
         {"grad_norm": lambda i: 4.0 if i == 40 else 1 + jitter(i, 0.1)},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "grad-high",
         {"grad_norm": lambda i: 40.0 if i in (40, 42, 45) else 1 + jitter(i, 0.1)},
         {"grad_norm": lambda i: 40.0 if i == 40 else 1 + jitter(i, 0.1)},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "grad-zero",
         {"grad_norm": after(20, 0.0, 1.0)},
         {"grad_norm": lambda i: 0.0 if i == 20 else 1.0},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "learning-rate-over",
         {"lr": lambda i: max(0.0, 3e-4 * (1 - i / 30)), "reward_mean": lambda i: 20 + 5.0 * i},
         {"lr": lambda i: 3e-4 * (1 - i / 60)},
         INFO,
     ),
-    Case(
+    RuleCase(
         "learning-rate-cut",
         {"lr": after(40, 0.0, 3e-4), "reward_mean": settled},
         {"lr": lambda i: 3e-4 * max(0.0, 1 - i / 59), "reward_mean": settled},
     ),
-    Case(
+    RuleCase(
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},
         INFO,
     ),
-    Case(
+    RuleCase(
         "learning-rate-pinned",
         {"lr": lambda i: max(1e-5, 1e-3 / 1.5**i)},
         {"lr": lambda i: 1e-3 / 1.5 ** (i % 4)},
-        producer="rsl_rl",
+        trainer="rsl_rl",
     ),
-    Case(
+    RuleCase(
         "kl-stops-updates",
         {"n_updates": lambda i: 3.0 * i},
         {"n_updates": lambda i: 10.0 * i},
@@ -157,13 +158,13 @@ STEPS = (
     ),
 )
 
-EXPLORATION = (
-    Case(
+ENTROPY_CASES = (
+    RuleCase(
         "entropy-collapsed",
         {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": flat},
         {"entropy": lambda i: 0.69 * 0.93**i},
     ),
-    Case(
+    RuleCase(
         "policy-dead",
         {
             "entropy": lambda i: 0.69 * 0.5**i,
@@ -174,35 +175,35 @@ EXPLORATION = (
         {"entropy": lambda i: max(0.02, 0.69 * 0.8**i)},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "entropy-stays",
         {"entropy": lambda i: 0.692, "reward_mean": flat, "ep_len": flat},
         {"entropy": lambda i: 0.692, "reward_mean": lambda i: 20 + 5.0 * i},
     ),
-    Case(
+    RuleCase(
         "action-spread",
         {"policy_std": lambda i: 1.0 + 0.1 * i, "reward_mean": flat},
         {"policy_std": lambda i: 1.0 - 0.01 * i, "reward_mean": flat},
     ),
-    Case(
+    RuleCase(
         "entropy-swings",
         {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.2},
         {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.5},
     ),
 )
 
-CRITIC = (
-    Case(
+CRITIC_CASES = (
+    RuleCase(
         "critic-not-learning",
         {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
         {"explained_variance": lambda i: 0.0 if i < 9 else 0.4, "value_loss": lambda i: 90.0},
     ),
-    Case(
+    RuleCase(
         "returns-constant",
         {"explained_variance": NAN, "reward_mean": flat},
         {"explained_variance": lambda i: NAN if i % 6 < 4 else 0.4, "reward_mean": flat},
     ),
-    Case(
+    RuleCase(
         "returns-changed",
         {
             "explained_variance": lambda i: -2.0 if i == 40 else 0.95,
@@ -214,7 +215,7 @@ CRITIC = (
             "value_loss": lambda i: 80.0 if i == 40 else 4.0,
         },
     ),
-    Case(
+    RuleCase(
         "critic-lost",
         {
             "explained_variance": after(40, 0.05, 0.9),
@@ -223,24 +224,24 @@ CRITIC = (
         },
         {"explained_variance": lambda i: 0.1 if i == 40 else 0.9},
     ),
-    Case(
+    RuleCase(
         "reward-scale",
         {"value_loss": lambda i: 3e5, "explained_variance": 0.01},
         {"value_loss": lambda i: 3e5, "explained_variance": lambda i: min(0.9, 0.2 * i)},
     ),
-    Case(
+    RuleCase(
         "value-drift",
         {"value_var": 50.0, "return_var": 1.0},
         {"value_var": 2.0, "return_var": 1.0},
         WATCH,
         family="rlhf",
     ),
-    Case(
+    RuleCase(
         "value-loss-spike",
         {"value_loss": lambda i: 800.0 if i >= 40 else 5 + jitter(i)},
         {"value_loss": lambda i: 20.0 if i == 40 else 5 + jitter(i)},
     ),
-    Case(
+    RuleCase(
         "value-loss-rising",
         {
             "value_loss": lambda i: 5 * 1.1**i,
@@ -249,7 +250,7 @@ CRITIC = (
         },
         {"value_loss": lambda i: 5 * 1.05**i},
     ),
-    Case(
+    RuleCase(
         "value-clip-high",
         {"value_clip_fraction": after(20, 0.3, 0.05)},
         {"value_clip_fraction": lambda i: 0.3 if i == 20 else 0.1},
@@ -258,71 +259,77 @@ CRITIC = (
     ),
 )
 
-REWARD = (
-    Case("reward-crash", {"reward_mean": fallen}, {"reward_mean": lambda i: rise(i) - 25}, CRIT),
-    Case(
+REWARD_CASES = (
+    RuleCase(
+        "reward-crash", {"reward_mean": fallen}, {"reward_mean": lambda i: rise(i) - 25}, CRIT
+    ),
+    RuleCase(
         "reward-never-moves",
         {"reward_mean": flat, "ep_len": flat},
         {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
     ),
-    Case(
+    RuleCase(
         "reward-wrong-way",
         {"reward_mean": lambda i: -100.0 - 5 * i + jitter(i, 3)},
         {"reward_mean": lambda i: -100.0 - 0.1 * i + jitter(i, 3)},
     ),
-    Case(
+    RuleCase(
         "at-ceiling",
         {"reward_mean": lambda i: min(500.0, 20 + 20.0 * i)},
         {"reward_mean": lambda i: 20 + 5.0 * i},
         INFO,
     ),
-    Case("no-reward", {"reward_mean": None}, {}, INFO),
-    Case("reward-plateau", {"reward_mean": settled}, {"reward_mean": lambda i: 20 + 6.0 * i}, INFO),
-    Case(
+    RuleCase("no-reward", {"reward_mean": None}, {}, INFO),
+    RuleCase(
+        "reward-plateau", {"reward_mean": settled}, {"reward_mean": lambda i: 20 + 6.0 * i}, INFO
+    ),
+    RuleCase(
         "reward-swings",
         {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 40.0)},
         {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 180.0)},
     ),
-    Case(
+    RuleCase(
         "reward-spread",
         {"reward_std": lambda i: 1.0 + 0.2 * max(0, i - 20), "reward_mean": 1.0},
         {"reward_std": lambda i: 1.0 + 0.02 * i, "reward_mean": 1.0},
         WATCH,
         family="rlhf",
     ),
-    Case(
+    RuleCase(
         "length-parts",
         {"ep_len": lambda i: 20 + 3.0 * i + jitter(i) if i < 60 else 200 - 3.0 * (i - 60)},
         {},
         WATCH,
         count=100,
     ),
-    Case(
+    RuleCase(
         "eval-gap",
         {"eval_reward_mean": lambda i: 30.0 if i % 10 == 9 else None},
         {"eval_reward_mean": lambda i: rise(i) if i % 10 == 9 else None},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "long-tails",
         {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 20.0},
         {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 2.5},
         INFO,
     ),
-    Case("advantages-off", {"adv_mean": 0.4}, {"adv_mean": 0.05}, INFO, family="rlhf"),
+    RuleCase("advantages-off", {"adv_mean": 0.4}, {"adv_mean": 0.05}, INFO, family="rlhf"),
 )
 
-PROGRESS = (
-    Case("step-stuck", {}, {}, sick_stamps={"last_step": 20_000}),
-    Case("updates-stuck", {"n_updates": after(30, 300.0, 0.0)}, {"n_updates": lambda i: i // 2}),
-    Case(
+PROGRESS_CASES = (
+    RuleCase("step-stuck", {}, {}, sick_row_options={"last_step": 20_000}),
+    RuleCase(
+        "updates-stuck", {"n_updates": after(30, 300.0, 0.0)}, {"n_updates": lambda i: i // 2}
+    ),
+    RuleCase(
         "still-improving",
         {"reward_mean": lambda i: 20 + 5.0 * i},
         {"reward_mean": settled},
         INFO,
         config={"total_timesteps": 60_000},
     ),
-    Case(
+    RuleCase(
         "learning-rate-decayed",
         {
             "lr": lambda i: 3e-4 * (1 - i / 60),
@@ -334,14 +341,14 @@ PROGRESS = (
     ),
 )
 
-DIAGNOSES = (
-    Case(
+DIAGNOSIS_CASES = (
+    RuleCase(
         "diverged",
         {"approx_kl": after(30, 0.6, 0.01), "value_loss": after(36, NAN, 5.0)},
         {"value_loss": after(36, NAN, 5.0)},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "updates-too-large",
         {
             "approx_kl": after(38, 0.2, 0.01),
@@ -351,7 +358,7 @@ DIAGNOSES = (
         {"approx_kl": after(38, 0.2, 0.01), "clip_fraction": after(38, 0.6, 0.1)},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "clip-too-wide",
         {
             "approx_kl": after(38, 0.2, 0.01),
@@ -361,25 +368,25 @@ DIAGNOSES = (
         {"approx_kl": after(38, 0.2, 0.01), "clip_fraction": after(38, 0.0, 0.1)},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "learning-rate-too-high",
         {"approx_kl": after(10, 0.9, 0.01), "policy_loss": after(10, 0.06, -0.01)},
         {"approx_kl": after(10, 0.9, 0.01)},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "environment-changed",
         {"reward_mean": fallen, "ep_len": lambda i: fallen(i)},
         {"reward_mean": fallen, "ep_len": 100.0},
         WATCH,
     ),
-    Case(
+    RuleCase(
         "premature-convergence",
         {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": flat},
         {"entropy": lambda i: 0.69 * 0.6**i, "reward_mean": lambda i: 20 + 8.0 * i},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "critic-failing",
         {
             "explained_variance": 0.01,
@@ -389,7 +396,7 @@ DIAGNOSES = (
         {"explained_variance": 0.01, "value_loss": 900.0},
         CRIT,
     ),
-    Case(
+    RuleCase(
         "reward-scale-too-large",
         {
             "value_loss": 3e5,
@@ -400,7 +407,7 @@ DIAGNOSES = (
         },
         {"value_loss": 3e5, "explained_variance": 0.01},
     ),
-    Case(
+    RuleCase(
         "nothing-learns",
         {
             "approx_kl": 1e-9,
@@ -413,4 +420,11 @@ DIAGNOSES = (
     ),
 )
 
-CASES = (*STEPS, *EXPLORATION, *CRITIC, *REWARD, *PROGRESS, *DIAGNOSES)
+CONTROL_CASES = (
+    *STEP_CASES,
+    *ENTROPY_CASES,
+    *CRITIC_CASES,
+    *REWARD_CASES,
+    *PROGRESS_CASES,
+    *DIAGNOSIS_CASES,
+)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from ppo_top.catalogue import options, producers
+from ppo_top.catalogue import known_trainers, options
 from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.advice import Options, fill
+from ppo_top.rules.advice import AdviceOptions, fill_advice
 from ppo_top.rules.book import BY_ID, RULES
-from ppo_top.rules.engine.context import Run
-from tests.support.drawn_runs import CTRL, findings, profile, rows
+from ppo_top.rules.engine.context import RuleContext
+from tests.support.drawn_runs import CTRL_COLUMNS, draw_rows, findings, profile
 
-FAMILY = {each.id: each.family for each in producers()}
+FAMILY = {each.id: each.family for each in known_trainers()}
 
 
 def tries(
@@ -21,7 +21,7 @@ def tries(
 ) -> str:
     """What a rule advises a trainer's user, as one text."""
     about = Profile(producer, FAMILY.get(producer, "ctrl"), config or {}, algo=algo)
-    return "\n".join(fill(BY_ID[rule].tries, Run(about)))
+    return "\n".join(fill_advice(BY_ID[rule].remedies, RuleContext(about)))
 
 
 @pytest.mark.parametrize(
@@ -86,19 +86,19 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     held = tries("policy-still", "sb3", {"clip_range": 0.001}).splitlines()
     assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
     assert tries("policy-still", "sb3").splitlines()[0].startswith("raise learning_rate")
-    run = Run(Profile("sb3", "ctrl"))
-    run.take(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
-    first = fill(BY_ID["critic-not-learning"].tries, run)[0]
+    run = RuleContext(Profile("sb3", "ctrl"))
+    run.add_row(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
+    first = fill_advice(BY_ID["critic-not-learning"].remedies, run)[0]
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
 
 
 def test_a_rate_of_0_from_the_start_is_told_of() -> None:
     """It is no schedule that has come to its end: nothing was ever learned."""
     still = {"lr": 0.0, "approx_kl": 0.0, "clip_fraction": 0.0, "entropy": 0.69}
-    found = findings(profile(), rows({**CTRL, **still, "reward_mean": 20.0}, 20))
+    found = findings(profile(), draw_rows({**CTRL_COLUMNS, **still, "reward_mean": 20.0}, 20))
     mine = next(finding for finding in found if finding.rule == "policy-still")
     assert mine.severity == Severity.WARN
-    assert mine.tries[0] == "raise learning_rate (0 now; SB3's default is 0.0003)"
+    assert mine.remedies[0] == "raise learning_rate (0 now; SB3's default is 0.0003)"
 
 
 def test_larger_batches_are_fewer_minibatches_where_these_are_counted() -> None:
@@ -149,7 +149,9 @@ def test_verl_s_penalty_is_named_where_it_is() -> None:
     """The KL is in the loss or in the reward; each has its own coefficient."""
     in_loss = Profile("verl", "grpo", tags={"ref_kl_token": "actor/kl_loss"})
     in_reward = Profile("verl", "grpo", tags={"ref_kl_token": "actor/reward_kl_penalty"})
-    named = [f"{Options(Run(about))['kl_penalty']:name}" for about in (in_loss, in_reward)]
+    named = [
+        f"{AdviceOptions(RuleContext(about))['kl_penalty']:name}" for about in (in_loss, in_reward)
+    ]
     assert named == ["actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_ctrl.kl_coef"]
 
 
@@ -162,9 +164,9 @@ def test_defaults_are_said_to_be_the_trainer_s() -> None:
 
 def test_a_value_that_the_log_has_is_the_run_s_own() -> None:
     """The rate of the log counts where no configuration is known."""
-    run = Run(Profile("sb3", "ctrl"))
-    run.take(Row(Mark(0, 1, 1.0), {"lr": 0.03}))
-    assert fill(("lower {learning_rate}",), run) == (
+    run = RuleContext(Profile("sb3", "ctrl"))
+    run.add_row(Row(Mark(0, 1, 1.0), {"lr": 0.03}))
+    assert fill_advice(("lower {learning_rate}",), run) == (
         "lower learning_rate (0.03 now; SB3's default is 0.0003)",
     )
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.diagnosis import RUNS, accepted_rules, kind, reached
+from benchmarks.diagnosis import CORPUS_RUNS, accepted_rules, row_reached, run_kind
 from ppo_top.model import Finding, Severity
-from ppo_top.runs.load import load
+from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
 
 
@@ -25,46 +25,48 @@ def meta(run: Path) -> dict[str, Any]:
 
 def findings(run: Path) -> list[Finding]:
     """What is found in a run, read as a user's own run would be."""
-    session = load([run], Settings(), io.StringIO())
+    session = load_session([run], Settings(), io.StringIO())
     assert session is not None
     return max(session.runs.values(), key=lambda each: len(each.timeline)).findings
 
 
-TUNE = [
-    path.parent for path in sorted(RUNS.glob("*/meta.json")) if meta(path.parent)["split"] == "tune"
+TUNE_RUNS = [
+    path.parent
+    for path in sorted(CORPUS_RUNS.glob("*/meta.json"))
+    if meta(path.parent)["split"] == "tune"
 ]
-HEALTHY = [run for run in TUNE if kind(meta(run)) == "healthy"]
-MISSED = {
+HEALTHY_RUNS = [run for run in TUNE_RUNS if run_kind(meta(run)) == "healthy"]
+MISSED_RUNS = {
     "cartpole-observations-x1e4-s31": "learns to 350 of 480: less than good, yet nothing breaks",
 }
 """Runs that were harmed and that no rule warns of."""
 
-HARMFUL = [
+HARMFUL_RUNS = [
     pytest.param(
         run,
         id=run.name,
         marks=[
             pytest.mark.xfail(reason=why, strict=True)
-            for name, why in MISSED.items()
+            for name, why in MISSED_RUNS.items()
             if name == run.name
         ],
     )
-    for run in TUNE
-    if kind(meta(run)) == "harmful"
+    for run in TUNE_RUNS
+    if run_kind(meta(run)) == "harmful"
 ]
 
 
-@pytest.mark.parametrize("run", HEALTHY, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", HEALTHY_RUNS, ids=lambda run: run.name)
 def test_a_healthy_run_is_not_warned_of(run: Path) -> None:
     """Nothing is worse than something to watch."""
     assert [f.rule for f in findings(run) if f.severity >= Severity.WARN] == []
 
 
-@pytest.mark.parametrize("run", HARMFUL)
+@pytest.mark.parametrize("run", HARMFUL_RUNS)
 def test_a_harmful_fault_is_named(run: Path) -> None:
     """A rule that may rightly name the fault warns of it once it has begun, at most three times."""
     onset = meta(run)["onset_update"] // max(1, meta(run)["log_interval"])
     loud = [f for f in findings(run) if f.severity >= Severity.WARN]
-    named = {f.rule for f in loud if reached(f, Severity.WARN) >= onset}
+    named = {f.rule for f in loud if row_reached(f, Severity.WARN) >= onset}
     assert named & accepted_rules(meta(run))
     assert max(sum(f.rule == rule for f in loud) for rule in named) <= 3

@@ -11,31 +11,39 @@ from hypothesis import strategies as st
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
-from ppo_top.settings.custom_rule import OwnRule
+from ppo_top.settings.custom_rule import CustomRule
 from tests.rules.cases import fallen, flat
-from tests.support.drawn_runs import CTRL, GRPO, findings, judged, profile, rows, told
+from tests.support.drawn_runs import (
+    CTRL_COLUMNS,
+    GRPO_COLUMNS,
+    draw_rows,
+    findings,
+    judged,
+    profile,
+    rules_found,
+)
 
-SICK = {
-    **CTRL,
+SICK_COLUMNS = {
+    **CTRL_COLUMNS,
     "reward_mean": fallen,
     "approx_kl": lambda i: 0.4 if i > 37 else 0.01,
     "clip_fraction": lambda i: 0.7 if i > 37 else 0.1,
 }
 
 
-def of(found: list[Finding], rule: str) -> Finding:
+def first_finding(found: list[Finding], rule: str) -> Finding:
     """The first finding of a rule."""
     return next(finding for finding in found if finding.rule == rule)
 
 
 def test_a_copy_is_independent() -> None:
     """What a copy is fed leaves no trace in the original."""
-    made = rows(SICK)
+    made = draw_rows(SICK_COLUMNS)
     judge = judged(profile(), made[:40])
     before = repr(judge.findings)
     copy = judge.copy()
     for row in made[40:]:
-        copy.feed(row)
+        copy.add_row(row)
     assert repr(judge.findings) == before
     assert repr(copy.findings) != before
 
@@ -44,18 +52,18 @@ def test_a_copy_is_independent() -> None:
 @given(st.sets(st.integers(0, 59)))
 def test_copies_on_the_way_change_nothing(looks: set[int]) -> None:
     """Feeding each incomplete row to a copy first, at any moments, ends in the same findings."""
-    made, judge = rows(SICK), Judge(profile())
+    made, judge = draw_rows(SICK_COLUMNS), Judge(profile())
     for number, row in enumerate(made):
         if number in looks:
             part = dict(list(row.values.items())[:3])
-            judge.copy().feed(Row(row.mark, part))
-        judge.feed(row)
+            judge.copy().add_row(Row(row.mark, part))
+        judge.add_row(row)
     assert repr(judge.findings) == repr(findings(profile(), made))
 
 
 def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() -> None:
     """KL and clipping went first, reward later: the evidence says so, with the updates between."""
-    diagnosis = of(findings(profile(), rows(SICK)), "updates-too-large")
+    diagnosis = first_finding(findings(profile(), draw_rows(SICK_COLUMNS)), "updates-too-large")
     assert {"kl-high", "clip-high", "reward-crash"} <= set(diagnosis.members)
     assert diagnosis.evidence[0].startswith("first: ")
     assert any(line.startswith("then ") and "reward fell" in line for line in diagnosis.evidence)
@@ -65,8 +73,8 @@ def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() ->
 def test_a_finding_is_an_interval() -> None:
     """It opens, may grow more severe, and clears when the value has come back for long enough."""
     high = {1: 0.05, 2: 0.4}
-    columns = {**CTRL, "approx_kl": lambda i: high.get(i // 10, 0.01)}
-    finding = of(findings(profile(), rows(columns)), "kl-high")
+    columns = {**CTRL_COLUMNS, "approx_kl": lambda i: high.get(i // 10, 0.01)}
+    finding = first_finding(findings(profile(), draw_rows(columns)), "kl-high")
     assert [change.severity for change in finding.changes] == [Severity.WATCH, Severity.CRIT]
     assert (finding.since.row, finding.opened.row) == (10, 13)
     assert finding.cleared is not None and finding.cleared.row == 32
@@ -74,69 +82,71 @@ def test_a_finding_is_an_interval() -> None:
 
 def test_a_rule_that_speaks_again_and_again_needs_longer_to_clear() -> None:
     """A value that wobbles about its limit gives a few long findings, not many short ones."""
-    columns = {**CTRL, "approx_kl": lambda i: 0.3 if i % 8 < 4 else 0.01}
-    found = [f for f in findings(profile(), rows(columns, 400)) if f.rule == "kl-high"]
+    columns = {**CTRL_COLUMNS, "approx_kl": lambda i: 0.3 if i % 8 < 4 else 0.01}
+    found = [f for f in findings(profile(), draw_rows(columns, 400)) if f.rule == "kl-high"]
     assert len(found) <= 3
 
 
 def test_a_restart_begins_anew() -> None:
     """After a resume baselines and warm-ups start again, and open findings end."""
-    made = rows(SICK)
+    made = draw_rows(SICK_COLUMNS)
     judge = judged(profile(), made)
     judge.restart()
-    judge.feed(Row(Mark(60, 1000, 2e9), {"approx_kl": 0.5, "reward_mean": 20.0}))
-    kl = of(judge.findings, "kl-high")
+    judge.add_row(Row(Mark(60, 1000, 2e9), {"approx_kl": 0.5, "reward_mean": 20.0}))
+    kl = first_finding(judge.findings, "kl-high")
     assert kl.cleared == Mark(60, 1000, 2e9)
     assert [f.rule for f in judge.findings if f.cleared is None] == ["restarted"]
 
 
 def test_thresholds_can_be_changed() -> None:
     """The settings' numbers come before those of the book, and of the family."""
-    columns = {**CTRL, "approx_kl": 0.06}
-    calm = Profile("sb3", "ctrl", overrides={"kl-high": {"watch": 0.1, "warn": 0.2}})
-    assert "kl-high" in told(findings(profile(), rows(columns)))
-    assert "kl-high" not in told(findings(calm, rows(columns)))
+    columns = {**CTRL_COLUMNS, "approx_kl": 0.06}
+    calm = Profile("sb3", "ctrl", threshold_overrides={"kl-high": {"watch": 0.1, "warn": 0.2}})
+    assert "kl-high" in rules_found(findings(profile(), draw_rows(columns)))
+    assert "kl-high" not in rules_found(findings(calm, draw_rows(columns)))
 
 
 def test_persistence_can_be_changed() -> None:
     """`k` and `n` say how many points out of how many raise a rule."""
-    columns = {**CTRL, "clip_fraction": lambda i: 0.45 if i == 30 else 0.1}
-    at_once = Profile("sb3", "ctrl", overrides={"clip-high": {"k": 1, "n": 1}})
-    assert "clip-high" not in told(findings(profile(), rows(columns)))
-    assert "clip-high" in told(findings(at_once, rows(columns)))
+    columns = {**CTRL_COLUMNS, "clip_fraction": lambda i: 0.45 if i == 30 else 0.1}
+    at_once = Profile("sb3", "ctrl", threshold_overrides={"clip-high": {"k": 1, "n": 1}})
+    assert "clip-high" not in rules_found(findings(profile(), draw_rows(columns)))
+    assert "clip-high" in rules_found(findings(at_once, draw_rows(columns)))
 
 
 def test_a_muted_rule_is_silent_and_listed() -> None:
     """A muted rule finds nothing, and is among those that were skipped, with the reason."""
     muted = Profile("sb3", "ctrl", muted=frozenset({"kl-high"}))
-    judge = judged(muted, rows({**CTRL, "approx_kl": 0.5}))
-    assert "kl-high" not in told(judge.findings)
-    assert ("kl-high", "muted in the settings") in {(s.rule, s.why) for s in judge.skipped()}
+    judge = judged(muted, draw_rows({**CTRL_COLUMNS, "approx_kl": 0.5}))
+    assert "kl-high" not in rules_found(judge.findings)
+    assert ("kl-high", "muted in the settings") in {
+        (s.rule, s.reason) for s in judge.skipped_rules()
+    }
 
 
 def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
     """Below the goal a plateau is warned of; at the goal the run has succeeded."""
-    columns = {**CTRL, "reward_mean": lambda i: min(20.0 + 10 * i, 200.0)}
-    missed = findings(Profile("sb3", "ctrl", goal=400.0), rows(columns, 75))
-    reached = findings(Profile("sb3", "ctrl", goal=200.0), rows(columns, 75))
-    assert of(missed, "reward-plateau").severity == Severity.WARN
-    assert told(reached, Severity.INFO) == {"at-ceiling"}
+    columns = {**CTRL_COLUMNS, "reward_mean": lambda i: min(20.0 + 10 * i, 200.0)}
+    missed = findings(Profile("sb3", "ctrl", goal=400.0), draw_rows(columns, 75))
+    reached = findings(Profile("sb3", "ctrl", goal=200.0), draw_rows(columns, 75))
+    assert first_finding(missed, "reward-plateau").severity == Severity.WARN
+    assert rules_found(reached, Severity.INFO) == {"at-ceiling"}
 
 
 def test_rules_that_cannot_look_say_why() -> None:
     """Missing concepts and other families are named, and warming up is counted."""
-    judge = judged(profile(), rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
-    reasons = {skipped.rule: skipped.why for skipped in judge.skipped()}
+    judge = judged(profile(), draw_rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
+    reasons = {skipped.rule: skipped.reason for skipped in judge.skipped_rules()}
     assert reasons["entropy-collapsed"] == "entropy not logged"
     assert reasons["groups-tie"] == "not for control tasks"
-    warming = {each.rule: (each.have, each.need) for each in judge.warming()}
+    warming = {each.rule: (each.points_seen, each.points_needed) for each in judge.warming_rules()}
     assert warming["policy-still"] == (3, 5)
 
 
 def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
     """What is shown of a rule of grade D is at most `watch`, however far off the value is."""
-    columns = {**GRPO, "resp_len_mean": lambda i: 100 + 30.0 * i, "reward_mean": 0.3}
-    finding = of(findings(profile("grpo"), rows(columns)), "length-runaway")
+    columns = {**GRPO_COLUMNS, "resp_len_mean": lambda i: 100 + 30.0 * i, "reward_mean": 0.3}
+    finding = first_finding(findings(profile("grpo"), draw_rows(columns)), "length-runaway")
     assert finding.severity == Severity.WATCH
 
 
@@ -144,20 +154,23 @@ def test_other_algorithms_are_only_remarked_on_where_thresholds_come_from_runs()
     """A crash is a fault of PPO and a remark on DQN; NaN is the same in both."""
     columns = {"reward_mean": fallen, "value_loss": lambda i: math.nan if i == 55 else 1.0}
     by_algorithm = {
-        algorithm: findings(Profile("sb3", "ctrl", algo=algorithm), rows(columns))
+        algorithm: findings(Profile("sb3", "ctrl", algo=algorithm), draw_rows(columns))
         for algorithm in ("PPO", "DQN")
     }
-    assert of(by_algorithm["PPO"], "reward-crash").severity == Severity.CRIT
-    assert of(by_algorithm["DQN"], "reward-crash").severity == Severity.WATCH
-    assert of(by_algorithm["DQN"], "non-finite").severity == Severity.CRIT
+    assert first_finding(by_algorithm["PPO"], "reward-crash").severity == Severity.CRIT
+    assert first_finding(by_algorithm["DQN"], "reward-crash").severity == Severity.WATCH
+    assert first_finding(by_algorithm["DQN"], "non-finite").severity == Severity.CRIT
 
 
 def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:
     """Where the task grows harder on the way the same crash does not turn the run red."""
     softer = Settings().with_curriculum().thresholds
-    columns = {**CTRL, "reward_mean": fallen}
-    usual = of(findings(Profile("sb3", "ctrl"), rows(columns)), "reward-crash")
-    eased = of(findings(Profile("sb3", "ctrl", overrides=softer), rows(columns)), "reward-crash")
+    columns = {**CTRL_COLUMNS, "reward_mean": fallen}
+    usual = first_finding(findings(Profile("sb3", "ctrl"), draw_rows(columns)), "reward-crash")
+    eased = first_finding(
+        findings(Profile("sb3", "ctrl", threshold_overrides=softer), draw_rows(columns)),
+        "reward-crash",
+    )
     assert (usual.severity, eased.severity) == (Severity.CRIT, Severity.WARN)
 
 
@@ -170,88 +183,90 @@ def test_chance_among_few_samples_is_no_fault(counter: str, by: int) -> None:
 
     The log tells it by its count of rollouts, or, as in event files, of epochs only.
     """
-    columns = {**CTRL, "explained_variance": -0.5, "value_loss": 60.0, "reward_mean": flat}
+    columns = {**CTRL_COLUMNS, "explained_variance": -0.5, "value_loss": 60.0, "reward_mean": flat}
     columns |= {"n_updates": None, counter: lambda i: float(by * i)}
-    finding = of(findings(profile(), rows(columns)), "critic-not-learning")
+    finding = first_finding(findings(profile(), draw_rows(columns)), "critic-not-learning")
     assert finding.severity == (Severity.WATCH if by in (125, 1250) else Severity.WARN)
 
 
 def test_three_remarks_of_a_rule_are_enough() -> None:
     """A remark that comes and goes is made three times; a warning may still follow."""
     spikes = {20 + 12 * number: 0.08 for number in range(20)}
-    columns = {**CTRL, "approx_kl": lambda i: spikes.get(i, 0.008)}
-    found = findings(profile(), rows(columns, 260))
+    columns = {**CTRL_COLUMNS, "approx_kl": lambda i: spikes.get(i, 0.008)}
+    found = findings(profile(), draw_rows(columns, 260))
     assert [f.severity for f in found if f.rule == "kl-spike"] == [Severity.WATCH] * 3
 
 
 def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:
     """Option names, present values and defaults are those of the trainer at hand."""
-    sb3 = of(findings(profile(learning_rate=0.03), rows(SICK)), "kl-high")
-    verl = of(findings(profile("ctrl", "rsl_rl"), rows(SICK)), "kl-high")
-    assert "learning_rate (0.03 now; SB3's default is 0.0003)" in sb3.tries[0]
-    assert any("num_learning_epochs" in sentence for sentence in verl.tries)
+    sb3 = first_finding(findings(profile(learning_rate=0.03), draw_rows(SICK_COLUMNS)), "kl-high")
+    verl = first_finding(findings(profile("ctrl", "rsl_rl"), draw_rows(SICK_COLUMNS)), "kl-high")
+    assert "learning_rate (0.03 now; SB3's default is 0.0003)" in sb3.remedies[0]
+    assert any("num_learning_epochs" in sentence for sentence in verl.remedies)
 
 
 def test_limits_follow_the_runs_own_configuration() -> None:
     """A user who set target_kl 0.1 has said what KL he finds normal."""
-    columns = {**CTRL, "approx_kl": 0.06}
-    assert "kl-high" not in told(findings(profile(target_kl=0.1), rows(columns)))
+    columns = {**CTRL_COLUMNS, "approx_kl": 0.06}
+    assert "kl-high" not in rules_found(findings(profile(target_kl=0.1), draw_rows(columns)))
 
 
 def test_a_users_rule_on_a_tag() -> None:
     """An own rule looks at any concept or tag, with its own words and persistence."""
-    own = OwnRule("slow-env", "env/step_ms", above=20.0, say="the environment is slow", k=2, n=3)
+    own = CustomRule("slow-env", "env/step_ms", above=20.0, say="the environment is slow", k=2, n=3)
     judge = Judge(profile(), (own,))
-    for row in rows({**CTRL, "tag:env/step_ms": lambda i: 30.0 if i > 20 else 5.0}):
-        judge.feed(row)
-    finding = of(judge.findings, "slow-env")
+    for row in draw_rows({**CTRL_COLUMNS, "tag:env/step_ms": lambda i: 30.0 if i > 20 else 5.0}):
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "slow-env")
     assert (finding.since.row, finding.opened.row) == (21, 22)
     assert (finding.message, finding.limit) == ("the environment is slow", 20.0)
 
 
 def test_text_is_evidence() -> None:
     """A line of the console opens a finding that numbers do not clear."""
-    judge = judged(profile(), rows(CTRL, 10))
-    judge.note("non-finite:crit", "ValueError: Expected parameter logits", Mark(9, 10_000, 0.0))
-    for row in rows(CTRL, 30)[10:]:
-        judge.feed(row)
-    finding = of(judge.findings, "non-finite")
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
+    judge.add_text_evidence(
+        "non-finite:crit", "ValueError: Expected parameter logits", Mark(9, 10_000, 0.0)
+    )
+    for row in draw_rows(CTRL_COLUMNS, 30)[10:]:
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "non-finite")
     assert finding.cleared is None and "logits" in finding.evidence[-1]
 
 
 def test_a_warning_in_the_text_fades() -> None:
     """A warning that is not printed again is over after twenty rows."""
-    judge = judged(profile(), rows(CTRL, 10))
-    judge.note("numpy-warning:watch", "RuntimeWarning: overflow", Mark(9, 10_000, 0.0))
-    for row in rows(CTRL, 60)[10:]:
-        judge.feed(row)
-    cleared = of(judge.findings, "numpy-warning").cleared
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
+    judge.add_text_evidence("numpy-warning:watch", "RuntimeWarning: overflow", Mark(9, 10_000, 0.0))
+    for row in draw_rows(CTRL_COLUMNS, 60)[10:]:
+        judge.add_row(row)
+    cleared = first_finding(judge.findings, "numpy-warning").cleared
     assert cleared is not None and cleared.row == 30
 
 
 def test_a_traceback_is_named_by_its_last_line_and_forgiven_when_the_run_goes_on() -> None:
     """An exception that was caught did not end the run."""
-    judge = judged(profile(), rows(CTRL, 10))
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
     mark = Mark(9, 10_000, 0.0)
-    judge.note("crashed:crit", "Traceback (most recent call last):", mark)
-    judge.note("last-error", "ValueError: bad action", mark)
-    finding = of(judge.findings, "crashed")
+    judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", mark)
+    judge.add_text_evidence("last-error", "ValueError: bad action", mark)
+    finding = first_finding(judge.findings, "crashed")
     assert (finding.message, finding.severity) == ("ValueError: bad action", Severity.CRIT)
-    for row in rows(CTRL, 13)[10:]:
-        judge.feed(row)
+    for row in draw_rows(CTRL_COLUMNS, 13)[10:]:
+        judge.add_row(row)
     assert finding.cleared is not None and finding.cleared.row == 12
 
 
 @pytest.mark.parametrize(("seconds", "rule"), [(2.0, None), (30.0, "slow")])
 def test_speed_is_judged_by_the_rows_own_clock(seconds: float, rule: str | None) -> None:
     """Fifteen times slower than at the start is worth a line; the same speed is not."""
-    fast, late = rows(CTRL, 30), rows(CTRL, 30, seconds=seconds)
+    fast, late = draw_rows(CTRL_COLUMNS, 30), draw_rows(CTRL_COLUMNS, 30, seconds=seconds)
     start = fast[-1].mark.time
     moved = [
         Row(Mark(30 + n, 31_000 + 1000 * n, start + seconds * (n + 1)), row.values)
         for n, row in enumerate(late)
     ]
-    spoken = told(findings(profile(), [*fast, *moved]), Severity.INFO) & {"slow"}
+    spoken = rules_found(findings(profile(), [*fast, *moved]), Severity.INFO) & {"slow"}
     assert spoken == ({rule} if rule else set())
 
 
@@ -259,8 +274,11 @@ def test_memory_is_bounded() -> None:
     """Neither many rows nor many names make a judge grow without end."""
     judge = Judge(profile())
     for number in range(3000):
-        values = {**rows(CTRL, 1)[0].values, f"tag:{number}": math.nan if number % 7 else 1.0}
-        judge.feed(Row(Mark(number, number, 0.0), values))
-    run = judge._run
+        values = {
+            **draw_rows(CTRL_COLUMNS, 1)[0].values,
+            f"tag:{number}": math.nan if number % 7 else 1.0,
+        }
+        judge.add_row(Row(Mark(number, number, 0.0), values))
+    run = judge._context
     assert len(run.histories) <= 512
     assert max(len(history.recent) for history in run.histories.values()) <= 128

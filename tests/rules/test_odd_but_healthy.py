@@ -7,15 +7,15 @@ import pytest
 from ppo_top.model import Finding, Severity
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import (
-    CTRL,
-    Columns,
+    CTRL_COLUMNS,
+    DrawnColumns,
+    draw_rows,
     findings,
     gauss,
     jitter,
     judged,
     profile,
-    rows,
-    told,
+    rules_found,
 )
 
 WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
@@ -26,8 +26,8 @@ def learnt(until: int):  # type: ignore[no-untyped-def]
     return lambda i: 20 + 6.0 * min(i, until) + jitter(i, 5)
 
 
-SETTLED: Columns = {
-    **CTRL,
+SETTLED_COLUMNS: DrawnColumns = {
+    **CTRL_COLUMNS,
     "reward_mean": lambda i: min(0.76, 0.02 * i) + gauss(i, 0.02),
     "ep_len": 30.0,
     "entropy": lambda i: max(0.004, 1.38 * 0.93**i),
@@ -40,27 +40,27 @@ SETTLED: Columns = {
 
 def test_a_policy_that_has_settled_on_what_it_learned_is_not_dead() -> None:
     """Its KL is 0 and its entropy gone, and its reward, noisy as it is, is the best there is."""
-    assert told(findings(profile(), rows(SETTLED, 200)), WARN) == set()
+    assert rules_found(findings(profile(), draw_rows(SETTLED_COLUMNS, 200)), WARN) == set()
 
 
 def test_a_policy_that_became_certain_and_lost_what_it_had_is_dead() -> None:
     """The same with the reward gone is what the rule is for."""
-    lost = {**SETTLED, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
-    assert "policy-dead" in told(findings(profile(), rows(lost, 100)), CRIT)
+    lost = {**SETTLED_COLUMNS, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
+    assert "policy-dead" in rules_found(findings(profile(), draw_rows(lost, 100)), CRIT)
 
 
-def resumed(at: int, columns: Columns, count: int) -> list[Finding]:
+def resumed(at: int, columns: DrawnColumns, count: int) -> list[Finding]:
     """What is found in a run that is resumed at a row."""
     judge = Judge(profile())
-    for row in rows(columns, count):
+    for row in draw_rows(columns, count):
         if row.mark.row == at:
             judge.restart()
-        judge.feed(row)
+        judge.add_row(row)
     return judge.findings
 
 
-PLATEAU: Columns = {
-    **CTRL,
+PLATEAU_COLUMNS: DrawnColumns = {
+    **CTRL_COLUMNS,
     "reward_mean": learnt(60),
     "ep_len": 40.0,
     "entropy": lambda i: 0.69 - 0.004 * min(i, 60) + jitter(i, 0.002),
@@ -70,70 +70,75 @@ PLATEAU: Columns = {
 
 def test_a_resumed_run_is_not_measured_as_if_it_had_just_begun() -> None:
     """Entropy and reward stay where they are after a resume: the policy had learned before."""
-    assert told(resumed(80, PLATEAU, 140), WARN) == set()
+    assert rules_found(resumed(80, PLATEAU_COLUMNS, 140), WARN) == set()
 
 
 def test_a_log_that_begins_in_the_middle_is_not_that_of_a_new_policy() -> None:
     """Nor when the earlier part is in another place: its first step is far from 0."""
-    made = rows(PLATEAU, 140)[80:]
+    made = draw_rows(PLATEAU_COLUMNS, 140)[80:]
     renumbered = [row._replace(mark=row.mark._replace(row=at)) for at, row in enumerate(made)]
-    assert told(judged(profile(), renumbered).findings, WARN) == set()
+    assert rules_found(judged(profile(), renumbered).findings, WARN) == set()
 
 
 def test_a_run_that_starts_over_is_measured_as_a_new_one() -> None:
     """A restart from step 0 has nothing to go on from: a reward that stays there is a fault."""
-    columns = {**CTRL, "reward_mean": 0.0, "ep_len": 20.0, "entropy": 0.692}
-    made = rows(columns, 100)
+    columns = {**CTRL_COLUMNS, "reward_mean": 0.0, "ep_len": 20.0, "entropy": 0.692}
+    made = draw_rows(columns, 100)
     judge = Judge(profile())
     for at, row in enumerate(made):
         if at == 40:
             judge.restart()
         mark = row.mark._replace(step=1000 * (at % 40 + 1 if at < 40 else at - 39))
-        judge.feed(row._replace(mark=mark))
+        judge.add_row(row._replace(mark=mark))
     again = [finding for finding in judge.findings if finding.since.row >= 40]
-    assert {"reward-never-moves", "entropy-stays"} <= told(again, WARN)
+    assert {"reward-never-moves", "entropy-stays"} <= rules_found(again, WARN)
 
 
 def test_the_same_reward_above_0_may_be_the_most_there_is() -> None:
     """A policy that was loaded balances the pole in every episode: a remark, no warning."""
-    solved = {**CTRL, "reward_mean": 500.0, "ep_len": 500.0, "entropy": 0.3}
-    found = findings(profile(total_timesteps=200_000), rows(solved, 120))
+    solved = {**CTRL_COLUMNS, "reward_mean": 500.0, "ep_len": 500.0, "entropy": 0.3}
+    found = findings(profile(total_timesteps=200_000), draw_rows(solved, 120))
     mine = [finding for finding in found if finding.rule == "reward-never-moves"]
     assert [finding.severity for finding in mine] == [WATCH]
     assert mine[0].message.startswith("reward is exactly 500")
-    assert told(found, WARN) == set()
+    assert rules_found(found, WARN) == set()
 
 
 def test_entropy_that_is_held_while_the_reward_climbs_is_left_alone() -> None:
     """Nine tenths of the entropy may be needed to the end; what counts is whether it learns."""
     columns = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "reward_mean": lambda i: 20 + 4.0 * i + jitter(i, 3),
         "entropy": lambda i: max(0.63, 0.69 - 0.01 * i) + jitter(i, 0.001),
     }
-    assert told(findings(profile(), rows(columns, 90)), WARN) == set()
+    assert rules_found(findings(profile(), draw_rows(columns, 90)), WARN) == set()
 
 
 def test_a_long_run_that_learns_slowly_is_not_stuck() -> None:
     """Of thousands of updates no twenty bring much, in entropy or in reward."""
     columns = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "reward_mean": lambda i: 2.0 + 0.02 * i + gauss(i, 0.2),
         "ep_len": 10.0,
         "entropy": lambda i: 2.89 - 0.0002 * i,
     }
-    found = findings(profile("ctrl", "cleanrl", total_timesteps=10_000_000), rows(columns, 1200))
-    assert "entropy-stays" not in told(found, WATCH)
+    found = findings(
+        profile("ctrl", "cleanrl", total_timesteps=10_000_000), draw_rows(columns, 1200)
+    )
+    assert "entropy-stays" not in rules_found(found, WATCH)
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 6, 17])
 def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: int) -> None:
     """CleanRL logs no action std: entropy begins at 1.42 a dimension, and may stay or fall."""
-    held: Columns = {**CTRL, "entropy": lambda i: 1.41894 * dimensions - 1e-4 * i}
-    gone: Columns = {**CTRL, "entropy": lambda i: dimensions * (1.41894 - 0.002 * i - 4e-4 * i * i)}
+    held: DrawnColumns = {**CTRL_COLUMNS, "entropy": lambda i: 1.41894 * dimensions - 1e-4 * i}
+    gone: DrawnColumns = {
+        **CTRL_COLUMNS,
+        "entropy": lambda i: dimensions * (1.41894 - 0.002 * i - 4e-4 * i * i),
+    }
     for columns in (held, gone):
-        made = rows({**columns, "reward_mean": learnt(20)}, 120)
-        assert not told(findings(profile("ctrl", "cleanrl"), made)) & {
+        made = draw_rows({**columns, "reward_mean": learnt(20)}, 120)
+        assert not rules_found(findings(profile("ctrl", "cleanrl"), made)) & {
             "entropy-stays", "entropy-collapsed", "policy-dead"
         }  # fmt: skip
 
@@ -142,40 +147,47 @@ def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: i
 def test_a_rate_that_follows_the_kl_may_leap(producer: str) -> None:
     """Twenty minibatches may each change it by half: neither a cut nor a jump of the schedule."""
     rates = [1e-3, 2e-3, 1e-2, 5e-5, 1e-4, 4e-3]
-    columns = {**CTRL, "approx_kl": None, "clip_fraction": None, "lr": lambda i: rates[i % 6]}
-    found = findings(profile("ctrl", producer), rows(columns, 60))
-    spoke = told(found, Severity.INFO)
+    columns = {
+        **CTRL_COLUMNS,
+        "approx_kl": None,
+        "clip_fraction": None,
+        "lr": lambda i: rates[i % 6],
+    }
+    found = findings(profile("ctrl", producer), draw_rows(columns, 60))
+    spoke = rules_found(found, Severity.INFO)
     assert not {rule for rule in spoke if rule.startswith("learning-rate")}
 
 
 def test_a_script_of_ones_own_may_print_a_kl_far_below_0() -> None:
     """Nobody knows its estimator: of the plain one the size counts, not the sign."""
-    columns = {**CTRL, "approx_kl": lambda i: 0.01 if i < 20 else -0.6}
-    assert "kl-high" in told(findings(profile("ctrl", "custom"), rows(columns, 40)), CRIT)
+    columns = {**CTRL_COLUMNS, "approx_kl": lambda i: 0.01 if i < 20 else -0.6}
+    assert "kl-high" in rules_found(
+        findings(profile("ctrl", "custom"), draw_rows(columns, 40)), CRIT
+    )
 
 
 def test_one_step_a_rollout_is_measured_before_it_is_made() -> None:
     """KL and clipping are 0 by construction, and the policy learns all the same."""
-    columns = {**CTRL, "approx_kl": 1e-9, "clip_fraction": 0.0}
-    assert told(findings(profile(n_epochs=1), rows(columns)), WARN) == set()
+    columns = {**CTRL_COLUMNS, "approx_kl": 1e-9, "clip_fraction": 0.0}
+    assert rules_found(findings(profile(n_epochs=1), draw_rows(columns)), WARN) == set()
 
 
 def test_the_loss_of_an_actor_that_maximises_values_has_no_usual_size() -> None:
     """RLlib's SAC calls minus the value of its actions `policy_loss`, as PPO does its own."""
     without = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "value_loss")
-    columns = {**CTRL, **dict.fromkeys(without), "policy_loss": lambda i: -3.0 * i}
-    assert told(findings(profile("ctrl", "rllib"), rows(columns)), WARN) == set()
+    columns = {**CTRL_COLUMNS, **dict.fromkeys(without), "policy_loss": lambda i: -3.0 * i}
+    assert rules_found(findings(profile("ctrl", "rllib"), draw_rows(columns)), WARN) == set()
 
 
 def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
     """Until the first update there is nothing to compute but the environment."""
     names = ("reward_mean", "ep_len")
-    made = rows({**{name: CTRL[name] for name in names}, "critic_loss": late}, 80)
+    made = draw_rows({**{name: CTRL_COLUMNS[name] for name in names}, "critic_loss": late}, 80)
     spent, slower = 0.0, []
     for row in made:
         spent += 1.0 if row.mark.row < 30 else 20.0
         slower.append(row._replace(mark=row.mark._replace(time=1e9 + spent)))
-    assert "slow" not in told(judged(profile("ctrl", "sb3"), slower).findings, Severity.INFO)
+    assert "slow" not in rules_found(judged(profile("ctrl", "sb3"), slower).findings, Severity.INFO)
 
 
 def late(i: int) -> float | None:
@@ -186,51 +198,53 @@ def late(i: int) -> float | None:
 def test_the_first_success_of_a_sparse_task_is_no_fault_of_the_critic() -> None:
     """Until then there was nothing to fit, so that any loss is a thousand times the usual one."""
     columns = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "reward_mean": lambda i: 0.0 if i < 25 else min(0.9, 0.02 * (i - 24)),
         "ep_len": 100.0,
         "value_loss": lambda i: 1e-5 if i < 25 else 0.01,
         "explained_variance": lambda i: 0.3 + 0.004 * i,
     }
     about = profile(total_timesteps=1_000_000)
-    assert told(findings(about, rows(columns, 90)), WARN) == set()
+    assert rules_found(findings(about, draw_rows(columns, 90)), WARN) == set()
 
 
 def test_a_console_that_counts_iterations_does_not_make_rollouts_of_one_step() -> None:
     """Where a step is an iteration, what a rollout holds is not known: 8 equal rewards settle."""
     columns = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
         "iteration": lambda i: i + 1.0,
     }
     made = [
-        row._replace(mark=row.mark._replace(step=row.mark.row + 1)) for row in rows(columns, 30)
+        row._replace(mark=row.mark._replace(step=row.mark.row + 1))
+        for row in draw_rows(columns, 30)
     ]
-    assert "at-ceiling" in told(findings(profile("ctrl", "custom"), made), Severity.INFO)
+    assert "at-ceiling" in rules_found(findings(profile("ctrl", "custom"), made), Severity.INFO)
 
 
 def test_an_evaluation_between_two_rollouts_does_not_make_them_small() -> None:
     """SB3 writes a row for it, which holds the epochs of the last update."""
     columns = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "reward_mean": lambda i: min(500.0, 20 + 40.0 * i),
         "n_updates": lambda i: 10.0 * i,
         "iteration": lambda i: None if i % 5 == 4 else i + 1.0,
     }
     made = []
-    for row in rows(columns, 40):
+    for row in draw_rows(columns, 40):
         at = row.mark.row
         step = 2048 * (at + 1) - (2000 if at % 5 == 4 else 0)
         made.append(row._replace(mark=row.mark._replace(step=step)))
     judge = judged(profile(), made)
-    assert not judge._run.few_steps
-    assert "at-ceiling" in told(judge.findings, Severity.INFO)
+    assert not judge._context.small_updates
+    assert "at-ceiling" in rules_found(judge.findings, Severity.INFO)
 
 
 def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> None:
     """It counts no rollouts; with 512 steps each whether an episode ends decides the loss."""
     made = [
-        row._replace(mark=row.mark._replace(step=512 * (row.mark.row + 1))) for row in rows(CTRL)
+        row._replace(mark=row.mark._replace(step=512 * (row.mark.row + 1)))
+        for row in draw_rows(CTRL_COLUMNS)
     ]
     without = ("n_updates", "iteration")
     bare = [
@@ -238,7 +252,7 @@ def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> No
         for row in made
     ]
     judge = judged(profile("ctrl", "cleanrl"), bare)
-    assert (judge._run.samples, judge._run.few_steps) == (512.0, True)
+    assert (judge._context.steps_per_update, judge._context.small_updates) == (512.0, True)
 
 
 def crashing(i: int) -> float:
@@ -248,7 +262,7 @@ def crashing(i: int) -> float:
 
 def test_a_crash_that_was_made_good_is_over_at_once() -> None:
     """A new best says more than any number of calm updates."""
-    found = findings(profile(), rows({**CTRL, "reward_mean": crashing}, 70))
+    found = findings(profile(), draw_rows({**CTRL_COLUMNS, "reward_mean": crashing}, 70))
     crashes = [each for each in found if each.rule == "reward-crash"]
     assert [each.severity >= WARN for each in crashes] == [True]
     assert crashes[0].cleared is not None
@@ -258,8 +272,8 @@ def test_a_crash_that_was_made_good_is_over_at_once() -> None:
 def test_a_fourth_crash_that_was_made_good_is_over_at_once() -> None:
     """However often the rule has spoken before: calm need not last as long as the run."""
     climbing = lambda i: min(20 + 5.0 * i, 150) + 10 * (i // 40)  # noqa: E731
-    columns = {**CTRL, "reward_mean": lambda i: 40.0 if 25 < i % 40 < 35 else climbing(i)}
-    found = findings(profile(), rows(columns, 175))
+    columns = {**CTRL_COLUMNS, "reward_mean": lambda i: 40.0 if 25 < i % 40 < 35 else climbing(i)}
+    found = findings(profile(), draw_rows(columns, 175))
     crashes = [each for each in found if each.rule == "reward-crash"]
     assert len(crashes) == 4
     assert all(each.cleared is not None for each in crashes)
@@ -272,7 +286,9 @@ UNWATCHED = ("approx_kl", "clip_fraction")
 def test_no_sign_of_a_policy_that_is_not_logged_means_nothing(without: tuple[str, ...]) -> None:
     """The environment is blamed only where the learner's own faults would have shown."""
     fallen = {"reward_mean": crashing, "ep_len": crashing}
-    columns = {name: each for name, each in {**CTRL, **fallen}.items() if name not in without}
-    found = {each.rule for each in findings(profile(), rows(columns, 50))}
+    columns = {
+        name: each for name, each in {**CTRL_COLUMNS, **fallen}.items() if name not in without
+    }
+    found = {each.rule for each in findings(profile(), draw_rows(columns, 50))}
     assert "reward-crash" in found
     assert ("environment-changed" in found) is not bool(without)

@@ -8,16 +8,16 @@ import pytest
 
 from ppo_top.model import Profile, Severity
 from tests.support.drawn_runs import (
-    GRPO,
-    RLHF,
-    Columns,
+    GRPO_COLUMNS,
+    RLHF_COLUMNS,
+    DrawnColumns,
+    draw_rows,
     findings,
     gauss,
     jitter,
     judged,
     profile,
-    rows,
-    told,
+    rules_found,
 )
 
 WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
@@ -32,20 +32,20 @@ def ties(share: float):  # type: ignore[no-untyped-def]
 def test_groups_that_tie_one_row_after_another_by_chance(share: float, most: Severity) -> None:
     """With one group a row half of the rows may tie; four in a row are no sign of anything."""
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "frac_zero_std": ties(share),
         "reward_mean": lambda i: 0.2 + 0.002 * i + gauss(i, 0.3),
     }
-    found = findings(profile("grpo"), rows(columns, 200))
+    found = findings(profile("grpo"), draw_rows(columns, 200))
     assert max(f.severity for f in found if f.rule == "groups-tie") <= most
-    assert told(found, CRIT) == set()
+    assert rules_found(found, CRIT) == set()
 
 
 def test_one_reward_for_all_is_still_critical_at_once() -> None:
     """Rewards that never differ are no chance, whatever the number of groups."""
-    columns = {**GRPO, "frac_zero_std": 1.0, "reward_mean": 0.5, "reward_std": 0.0}
-    found = findings(profile("grpo"), rows(columns, 12))
-    assert {"groups-tie", "no-learning-signal"} <= told(found, CRIT)
+    columns = {**GRPO_COLUMNS, "frac_zero_std": 1.0, "reward_mean": 0.5, "reward_std": 0.0}
+    found = findings(profile("grpo"), draw_rows(columns, 12))
+    assert {"groups-tie", "no-learning-signal"} <= rules_found(found, CRIT)
     said = next(finding.message for finding in found if finding.rule == "no-learning-signal")
     assert "gradient" not in said  # it is not 0 in this log
 
@@ -63,44 +63,44 @@ def test_whether_a_negative_kl_is_a_fault_depends_on_the_estimator(
     value: float, producer: str, spoken: Severity | None
 ) -> None:
     """The plain estimate wobbles about 0, the one that TRL logs cannot."""
-    columns = {**GRPO, "ref_kl_token": lambda i: value if i < 20 else 0.01}
-    found = findings(profile("grpo", producer), rows(columns, 30))
+    columns = {**GRPO_COLUMNS, "ref_kl_token": lambda i: value if i < 20 else 0.01}
+    found = findings(profile("grpo", producer), draw_rows(columns, 30))
     mine = [finding.severity for finding in found if finding.rule == "ref-kl-negative"]
     assert mine == ([spoken] if spoken else [])
 
 
 def test_without_a_reference_model_openrlhf_logs_a_kl_of_0() -> None:
     """Exactly 0 in every row is no policy that stays at its reference."""
-    columns = {**GRPO, "ref_kl_token": 0.0, "reward_mean": lambda i: 0.3 + gauss(i, 0.02)}
-    found = findings(profile("grpo", "openrlhf"), rows(columns, 80))
-    assert "ref-kl-zero" not in told(found, Severity.INFO)
+    columns = {**GRPO_COLUMNS, "ref_kl_token": 0.0, "reward_mean": lambda i: 0.3 + gauss(i, 0.02)}
+    found = findings(profile("grpo", "openrlhf"), draw_rows(columns, 80))
+    assert "ref-kl-zero" not in rules_found(found, Severity.INFO)
 
 
 @pytest.mark.parametrize(("tokens", "spoken"), [(800.0, WATCH), (53.0, WARN)])
 def test_the_kl_of_a_long_answer_is_measured_by_its_length(tokens: float, spoken: Severity) -> None:
     """30 nats over 800 tokens are 0.04 a token; over 53 they are a policy gone astray."""
-    columns = {**RLHF, "ref_kl": lambda i: 2 + 0.5 * i, "resp_len_mean": tokens}
-    found = findings(profile("rlhf", "trl-legacy"), rows(columns, 60))
+    columns = {**RLHF_COLUMNS, "ref_kl": lambda i: 2 + 0.5 * i, "resp_len_mean": tokens}
+    found = findings(profile("rlhf", "trl-legacy"), draw_rows(columns, 60))
     mine = [finding.severity for finding in found if finding.rule == "ref-kl-high"]
     assert mine == [spoken]
 
 
 def test_a_loss_of_nothing_but_zeros_before_its_first_value() -> None:
     """There is nothing to compare it with, and no rule fails by that."""
-    columns: Columns = {"total_loss": lambda i: 0.0 if i < 20 else 0.5, "reward_mean": float}
-    judge = judged(Profile(), rows(columns, 40))
-    assert told(judge.findings) == set()
-    assert not [skip for skip in judge.skipped() if "failed" in skip.why]
+    columns: DrawnColumns = {"total_loss": lambda i: 0.0 if i < 20 else 0.5, "reward_mean": float}
+    judge = judged(Profile(), draw_rows(columns, 40))
+    assert rules_found(judge.findings) == set()
+    assert not [skip for skip in judge.skipped_rules() if "failed" in skip.reason]
 
 
 def test_a_remark_of_old_does_not_date_a_diagnosis() -> None:
     """A diagnosis began with the first fault in it; what was remarked on before stands before."""
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "reward_mean": lambda i: 0.5 + gauss(i, 0.1),
         "entropy": lambda i: 0.6 if i < 150 else 0.004,
     }
-    found = findings(profile("grpo"), rows(columns, 180))
+    found = findings(profile("grpo"), draw_rows(columns, 180))
     mine = next(finding for finding in found if finding.rule == "premature-convergence")
     assert mine.since.row == 150
     assert [line.partition(":")[0] for line in mine.evidence][:2] == ["before", "first"]
@@ -111,59 +111,59 @@ def test_a_row_of_one_group_is_neither_the_end_of_all_signal_nor_the_ceiling() -
     tied = ties(0.5)
     rewards = random.Random(3)
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "frac_zero_std": tied,
         "reward_std": lambda i: 0.45 * (1.0 - tied(i)),
         "grad_norm": lambda i: 0.5 * (1.0 - tied(i)),
         "reward_mean": lambda i: float(rewards.random() < 0.6) if tied(i) else rewards.random(),
     }
-    found = findings(profile("grpo"), rows(columns, 200))
-    assert told(found, WARN) == set()
-    assert not told(found, Severity.INFO) & {"at-ceiling", "reward-spread-gone"}
+    found = findings(profile("grpo"), draw_rows(columns, 200))
+    assert rules_found(found, WARN) == set()
+    assert not rules_found(found, Severity.INFO) & {"at-ceiling", "reward-spread-gone"}
 
 
 def test_where_no_share_of_ties_is_logged_the_spread_is_looked_at_as_patiently() -> None:
     """Older versions of TRL log only the spread."""
     tied = ties(0.5)
     without = {"frac_zero_std": None, "reward_std": lambda i: 0.45 * (1.0 - tied(i))}
-    columns = {**GRPO, **without, "reward_mean": lambda i: 0.3 + gauss(i, 0.2)}
-    assert told(findings(profile("grpo"), rows(columns, 200)), WARN) == set()
+    columns = {**GRPO_COLUMNS, **without, "reward_mean": lambda i: 0.3 + gauss(i, 0.2)}
+    assert rules_found(findings(profile("grpo"), draw_rows(columns, 200)), WARN) == set()
     gone = {**columns, "reward_std": 0.0}
-    assert "groups-tie" in told(findings(profile("grpo"), rows(gone, 40)), CRIT)
+    assert "groups-tie" in rules_found(findings(profile("grpo"), draw_rows(gone, 40)), CRIT)
 
 
 def test_entropy_that_a_language_model_spends_at_once_is_paid_for() -> None:
     """Most of it goes in the first updates of a good run, sooner than a trend can be told."""
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "reward_mean": lambda i: 0.1 + 0.75 * (1 - 0.75**i) + gauss(i, 0.01),
         "entropy": lambda i: 0.02 + 0.3 * 0.6**i,
     }
-    assert told(findings(profile("grpo"), rows(columns, 40)), WARN) == set()
+    assert rules_found(findings(profile("grpo"), draw_rows(columns, 40)), WARN) == set()
     stuck = {**columns, "reward_mean": lambda i: 0.1 + gauss(i, 0.01)}
-    assert "entropy-collapsed" in told(findings(profile("grpo"), rows(stuck, 40)), WARN)
+    assert "entropy-collapsed" in rules_found(findings(profile("grpo"), draw_rows(stuck, 40)), WARN)
 
 
 def test_a_reward_of_tasks_that_are_over_is_only_remarked_on() -> None:
     """The whole reward goes on: one task after the other, each with a reward of its own."""
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "total_loss": 0.1,
         "reward_component_mean{sums}": lambda i: 0.4 if i < 30 else None,
         "reward_component_mean{proofs}": lambda i: None if i < 30 else 0.2,
     }
-    found = findings(profile("grpo"), rows(columns, 60))
+    found = findings(profile("grpo"), draw_rows(columns, 60))
     assert [f.severity for f in found if f.rule == "hidden-nan"] == [WATCH]
 
 
 def test_groups_that_tie_because_they_are_solved_are_only_remarked_on() -> None:
     """The reward is close to 1, and what is left of the signal is little."""
     columns = {
-        **GRPO,
+        **GRPO_COLUMNS,
         "reward_mean": lambda i: min(0.985, 0.2 + 0.02 * i) + jitter(i, 0.01),
         "frac_zero_std": lambda i: min(0.97, 0.2 + 0.013 * i),
         "reward_std": lambda i: max(0.03, 0.4 - 0.01 * i),
     }
-    found = findings(profile("grpo"), rows(columns, 120))
-    assert told(found, WARN) == set()
-    assert "groups-tie" in told(found, WATCH)
+    found = findings(profile("grpo"), draw_rows(columns, 120))
+    assert rules_found(found, WARN) == set()
+    assert "groups-tie" in rules_found(found, WATCH)

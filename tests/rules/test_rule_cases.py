@@ -7,68 +7,77 @@ import string
 import pytest
 
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.advice import NAMES
+from ppo_top.rules.advice import ADVICE_NAMES
 from ppo_top.rules.book import BY_ID, RULES
 from tests.rules import cases, cases_llm
-from tests.rules.cases import Case
-from tests.support.drawn_runs import HEALTHY, PRODUCERS, findings, judged, rows, told
+from tests.rules.cases import RuleCase
+from tests.support.drawn_runs import (
+    HEALTHY_COLUMNS,
+    TRAINER_BY_FAMILY,
+    draw_rows,
+    findings,
+    judged,
+    rules_found,
+)
 
-CASES = (*cases.CASES, *cases_llm.CASES)
+ALL_CASES = (*cases.CONTROL_CASES, *cases_llm.LLM_CASES)
 
 BY_TEXT_OR_CLOCK = {"out-of-memory", "crashed", "numpy-warning", "restarted", "slow"}
 """Rules that columns of numbers cannot make speak: they have tests of their own."""
 
 
-def about(case: Case) -> Profile:
+def about(case: RuleCase) -> Profile:
     """The profile of a case."""
-    return Profile(case.producer or PRODUCERS[case.family], case.family, case.config)
+    return Profile(case.trainer or TRAINER_BY_FAMILY[case.family], case.family, case.config)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
-def test_a_sick_run_makes_the_rule_speak(case: Case) -> None:
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+def test_a_sick_run_makes_the_rule_speak(case: RuleCase) -> None:
     """The rule opens, is as severe as it should be, and says why and what to try."""
-    columns = {**HEALTHY[case.family], **case.sick}
-    found = findings(about(case), rows(columns, case.count, **case.sick_stamps))  # type: ignore[arg-type]
+    columns = {**HEALTHY_COLUMNS[case.family], **case.sick}
+    found = findings(about(case), draw_rows(columns, case.count, **case.sick_row_options))  # type: ignore[arg-type]
     mine = [finding for finding in found if finding.rule == case.rule]
-    assert mine, f"spoke: {told(found, Severity.INFO)}"
-    assert max(finding.severity for finding in mine) >= case.level
+    assert mine, f"spoke: {rules_found(found, Severity.INFO)}"
+    assert max(finding.severity for finding in mine) >= case.min_severity
     assert mine[0].message and mine[0].causes and mine[0].source
     assert mine[0].since.row <= mine[0].opened.row
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
-def test_a_run_that_comes_near_does_not(case: Case) -> None:
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+def test_a_run_that_comes_near_does_not(case: RuleCase) -> None:
     """A value just inside the limits, or outside for a moment, opens nothing of this rule."""
-    columns = {**HEALTHY[case.family], **case.near}
-    found = findings(about(case), rows(columns, case.count))
-    assert case.rule not in told(found, min(case.level, Severity.WATCH))
+    columns = {**HEALTHY_COLUMNS[case.family], **case.near}
+    found = findings(about(case), draw_rows(columns, case.count))
+    assert case.rule not in rules_found(found, min(case.min_severity, Severity.WATCH))
 
 
-def unconfirmed(case: Case) -> bool:
+def unconfirmed(case: RuleCase) -> bool:
     """Whether the thresholds of a case's rule rest on no guide, no report and no run."""
     rule = BY_ID[case.rule]
-    return rule.grades.get(about(case).family, rule.grade) == "D"
+    return rule.grade_by_family.get(about(case).family, rule.grade) == "D"
 
 
-@pytest.mark.parametrize("case", list(filter(unconfirmed, CASES)), ids=lambda case: case.rule)
-def test_what_no_run_has_confirmed_is_only_remarked_on(case: Case) -> None:
+@pytest.mark.parametrize("case", list(filter(unconfirmed, ALL_CASES)), ids=lambda case: case.rule)
+def test_what_no_run_has_confirmed_is_only_remarked_on(case: RuleCase) -> None:
     """However sick the run, such a rule asks to watch and no more."""
-    columns = {**HEALTHY[case.family], **case.sick}
-    made = rows(columns, case.count, **case.sick_stamps)  # type: ignore[arg-type]
+    columns = {**HEALTHY_COLUMNS[case.family], **case.sick}
+    made = draw_rows(columns, case.count, **case.sick_row_options)  # type: ignore[arg-type]
     mine = [f.severity for f in findings(about(case), made) if f.rule == case.rule]
     assert mine and max(mine) <= Severity.WATCH
 
 
-@pytest.mark.parametrize("family", HEALTHY)
+@pytest.mark.parametrize("family", HEALTHY_COLUMNS)
 def test_a_healthy_run_has_no_finding(family: str) -> None:
     """Nothing above a mere explanation is said of a healthy run, however long it is."""
-    found = findings(Profile(PRODUCERS[family], family), rows(HEALTHY[family], 75))
-    assert told(found, Severity.WATCH) == set()
+    found = findings(
+        Profile(TRAINER_BY_FAMILY[family], family), draw_rows(HEALTHY_COLUMNS[family], 75)
+    )
+    assert rules_found(found, Severity.WATCH) == set()
 
 
 def test_every_rule_has_a_case() -> None:
     """A rule without a sick and a healthy case would not be known to work."""
-    assert {rule.id for rule in RULES} - {case.rule for case in CASES} == BY_TEXT_OR_CLOCK
+    assert {rule.id for rule in RULES} - {case.rule for case in ALL_CASES} == BY_TEXT_OR_CLOCK
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -77,7 +86,7 @@ def test_advice_names_options_that_are_known(rule) -> None:  # type: ignore[no-u
     fields = [
         name for sentence in rule.tries for _, name, _, _ in string.Formatter().parse(sentence)
     ]
-    assert {name for name in fields if name} <= NAMES
+    assert {name for name in fields if name} <= ADVICE_NAMES
     assert set(rule.members) <= BY_ID.keys()
     assert rule.sees and rule.source and rule.grade in "ABCD"
 
@@ -94,10 +103,10 @@ def test_no_diagnosis_explains_itself() -> None:
 
 def test_faults_name_two_things_to_try() -> None:
     """Whatever is worth a warning has at least two remedies, in every family that it speaks in."""
-    for case in CASES:
-        if case.level < Severity.WARN:
+    for case in ALL_CASES:
+        if case.min_severity < Severity.WARN:
             continue
-        columns = {**HEALTHY[case.family], **case.sick}
-        made = rows(columns, case.count, **case.sick_stamps)  # type: ignore[arg-type]
+        columns = {**HEALTHY_COLUMNS[case.family], **case.sick}
+        made = draw_rows(columns, case.count, **case.sick_row_options)  # type: ignore[arg-type]
         mine = [f for f in judged(about(case), made).findings if f.rule == case.rule]
-        assert len(mine[0].tries) >= 2, case.rule
+        assert len(mine[0].remedies) >= 2, case.rule

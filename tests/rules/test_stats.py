@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.stats import Noise, Trend, median, swings
+from ppo_top.rules.engine.stats import Noise, Trend, count_swings, median
 
-NUMBERS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60)
+NUMBER_LISTS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60)
 
 
-@given(NUMBERS, st.integers(2, 25))
+@given(NUMBER_LISTS, st.integers(2, 25))
 def test_the_trend_of_a_window_is_that_of_its_pairs(values: list[float], size: int) -> None:
     """Adding and removing by rank gives the same score as counting all pairs."""
     trend = Trend(size)
@@ -27,7 +27,7 @@ def test_the_trend_of_a_window_is_that_of_its_pairs(values: list[float], size: i
     assert math.isclose(trend.median, median(window))
 
 
-@given(NUMBERS, st.integers(0, 59))
+@given(NUMBER_LISTS, st.integers(0, 59))
 def test_a_trend_asked_for_late_is_the_same(values: list[float], at: int) -> None:
     """Whether a trend was kept from the start or asked for later makes no difference."""
     early, late = History(), History()
@@ -55,12 +55,12 @@ def test_a_slope_is_not_noise() -> None:
     for number in range(40):
         straight.push(3.0 * number)
         zigzag.push(float(number % 2))
-    assert straight.level == 0.0
-    assert 0.5 < zigzag.level < 2.0
+    assert straight.std == 0.0
+    assert 0.5 < zigzag.std < 2.0
 
 
 def test_swings_count_turns_beyond_a_leg() -> None:
     """Small turns do not count, large ones do."""
     values = [0.0, 10, 9, 10, 0, 1, 0, 10, 0]
-    assert swings(values, 5.0) == 3
-    assert swings(values, 20.0) == 0
+    assert count_swings(values, 5.0) == 3
+    assert count_swings(values, 20.0) == 0

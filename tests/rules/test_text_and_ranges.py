@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import is_concept, trainers
+from ppo_top.catalogue import is_concept, trainer_tables
 from ppo_top.model import Profile, Status
-from ppo_top.rules.console_text import match
-from ppo_top.rules.crucial_values import crucial, not_logged
-from ppo_top.rules.engine.ranges import band, colour
+from ppo_top.rules.console_text import find_text_evidence
+from ppo_top.rules.crucial_values import crucial_values, not_logged_text
+from ppo_top.rules.engine.ranges import colour, healthy_range
 from tests.support.drawn_runs import profile
 
-LINES = {
+EVIDENCE_LINES = {
     "KL divergence is starting to become negative: -1.34 - this might be": "ref-kl-negative:crit",
     "The average ratio of batch (12.26) exceeds threshold 10.00. Skipping batch.": "ratio-off:warn",
     "Early stopping at step 3 due to reaching max kl: 0.05": "kl-stops-updates:watch",
@@ -28,11 +28,11 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", EVIDENCE_LINES)
 def test_known_lines_are_evidence(line: str) -> None:
     """Each sentence that trainers print leads to its rule and severity."""
-    found = match(line)
-    assert found is not None and found.kind == LINES[line]
+    found = find_text_evidence(line)
+    assert found is not None and found.kind == EVIDENCE_LINES[line]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_known_lines_are_evidence(line: str) -> None:
 )
 def test_other_lines_are_not(line: str) -> None:
     """Ordinary lines, however long, are no evidence, nor are exceptions that were caught."""
-    assert match(line) is None
+    assert find_text_evidence(line) is None
 
 
 def test_hostile_text_is_made_harmless() -> None:
     """What is kept of a line is short and printable."""
-    found = match("\x1b[31mTraceback (most recent call last)\x1b]0;x\x07" + "y" * 5000)
+    found = find_text_evidence("\x1b[31mTraceback (most recent call last)\x1b]0;x\x07" + "y" * 5000)
     assert found is not None and found.text.isprintable() and len(found.text) <= 300
 
 
@@ -87,16 +87,16 @@ def test_the_two_kls_have_their_own_ranges() -> None:
 
 def test_the_runs_own_target_sets_the_range() -> None:
     """SB3 stops at 1.5 times target_kl, RLlib steers by kl_target: these are their limits."""
-    sb3 = band("approx_kl", profile(target_kl=0.1))
-    rllib = band("approx_kl", profile("ctrl", "rllib", target_kl=0.05))
+    sb3 = healthy_range("approx_kl", profile(target_kl=0.1))
+    rllib = healthy_range("approx_kl", profile("ctrl", "rllib", target_kl=0.05))
     assert sb3 is not None and sb3.high == 0.1 and "target_kl" in sb3.origin
     assert rllib is not None and rllib.high == 0.1
 
 
-@pytest.mark.parametrize("producer", sorted(trainers()))
+@pytest.mark.parametrize("producer", sorted(trainer_tables()))
 def test_checklists_hold_known_concepts(producer: str) -> None:
     """Every crucial line is a concept of the catalogue, and can say why it is missing."""
-    about = Profile(producer, trainers()[producer].family)
-    for concept, label in crucial(about):
+    about = Profile(producer, trainer_tables()[producer].family)
+    for concept, label in crucial_values(about):
         assert is_concept(concept) and label
-        assert not_logged(concept, producer).startswith("not logged")
+        assert not_logged_text(concept, producer).startswith("not logged")

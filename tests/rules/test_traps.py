@@ -9,15 +9,15 @@ import pytest
 from ppo_top.model import Profile, Severity, Status
 from ppo_top.rules.engine.ranges import colour
 from tests.support.drawn_runs import (
-    CTRL,
-    GRPO,
-    RLHF,
-    Columns,
+    CTRL_COLUMNS,
+    GRPO_COLUMNS,
+    RLHF_COLUMNS,
+    DrawnColumns,
+    draw_rows,
     findings,
     jitter,
     profile,
-    rows,
-    told,
+    rules_found,
 )
 
 WARN = Severity.WARN
@@ -34,7 +34,7 @@ def dips(i: int) -> float:
     return known[i] if i < len(known) else 500.0
 
 
-TRAPS: dict[str, tuple[str, Columns]] = {
+TRAPS: dict[str, tuple[str, DrawnColumns]] = {
     "explained variance after convergence": (
         "ctrl",
         {
@@ -128,7 +128,7 @@ TRAPS: dict[str, tuple[str, Columns]] = {
     "a short run": ("ctrl", {}),
 }
 
-BASES = {"ctrl": CTRL, "rlhf": RLHF, "grpo": GRPO}
+BASE_COLUMNS = {"ctrl": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
 
 
 @pytest.mark.parametrize("trap", TRAPS)
@@ -136,14 +136,14 @@ def test_nothing_is_warned_of(trap: str) -> None:
     """At most a remark is made of what only looks bad."""
     family, columns = TRAPS[trap]
     count = 7 if trap == "a short run" else 60
-    found = findings(profile(family), rows({**BASES[family], **columns}, count))
-    assert told(found, WARN) == set()
+    found = findings(profile(family), draw_rows({**BASE_COLUMNS[family], **columns}, count))
+    assert rules_found(found, WARN) == set()
 
 
 def test_sparse_reward_is_a_warning_without_alarm() -> None:
     """A reward that has never come may yet come: no alarm before half of the run."""
-    columns = {**CTRL, "reward_mean": 0.0}
-    found = findings(profile(total_timesteps=200_000), rows(columns, 60))
+    columns = {**CTRL_COLUMNS, "reward_mean": 0.0}
+    found = findings(profile(total_timesteps=200_000), draw_rows(columns, 60))
     mine = [finding for finding in found if finding.rule == "reward-never-moves"]
     assert [finding.severity for finding in mine] == [WARN]
     assert "no success seen yet" in mine[0].message
@@ -151,27 +151,27 @@ def test_sparse_reward_is_a_warning_without_alarm() -> None:
 
 def test_half_the_run_without_reward_is_an_alarm() -> None:
     """When half of the run is over and nothing has moved, that is critical."""
-    columns = {**CTRL, "reward_mean": 0.0}
-    found = findings(profile(total_timesteps=100_000), rows(columns, 60))
+    columns = {**CTRL_COLUMNS, "reward_mean": 0.0}
+    found = findings(profile(total_timesteps=100_000), draw_rows(columns, 60))
     mine = [finding for finding in found if finding.rule == "reward-never-moves"]
     assert mine[0].severity == Severity.CRIT
 
 
 def test_an_unknown_trainer_is_judged_by_universal_rules_only() -> None:
     """Absolute limits need a known trainer; NaN and a crash do not."""
-    columns: Columns = {
+    columns: DrawnColumns = {
         "approx_kl": 3.0,
         "clip_fraction": 0.9,
         "reward_mean": lambda i: 20.0 * i if i < 30 else 5.0,
     }
-    found = findings(Profile(), rows(columns))
-    assert told(found) == {"reward-crash"}
+    found = findings(Profile(), draw_rows(columns))
+    assert rules_found(found) == {"reward-crash"}
 
 
 def test_one_nan_is_red_at_once_and_clears_after_three_good_points() -> None:
     """NaN needs no second point, and is forgiven when numbers come back."""
-    columns = {**CTRL, "value_loss": lambda i: math.nan if i == 20 else 5.0}
-    found = [f for f in findings(profile(), rows(columns)) if f.rule == "non-finite"]
+    columns = {**CTRL_COLUMNS, "value_loss": lambda i: math.nan if i == 20 else 5.0}
+    found = [f for f in findings(profile(), draw_rows(columns)) if f.rule == "non-finite"]
     assert [(f.opened.row, f.cleared.row if f.cleared else None) for f in found] == [(20, 23)]
 
 
@@ -184,20 +184,20 @@ def test_settled_runs_have_no_colour_for_explained_variance() -> None:
 def test_a_run_that_goes_on_without_a_learning_rate_is_told_of() -> None:
     """The end of a schedule is the end of a run; twenty updates later it is a mistake."""
     ended = {
-        **CTRL,
+        **CTRL_COLUMNS,
         "lr": lambda i: 3e-4 * max(0.0, 1 - i / 20),
         "approx_kl": lambda i: 0.01 * max(0.0, 1 - i / 20),
         "clip_fraction": lambda i: 0.1 * max(0.0, 1 - i / 20),
         "reward_mean": lambda i: 20 + 5 * min(i, 20) + jitter(i, 2),
     }
-    assert "learning-rate-over" not in told(findings(profile(), rows(ended, 24)))
-    assert "learning-rate-over" in told(findings(profile(), rows(ended, 60)))
+    assert "learning-rate-over" not in rules_found(findings(profile(), draw_rows(ended, 24)))
+    assert "learning-rate-over" in rules_found(findings(profile(), draw_rows(ended, 60)))
 
 
 def test_a_reward_that_disappears_is_warned_of() -> None:
     """TRL leaves a NaN reward out of its log: what stops while the rest goes on is a sign."""
-    columns = {**GRPO, "reward_mean": lambda i: None if i >= 30 else 0.2, "total_loss": 0.1}
-    found = findings(profile("grpo"), rows(columns))
+    columns = {**GRPO_COLUMNS, "reward_mean": lambda i: None if i >= 30 else 0.2, "total_loss": 0.1}
+    found = findings(profile("grpo"), draw_rows(columns))
     hidden = [finding for finding in found if finding.rule == "hidden-nan"]
     assert [(f.severity, f.opened.row) for f in hidden] == [(WARN, 31)]
 
@@ -207,7 +207,7 @@ def test_one_score_for_all_is_seen_soon_and_no_success_yet_is_given_time(
     score: float, named: int | None
 ) -> None:
     """Of a hard task nothing may be solved for long; the same score above 0 is a broken reward."""
-    columns = {**RLHF, "reward_mean": score, "rlhf_reward": None}
-    found = [f for f in findings(profile("rlhf"), rows(columns, 25)) if f.severity >= WARN]
+    columns = {**RLHF_COLUMNS, "reward_mean": score, "rlhf_reward": None}
+    found = [f for f in findings(profile("rlhf"), draw_rows(columns, 25)) if f.severity >= WARN]
     mine = [f.since.row + 1 for f in found if f.rule == "reward-never-moves"]
     assert mine == ([named] if named else [])

@@ -13,14 +13,14 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.output.check import check
 from ppo_top.runs import session as sessions
-from ppo_top.runs.load import load
+from ppo_top.runs.load import load_session
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
-from tests.support.growing_logs import DEMO
-from tests.support.screens import write_sick
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.screens import write_unhealthy_run
 
 
-def said(folder: Path, as_object: bool) -> str:
+def report_text(folder: Path, as_object: bool) -> str:
     """What `check` prints of a folder."""
     out = io.StringIO()
     check(
@@ -34,29 +34,29 @@ def test_check_of_many_runs_says_what_it_says_of_few(
     as_object: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The report is made of each run when it is complete; then its points may go."""
-    usual = said(DEMO, as_object)
-    monkeypatch.setattr(sessions, "MOST_POINTS", 1)
-    assert said(DEMO, as_object) == usual
+    usual = report_text(DEMO_LOGS_FOLDER, as_object)
+    monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 1)
+    assert report_text(DEMO_LOGS_FOLDER, as_object) == usual
     if as_object:
         assert len(json.loads(usual)["runs"]) >= 9
 
 
 def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many runs there are, about as many points are held as are allowed."""
-    monkeypatch.setattr(sessions, "MOST_POINTS", 30_000)
+    monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 30_000)
     for number in range(12):
-        write_sick(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
+        write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
     parted: list[str] = []
 
     def part(run: Run) -> None:
         assert run.is_whole
-        assert run.held == run.points
+        assert run.held_points == run.points
         parted.append(run.id)
 
-    session = load([tmp_path], Settings(), io.StringIO(), part)
+    session = load_session([tmp_path], Settings(), io.StringIO(), part)
     assert session is not None
     assert len(parted) == len(set(parted)) >= 8
-    assert sum(run.held for run in session.runs.values()) < 60_000
+    assert sum(run.held_points for run in session.runs.values()) < 60_000
     assert all(run.findings for run in session.runs.values())
 
 
@@ -75,10 +75,10 @@ def test_a_log_that_appears_late_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What `check` finds beside a run whose points have gone is still judged with it."""
-    monkeypatch.setattr(sessions, "MOST_POINTS", 1)
+    monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 1)
     for name in ("first", "second", "third"):
-        write_sick(tmp_path / name / "progress.csv", updates=2_000)
-    session = load([tmp_path], Settings(), io.StringIO(), late_file(tmp_path))
+        write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)
+    session = load_session([tmp_path], Settings(), io.StringIO(), late_file(tmp_path))
     assert session is not None
     assert len(session.runs) == 3
-    assert all(run.judged and not run.awaited for run in session.runs.values())
+    assert all(run.judged and not run.awaiting_reread for run in session.runs.values())

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files import log_reader as feed
+from ppo_top.files import log_reader
 from ppo_top.files.follower import Follower
 from ppo_top.model import Status
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.views.checklist import CheckRow
-from ppo_top.views.run_view import look
+from ppo_top.views.run_view import make_run_view
 
-Line = Callable[[int, float], str]
-HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/entropy_loss\n"
+LineMaker = Callable[[int, float], str]
+CSV_HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/entropy_loss\n"
 
 
 def csv_line(row: int, kl: float) -> str:
@@ -37,31 +37,31 @@ def console_line(row: int, kl: float) -> str:
     return f"step: {row * 2048} | reward: {kl} | entropy: 0.6\n"
 
 
-class Reader:
+class PiecewiseReader:
     """Reads as the screen does, one small piece at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.follower = Follower([folder])
         self.session = Session(Settings())
 
-    def look(self) -> list[CheckRow]:
+    def read_piece(self) -> list[CheckRow]:
         """The next piece; then the checklist of the only run."""
         piece = self.follower.poll(limit=200, budget=0.0)
-        self.session.apply(piece.gains)
-        self.session.reading = piece.more
+        self.session.apply(piece.updates)
+        self.session.reader_has_more = piece.more
         for run in self.session.runs.values():
             self.follower.focus(run.sources)
             self.session.judge(0.0, first=run.id)
-            return list(look(run).checklist)
+            return list(make_run_view(run).checklist)
         return []
 
-    def read(self) -> list[CheckRow]:
+    def read_all(self) -> list[CheckRow]:
         """All of it."""
         while True:
-            rows = self.look()
-            if rows and not self.session.reading:
+            rows = self.read_piece()
+            if rows and not self.session.reader_has_more:
                 self.session.judge()
-                return list(look(*self.session.runs.values()).checklist)
+                return list(make_run_view(*self.session.runs.values()).checklist)
 
 
 def row_of(rows: list[CheckRow], concept: str) -> CheckRow | None:
@@ -72,7 +72,7 @@ def row_of(rows: list[CheckRow], concept: str) -> CheckRow | None:
 @pytest.mark.parametrize(
     ("name", "header", "line", "concept"),
     [
-        ("progress.csv", HEADER, csv_line, "approx_kl"),
+        ("progress.csv", CSV_HEADER, csv_line, "approx_kl"),
         ("progress.json", "", json_line, "approx_kl"),
         ("console.log", "", console_line, "reward_mean"),
     ],
@@ -81,23 +81,23 @@ def test_the_newest_value_of_a_long_log_comes_at_once(
     tmp_path: Path,
     name: str,
     header: str,
-    line: Line,
+    line: LineMaker,
     concept: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What broke away at the very end is seen long before the log is read."""
-    monkeypatch.setattr(feed, "LONG", 1 << 18)
+    monkeypatch.setattr(log_reader, "LONG_LOG_BYTES", 1 << 18)
     rows = (1 << 20) // len(line(1000, 0.01))
     text = header + "".join(line(row, 0.01) for row in range(rows)) + line(rows, 1.75)
     (tmp_path / name).write_text(text)
-    reader = Reader(tmp_path)
-    looks = (row_of(reader.look(), concept) for _ in range(12))
+    reader = PiecewiseReader(tmp_path)
+    looks = (row_of(reader.read_piece(), concept) for _ in range(12))
     seen = next(found for found in looks if found and found.note == "still reading")
     assert seen.value == 1.75
     assert (seen.status is Status.CRIT) == (concept == "approx_kl")
     (run,) = reader.session.runs.values()
     assert run.points < rows  # most of it has not been read
-    last = row_of(reader.read(), concept)
+    last = row_of(reader.read_all(), concept)
     assert last is not None
     assert last.value == 1.75
     assert last.note != "still reading"
@@ -107,9 +107,9 @@ def test_the_newest_value_of_a_long_log_comes_at_once(
 
 def test_of_a_short_log_nothing_is_read_twice(tmp_path: Path) -> None:
     """What is read in a moment needs no look ahead."""
-    (tmp_path / "progress.csv").write_text(HEADER + csv_line(0, 0.01))
+    (tmp_path / "progress.csv").write_text(CSV_HEADER + csv_line(0, 0.01))
     follower = Follower([tmp_path])
     follower.focus(["progress.csv"])
-    gains = [gain for _ in range(3) for gain in follower.poll().gains]
-    assert not any(gain.ahead for gain in gains)
+    gains = [gain for _ in range(3) for gain in follower.poll().updates]
+    assert not any(gain.last_points_only for gain in gains)
     follower.close()

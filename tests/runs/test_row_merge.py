@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.model import Points, Series
-from ppo_top.runs.row_merge import Axis, Gathered, Lane, Rows
+from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowMerger, StepMapping
 
 NAN = float("nan")
 
@@ -31,24 +31,26 @@ def extend(
     target.extend(Points(target.tag, array("q", steps), clock, array("d", values)))
 
 
-def lane(concept: str, *parts: Series, source: str = "a", **rest: object) -> Lane:
+def make_stream(concept: str, *parts: Series, source: str = "a", **rest: object) -> ConceptStream:
     """A lane over series that may still grow."""
-    return Lane(concept, concept, source, list(parts), **rest)  # type: ignore[arg-type]
+    return ConceptStream(concept, concept, source, list(parts), **rest)  # type: ignore[arg-type]
 
 
-def read_all(rows: Rows) -> list[Gathered]:
+def read_all(rows: RowMerger) -> list[MergedRow]:
     """Every row that there is."""
     assert rows.refresh()
     taken = []
     while (key := rows.next_key()) is not None:
-        taken.append(rows.take(key))
+        taken.append(rows.merge_row(key))
     return taken
 
 
 def test_points_of_one_step_make_one_row() -> None:
     """Two concepts logged at the same step are one update."""
     rows = read_all(
-        Rows([lane("kl", series((1, 0.1), (2, 0.2))), lane("reward", series((2, 9.0)))])
+        RowMerger(
+            [make_stream("kl", series((1, 0.1), (2, 0.2))), make_stream("reward", series((2, 9.0)))]
+        )
     )
     assert [row.values for row in rows] == [{"kl": 0.1}, {"kl": 0.2, "reward": 9.0}]
 
@@ -56,10 +58,10 @@ def test_points_of_one_step_make_one_row() -> None:
 def test_sign_and_unit_are_those_of_the_concept() -> None:
     """SB3's entropy_loss is minus the entropy; a percentage becomes a share."""
     rows = read_all(
-        Rows(
+        RowMerger(
             [
-                lane("entropy", series((1, -0.68)), scale=-1.0),
-                lane("clip_fraction", series((1, 6.2)), scale=0.01),
+                make_stream("entropy", series((1, -0.68)), scale=-1.0),
+                make_stream("clip_fraction", series((1, 6.2)), scale=0.01),
             ]
         )
     )
@@ -68,12 +70,16 @@ def test_sign_and_unit_are_those_of_the_concept() -> None:
 
 def test_the_last_value_of_a_step_counts() -> None:
     """The Hugging Face trainer logs its last step twice."""
-    assert read_all(Rows([lane("loss", series((1, 1.0), (1, 2.0)))]))[0].values == {"loss": 2.0}
+    assert read_all(RowMerger([make_stream("loss", series((1, 1.0), (1, 2.0)))]))[0].values == {
+        "loss": 2.0
+    }
 
 
 def test_zero_that_says_none_is_no_point() -> None:
     """A mean length of terminated completions of 0 says that none terminated."""
-    rows = read_all(Rows([lane("length", series((1, 0.0), (2, 7.0)), zero_missing=True)]))
+    rows = read_all(
+        RowMerger([make_stream("length", series((1, 0.0), (2, 7.0)), zero_missing=True)])
+    )
     assert [row.key[1] for row in rows] == [2]
 
 
@@ -81,8 +87,11 @@ def test_episodes_are_binned_to_updates_by_their_median() -> None:
     """CleanRL logs one return an episode: the update gets the median of those since the last."""
     episodes = series((10, 1.0), (20, 2.0), (30, 9.0), (70, 4.0))
     rows = read_all(
-        Rows(
-            [lane("kl", series((64, 0.1), (128, 0.2))), lane("reward", episodes, per_episode=True)]
+        RowMerger(
+            [
+                make_stream("kl", series((64, 0.1), (128, 0.2))),
+                make_stream("reward", episodes, per_episode=True),
+            ]
         )
     )
     assert [row.values["reward"] for row in rows] == [2.0, 4.0]
@@ -92,35 +101,46 @@ def test_a_broken_episode_breaks_its_bin() -> None:
     """A NaN return must not vanish in a median."""
     episodes = series((10, 1.0), (20, NAN))
     rows = read_all(
-        Rows([lane("kl", series((64, 0.1))), lane("reward", episodes, per_episode=True)])
+        RowMerger(
+            [
+                make_stream("kl", series((64, 0.1))),
+                make_stream("reward", episodes, per_episode=True),
+            ]
+        )
     )
     assert rows[0].values["reward"] != rows[0].values["reward"]
 
 
 def test_a_run_of_episodes_alone_is_read_episode_by_episode() -> None:
     """Without updates there is no grid to bin to."""
-    rows = read_all(Rows([lane("reward", series((10, 1.0), (20, 2.0)), per_episode=True)]))
+    rows = read_all(
+        RowMerger([make_stream("reward", series((10, 1.0), (20, 2.0)), per_episode=True)])
+    )
     assert [row.values["reward"] for row in rows] == [1.0, 2.0]
 
 
 def test_a_step_that_goes_back_begins_a_segment() -> None:
     """A resumed run logs steps again that it has logged before."""
     rows = read_all(
-        Rows([lane("kl", series((10, 1.0), (20, 2.0), (30, 3.0), (20, 4.0), (30, 5.0)))])
+        RowMerger(
+            [make_stream("kl", series((10, 1.0), (20, 2.0), (30, 3.0), (20, 4.0), (30, 5.0)))]
+        )
     )
     assert [row.key for row in rows] == [(0, 10), (0, 20), (0, 30), (1, 20), (1, 30)]
 
 
 def test_a_step_out_of_order_by_one_record_is_no_restart() -> None:
     """An evaluation that is logged late does not make a new segment."""
-    rows = read_all(Rows([lane("kl", series((10, 1.0), (30, 2.0), (20, 3.0), (40, 4.0)))]))
+    rows = read_all(
+        RowMerger([make_stream("kl", series((10, 1.0), (30, 2.0), (20, 3.0), (40, 4.0)))])
+    )
     assert [row.key for row in rows] == [(0, 10), (0, 30), (0, 40)]
 
 
 def test_the_files_of_a_resumed_run_follow_each_other() -> None:
     """The second file of a chain goes on where the first was left."""
     first, second = series((10, 1.0), (20, 2.0), (30, 3.0)), series((20, 4.0), (30, 5.0))
-    rows = read_all(Rows([lane("kl", first, second)]))
+    rows = read_all(RowMerger([make_stream("kl", first, second)]))
     assert [row.key for row in rows] == [(0, 10), (0, 20), (0, 30), (1, 20), (1, 30)]
 
 
@@ -128,7 +148,7 @@ def test_a_lane_that_begins_after_a_resume_belongs_to_its_segment() -> None:
     """Times tell to which life of the run a late tag belongs."""
     clock = series((10, 1.0), (20, 2.0), (10, 3.0), (20, 4.0), times=[100.0, 200.0, 300.0, 400.0])
     late = series((20, 9.0), times=[400.0])
-    rows = read_all(Rows([lane("kl", clock), lane("eval", late)], [clock]))
+    rows = read_all(RowMerger([make_stream("kl", clock), make_stream("eval", late)], [clock]))
     assert [row.key for row in rows if "eval" in row.values] == [(1, 20)]
 
 
@@ -136,8 +156,10 @@ def test_steps_of_another_axis_are_translated() -> None:
     """A console counts iterations where the event file counts environment steps."""
     ours, theirs = series((2048, 0.1), (4096, 0.2)), series((1, 0.1), (2, 0.2))
     episodes = series((1, 98.0), (2, 50.0))
-    other = lane("episodes", episodes, source="b", axis=Axis([theirs], [ours]))
-    assert [row.values for row in read_all(Rows([lane("kl", ours), other]))] == [
+    other = make_stream(
+        "episodes", episodes, source="b", step_mapping=StepMapping([theirs], [ours])
+    )
+    assert [row.values for row in read_all(RowMerger([make_stream("kl", ours), other]))] == [
         {"kl": 0.1, "episodes": 98.0},
         {"kl": 0.2, "episodes": 50.0},
     ]
@@ -146,8 +168,8 @@ def test_steps_of_another_axis_are_translated() -> None:
 def test_a_point_waits_until_its_step_can_be_translated() -> None:
     """The console is ahead of the event file: its newest line has no row yet, and is not lost."""
     ours, theirs = series((2048, 0.1)), series((1, 0.1), (2, 0.2))
-    other = lane("kl1", theirs, source="b", axis=Axis([theirs], [ours]))
-    rows = Rows([lane("kl", ours), other])
+    other = make_stream("kl1", theirs, source="b", step_mapping=StepMapping([theirs], [ours]))
+    rows = RowMerger([make_stream("kl", ours), other])
     assert [row.key[1] for row in read_all(rows)] == [2048]
     extend(ours, [(4096, 0.2)])
     assert [row.values for row in read_all(rows)] == [{"kl": 0.2, "kl1": 0.2}]
@@ -156,21 +178,25 @@ def test_a_point_waits_until_its_step_can_be_translated() -> None:
 def test_a_row_is_sealed_when_every_source_has_gone_beyond_it() -> None:
     """As long as a source may still add to a row, it is not judged for good."""
     slow = series((1, 9.0))
-    rows = Rows([lane("kl", series((1, 0.1), (2, 0.2))), lane("reward", slow, source="b")])
+    rows = RowMerger(
+        [make_stream("kl", series((1, 0.1), (2, 0.2))), make_stream("reward", slow, source="b")]
+    )
     rows.refresh()
     assert rows.waiting_for((0, 1)) == ["b"]
     extend(slow, [(2, 8.0)])
     assert rows.waiting_for((0, 1)) == []
-    rows.take((0, 1))
+    rows.merge_row((0, 1))
     assert sorted(rows.waiting_for((0, 2))) == ["a", "b"]
 
 
 def test_a_point_before_a_sealed_row_is_late() -> None:
     """Whoever sealed too early is told to start again."""
     slow = series()
-    rows = Rows([lane("kl", series((1, 0.1), (2, 0.2))), lane("reward", slow, source="b")])
+    rows = RowMerger(
+        [make_stream("kl", series((1, 0.1), (2, 0.2))), make_stream("reward", slow, source="b")]
+    )
     rows.refresh()
-    rows.take((0, 1))
+    rows.merge_row((0, 1))
     rows.seal((0, 1))
     extend(slow, [(1, 9.0)])
     assert not rows.refresh()
@@ -179,7 +205,7 @@ def test_a_point_before_a_sealed_row_is_late() -> None:
 def test_a_file_that_grows_after_its_successor_began_is_late() -> None:
     """Two writers in one folder: the first one's new points belong before the second's."""
     first, second = series((1, 1.0)), series((2, 2.0))
-    rows = Rows([lane("kl", first, second)])
+    rows = RowMerger([make_stream("kl", first, second)])
     read_all(rows)
     extend(first, [(3, 3.0)])
     assert not rows.refresh()
@@ -187,11 +213,11 @@ def test_a_file_that_grows_after_its_successor_began_is_late() -> None:
 
 def test_a_look_ahead_can_be_taken_back() -> None:
     """Rows that were only looked at are there again afterwards."""
-    rows = Rows([lane("kl", series((1, 0.1), (2, 0.2), (1, 0.3)))])
+    rows = RowMerger([make_stream("kl", series((1, 0.1), (2, 0.2), (1, 0.3)))])
     rows.refresh()
-    place = rows.place()
+    place = rows.cursors()
     seen = [(row.key, row.values) for row in read_all(rows)]
-    rows.back_to(place)
+    rows.rewind(place)
     assert [(row.key, row.values) for row in read_all(rows)] == seen
 
 
@@ -201,19 +227,21 @@ def test_rows_do_not_depend_on_the_order_of_arrival(data: st.DataObject) -> None
     steps = data.draw(st.lists(st.integers(0, 50), max_size=30).map(sorted))
     left = [(step, float(step)) for step in steps]
     right = [(step, -float(step)) for step in steps[::2]]
-    whole = read_all(Rows([lane("a", series(*left)), lane("b", series(*right), source="b")]))
+    whole = read_all(
+        RowMerger([make_stream("a", series(*left)), make_stream("b", series(*right), source="b")])
+    )
     parts = (series(), series())
-    growing = Rows([lane("a", parts[0]), lane("b", parts[1], source="b")])
+    growing = RowMerger([make_stream("a", parts[0]), make_stream("b", parts[1], source="b")])
     queues = [list(left), list(right)]
-    taken: list[Gathered] = []
+    taken: list[MergedRow] = []
     while any(queues):
         side = data.draw(st.sampled_from([i for i, queue in enumerate(queues) if queue]))
         extend(parts[side], [queues[side].pop(0)])
         growing.refresh()
         while (key := growing.next_key()) is not None and not growing.waiting_for(key):
-            taken.append(growing.take(key))
+            taken.append(growing.merge_row(key))
             growing.seal(key)
     growing.refresh()
     while (key := growing.next_key()) is not None:
-        taken.append(growing.take(key))
+        taken.append(growing.merge_row(key))
     assert [row.values for row in taken] == [row.values for row in whole]

@@ -10,53 +10,60 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.run import Run
-from tests.support.growing_logs import Json, Watched, demo_runs, growth, judged, rows_of
+from tests.support.growing_logs import (
+    JsonObject,
+    WatchedDirectory,
+    demo_runs,
+    grow_logs,
+    judged_objects,
+    judged_rows,
+)
 
-RUNS = demo_runs()
+DEMO_RUNS = demo_runs()
 
 
-def whole(run: Path, folder: Path) -> list[Json]:
+def whole(run: Path, folder: Path) -> list[JsonObject]:
     """What a run says when it is read at one stretch."""
     shutil.copytree(run, folder / run.name)
-    watched = Watched(folder)
+    watched = WatchedDirectory(folder)
     watched.finish()
-    return judged(watched.session)
+    return judged_objects(watched.session)
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_live_says_what_check_says(run: Path, seed: int, tmp_path: Path) -> None:
     """Files that grow side by side, cut anywhere, end in the same metrics and findings."""
-    watched = Watched(tmp_path / "live")
-    for _ in growth(run, tmp_path / "live" / run.name, pieces=12, seed=seed):
-        watched.look()
+    watched = WatchedDirectory(tmp_path / "live")
+    for _ in grow_logs(run, tmp_path / "live" / run.name, pieces=12, seed=seed):
+        watched.read_and_judge()
     watched.finish()
-    assert judged(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
 def test_a_tool_that_starts_in_mid_run_says_the_same(run: Path, tmp_path: Path) -> None:
     """Whether it watched from the first byte or came late makes no difference."""
-    pieces = growth(run, tmp_path / "live" / run.name, pieces=6, seed=3)
+    pieces = grow_logs(run, tmp_path / "live" / run.name, pieces=6, seed=3)
     for _ in range(9):
         next(pieces, None)
-    watched = Watched(tmp_path / "live")
+    watched = WatchedDirectory(tmp_path / "live")
     for _ in pieces:
-        watched.look()
+        watched.read_and_judge()
     watched.finish()
-    assert judged(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
 def test_a_slow_judge_says_what_a_fast_one_says(run: Path, tmp_path: Path) -> None:
     """Judging in the smallest slices ends in the same findings."""
     shutil.copytree(run, tmp_path / "slow" / run.name)
-    watched = Watched(tmp_path / "slow")
-    while (piece := watched.follower.poll(limit=50, budget=0.0)).more or piece.gains:
-        watched.session.apply(piece.gains)
+    watched = WatchedDirectory(tmp_path / "slow")
+    while (piece := watched.follower.poll(limit=50, budget=0.0)).more or piece.updates:
+        watched.session.apply(piece.updates)
         watched.session.judge(budget=0.0)
     watched.finish()
-    assert judged(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
 
 
 def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
@@ -68,31 +75,33 @@ def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
     }
 
 
-@pytest.mark.parametrize("run", [r for r in RUNS if "nan" not in r.name], ids=lambda run: run.name)
+@pytest.mark.parametrize(
+    "run", [r for r in DEMO_RUNS if "nan" not in r.name], ids=lambda run: run.name
+)
 def test_a_row_shows_what_was_known_when_it_was_the_newest(run: Path, tmp_path: Path) -> None:
     """Seen at any row, a whole run shows the findings that a live judge had open at that row."""
     shutil.copytree(run, tmp_path / run.name)
-    watched = Watched(tmp_path)
+    watched = WatchedDirectory(tmp_path)
     watched.finish()
     (only,) = watched.session.runs.values()
     live = Judge(only.profile)
-    for row in rows_of(only):
+    for row in judged_rows(only):
         if row.mark.row in only.timeline.restarts:
             live.restart()
-        live.feed(row)
+        live.add_row(row)
         open_now = {(each.rule, each.severity) for each in live.findings if each.cleared is None}
         assert findings_as_of(only, row.mark.row) == open_now
 
 
 def test_a_run_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     """A deleted run leaves the list; one that comes back is read from the start."""
-    shutil.copytree(RUNS[0], tmp_path / "a")
-    watched = Watched(tmp_path)
-    watched.look()
+    shutil.copytree(DEMO_RUNS[0], tmp_path / "a")
+    watched = WatchedDirectory(tmp_path)
+    watched.read_and_judge()
     assert len(watched.session.runs) == 1
     shutil.rmtree(tmp_path / "a")
-    watched.look()
+    watched.read_and_judge()
     assert not watched.session.runs
-    shutil.copytree(RUNS[0], tmp_path / "a")
+    shutil.copytree(DEMO_RUNS[0], tmp_path / "a")
     watched.finish()
     assert len(watched.session.runs) == 1

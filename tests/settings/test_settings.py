@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.catalogue import is_concept, own_meaning
+from ppo_top.catalogue import alias_meaning, is_concept
 from ppo_top.paths import config_directory, state_directory
 from ppo_top.settings import (
-    CURRICULUM,
-    MOST_BYTES,
-    NAME,
-    TRANSFORMS,
-    OwnRule,
+    CURRICULUM_RULES,
+    MAX_SETTINGS_BYTES,
+    SETTINGS_FILE,
+    TAG_TRANSFORMS,
+    CustomRule,
     Settings,
-    load,
+    load_settings,
 )
 
 RULES = {"kl-high": ("warn", "crit", "k", "n"), "entropy-collapsed": ("share",)}
@@ -46,9 +46,9 @@ def own(tmp_path: Path, environ: Mapping[str, str]) -> Read:
     """Reads a text as the user's own settings."""
 
     def read(text: str) -> Settings:
-        path = write(config_directory(environ) / NAME, text)
+        path = write(config_directory(environ) / SETTINGS_FILE, text)
         assert str(path).startswith(str(tmp_path))
-        return load(tmp_path / "logs", lambda: RULES, is_concept, environ)
+        return load_settings(tmp_path / "logs", lambda: RULES, is_concept, environ)
 
     return read
 
@@ -59,8 +59,8 @@ def test_without_a_file_everything_is_as_usual(tmp_path, environ):
     def never() -> Mapping[str, tuple[str, ...]]:
         raise AssertionError("asked for the rules although no file speaks of them")
 
-    assert load(tmp_path, never, is_concept, environ) == Settings()
-    assert load(None, never, is_concept, environ) == Settings()
+    assert load_settings(tmp_path, never, is_concept, environ) == Settings()
+    assert load_settings(None, never, is_concept, environ) == Settings()
 
 
 EVERYTHING = """
@@ -107,13 +107,13 @@ def test_all_that_can_be_said(own):
     assert settings.reasons == {"entropy-collapsed": "a puzzle with one solution"}
     assert settings.tags["my/h"] == "entropy neg"
     assert settings.rules == (
-        OwnRule(
+        CustomRule(
             id="too-hot",
             metric="gpu/temperature",
             above=85,
             severity="watch",
             k=2,
-            tries=("open a window",),
+            remedies=("open a window",),
         ),
     )
     assert settings.console == ("(?P<step>\\d+): (?P<reward_mean>\\S+)",)
@@ -125,7 +125,7 @@ def test_a_curriculum_softens_what_it_explains(own: Read) -> None:
     """`curriculum = true` eases the rules of a changed task, beside thresholds of one's own."""
     settings = own("curriculum = true\n[rules.kl-high]\nwarn = 0.5")
     assert settings.thresholds["kl-high"] == {"warn": 0.5}
-    assert {settings.thresholds[rule]["milder"] for rule in CURRICULUM} == {1.0}
+    assert {settings.thresholds[rule]["milder"] for rule in CURRICULUM_RULES} == {1.0}
     assert own("curriculum = false").thresholds == {}
 
 
@@ -168,14 +168,14 @@ def test_a_wrong_file_gets_one_line(own, environ, text, expected):
     """The line names the file, the key, and the right word where one is near; the rest holds."""
     settings = own(text)
     assert len(settings.problems) == 1
-    assert settings.problems[0].startswith(str(config_directory(environ) / NAME))
+    assert settings.problems[0].startswith(str(config_directory(environ) / SETTINGS_FILE))
     assert expected in settings.problems[0]
 
 
-@pytest.mark.parametrize("word", TRANSFORMS)
+@pytest.mark.parametrize("word", TAG_TRANSFORMS)
 def test_every_transform_does_something(word):
     """The words for one's own tags are those of the catalogue's tables."""
-    assert own_meaning(f"entropy {word}") != replace(own_meaning("entropy"), words=(word,))
+    assert alias_meaning(f"entropy {word}") != replace(alias_meaning("entropy"), modifiers=(word,))
 
 
 def test_what_is_right_beside_what_is_wrong_still_holds(own):
@@ -186,19 +186,19 @@ def test_what_is_right_beside_what_is_wrong_still_holds(own):
     assert len(settings.problems) == 2
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (MOST_BYTES + 1)])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (MAX_SETTINGS_BYTES + 1)])
 def test_rubbish_is_a_problem_and_no_crash(tmp_path, environ, content):
     """A file that is no text, or far too large, is left alone."""
-    (tmp_path / NAME).write_bytes(content)
-    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    (tmp_path / SETTINGS_FILE).write_bytes(content)
+    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert len(settings.problems) == 1
 
 
 def test_the_users_own_file_counts_before_that_of_the_logs(tmp_path, environ):
     """Both are read; where they differ the user's own word holds."""
-    write(tmp_path / NAME, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
-    write(config_directory(environ) / NAME, "[rules.kl-high]\nwarn = 3\nmute = false")
-    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    write(tmp_path / SETTINGS_FILE, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
+    write(config_directory(environ) / SETTINGS_FILE, "[rules.kl-high]\nwarn = 3\nmute = false")
+    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert settings.goal == 1.0
     assert settings.thresholds == {"kl-high": {"warn": 3.0, "crit": 2.0}}
     assert settings.muted == frozenset()
@@ -206,8 +206,8 @@ def test_the_users_own_file_counts_before_that_of_the_logs(tmp_path, environ):
 
 def test_a_file_in_a_log_directory_may_not_bring_expressions(tmp_path, environ):
     """An expression can be made to run for ever; only the user's own are used."""
-    write(tmp_path / NAME, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
-    settings = load(tmp_path, lambda: RULES, is_concept, environ)
+    write(tmp_path / SETTINGS_FILE, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
+    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert settings.console == ()
     assert settings.goal == 5.0
     assert "counts only in your own settings" in settings.problems[0]
@@ -216,9 +216,11 @@ def test_a_file_in_a_log_directory_may_not_bring_expressions(tmp_path, environ):
 def test_a_file_that_is_asked_for_has_to_be_there(tmp_path, environ):
     """`--settings FILE` takes the place of the user's own file."""
     path = write(tmp_path / "mine.toml", "goal = 7")
-    write(config_directory(environ) / NAME, "goal = 1")
-    assert load(None, lambda: RULES, is_concept, environ, own=path).goal == 7.0
-    missing = load(None, lambda: RULES, is_concept, environ, own=tmp_path / "no.toml")
+    write(config_directory(environ) / SETTINGS_FILE, "goal = 1")
+    assert load_settings(None, lambda: RULES, is_concept, environ, user_file=path).goal == 7.0
+    missing = load_settings(
+        None, lambda: RULES, is_concept, environ, user_file=tmp_path / "no.toml"
+    )
     assert missing.problems == (f"{tmp_path / 'no.toml'}: no such file",)
 
 
@@ -231,8 +233,8 @@ def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own):
 
 def test_nor_do_those_in_the_name_of_the_directory(tmp_path, environ):
     """A log directory may be called anything."""
-    write(tmp_path / "\x1b[2J" / NAME, "x = 1")
-    settings = load(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
+    write(tmp_path / "\x1b[2J" / SETTINGS_FILE, "x = 1")
+    settings = load_settings(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
     assert all(line.isprintable() for line in settings.problems)
 
 
@@ -246,6 +248,6 @@ def test_places_follow_the_xdg_convention():
 def test_the_longest_file_that_is_read_is_read_quickly(own):
     """Nothing in the size limit makes reading slow."""
     text = "[tags]\n" + "".join(f'"t{number}" = "approx_kl"\n' for number in range(9000))
-    assert len(text) < MOST_BYTES
+    assert len(text) < MAX_SETTINGS_BYTES
     assert len(own(text).tags) == 9000
     assert tomllib.loads(text)["tags"]["t1"] == "approx_kl"

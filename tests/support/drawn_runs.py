@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row, Severity
 from ppo_top.rules.judge import Judge
 
-Column = Callable[[int], float | None] | Sequence[float | None] | float | None
-Columns = Mapping[str, Column]
+DrawnColumn = Callable[[int], float | None] | Sequence[float | None] | float | None
+DrawnColumns = Mapping[str, DrawnColumn]
 
 
 def jitter(number: int, size: float = 1.0) -> float:
@@ -22,7 +22,7 @@ def gauss(number: int, size: float) -> float:
     return random.Random(7919 * number).gauss(0.0, size)
 
 
-CTRL: Columns = {
+CTRL_COLUMNS: DrawnColumns = {
     "reward_mean": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),
     "ep_len": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),
     "entropy": lambda i: 0.69 - 0.004 * i + jitter(i, 0.005),
@@ -37,7 +37,7 @@ CTRL: Columns = {
     "n_updates": lambda i: 10.0 * i,
 }
 
-RLHF: Columns = {
+RLHF_COLUMNS: DrawnColumns = {
     "reward_mean": lambda i: 0.2 + 0.05 * i + jitter(i, 0.05),
     "rlhf_reward": lambda i: 0.2 + 0.04 * i + jitter(i, 0.05),
     "reward_std": lambda i: 1.0 + jitter(i, 0.1),
@@ -65,7 +65,7 @@ RLHF: Columns = {
     "eos_count": lambda i: 60.0 + i % 3,
 }
 
-GRPO: Columns = {
+GRPO_COLUMNS: DrawnColumns = {
     "reward_mean": lambda i: 0.2 + 0.008 * i + jitter(i, 0.02),
     "reward_std": lambda i: 0.3 + jitter(i, 0.03),
     "frac_zero_std": lambda i: 0.2 + jitter(i, 0.1),
@@ -85,11 +85,11 @@ GRPO: Columns = {
     "num_tokens": lambda i: 4000.0 * (i + 1),
 }
 
-HEALTHY = {"ctrl": CTRL, "rlhf": RLHF, "grpo": GRPO}
-PRODUCERS = {"ctrl": "sb3", "rlhf": "trl-ppo", "grpo": "trl-grpo"}
+HEALTHY_COLUMNS = {"ctrl": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
+TRAINER_BY_FAMILY = {"ctrl": "sb3", "rlhf": "trl-ppo", "grpo": "trl-grpo"}
 
 
-def _cell(column: Column, number: int) -> float | None:
+def _cell(column: DrawnColumn, number: int) -> float | None:
     if callable(column):
         return column(number)
     if isinstance(column, Sequence):
@@ -97,8 +97,8 @@ def _cell(column: Column, number: int) -> float | None:
     return column
 
 
-def rows(
-    columns: Columns, count: int = 60, seconds: float = 2.0, last_step: int = 1 << 40
+def draw_rows(
+    columns: DrawnColumns, count: int = 60, seconds: float = 2.0, last_step: int = 1 << 40
 ) -> list[Row]:
     """Rows of a run, 1000 steps and some seconds apart; a column's None leaves its cell out."""
     made = []
@@ -110,16 +110,16 @@ def rows(
     return made
 
 
-def profile(family: str = "ctrl", producer: str = "", **config: ConfigValue) -> Profile:
+def profile(family: str = "ctrl", trainer: str = "", **config: ConfigValue) -> Profile:
     """What is known of a run of a family's usual trainer."""
-    return Profile(producer or PRODUCERS.get(family, "unknown"), family, config)
+    return Profile(trainer or TRAINER_BY_FAMILY.get(family, "unknown"), family, config)
 
 
 def judged(about: Profile, made: Sequence[Row]) -> Judge:
     """A judge that has seen all rows."""
     judge = Judge(about)
     for row in made:
-        judge.feed(row)
+        judge.add_row(row)
     return judge
 
 
@@ -128,6 +128,6 @@ def findings(about: Profile, made: Sequence[Row]) -> list[Finding]:
     return judged(about, made).findings
 
 
-def told(found: Sequence[Finding], least: Severity = Severity.WATCH) -> set[str]:
+def rules_found(found: Sequence[Finding], least: Severity = Severity.WATCH) -> set[str]:
     """The rules that spoke at least this severely."""
     return {finding.rule for finding in found if finding.severity >= least}

@@ -14,36 +14,39 @@ from ppo_top.runs.load import drain
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.views.run_view import look
+from ppo_top.views.run_view import make_run_view
 
-DEMO = Path(__file__).parents[2] / "demo_logs"
-SKIPPED = {"NOTE.md"}
+DEMO_LOGS_FOLDER = Path(__file__).parents[2] / "demo_logs"
+NOTE_FILES = {"NOTE.md"}
 
-Json = dict[str, object]
+JsonObject = dict[str, object]
 
 
 def demo_runs() -> list[Path]:
     """Every shipped log."""
-    return sorted(path for path in DEMO.iterdir() if (path / "NOTE.md").is_file())
+    return sorted(path for path in DEMO_LOGS_FOLDER.iterdir() if (path / "NOTE.md").is_file())
 
 
-def files_of(run: Path) -> list[Path]:
+def log_files(run: Path) -> list[Path]:
     """The log files of a run, without the note beside them."""
-    return sorted(path for path in run.rglob("*") if path.is_file() and path.name not in SKIPPED)
+    return sorted(path for path in run.rglob("*") if path.is_file() and path.name not in NOTE_FILES)
 
 
-def growth(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]:
+def grow_logs(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]:
     """Write a run's files below `target`, all side by side, in `pieces` pieces of random size each.
 
     Files that are rewritten as a whole by their writers (`.npz`, `.json` states) appear at once.
     """
     draw = random.Random(seed)
     waiting: list[tuple[Path, list[bytes]]] = []
-    for source in files_of(run):
+    for source in log_files(run):
         copy = target / source.relative_to(run)
         copy.parent.mkdir(parents=True, exist_ok=True)
         waiting.append(
-            (copy, cut(source.read_bytes(), 1 if source.suffix == ".npz" else pieces, draw))
+            (
+                copy,
+                random_pieces(source.read_bytes(), 1 if source.suffix == ".npz" else pieces, draw),
+            )
         )
     while waiting:
         copy, left = draw.choice(waiting)
@@ -53,25 +56,25 @@ def growth(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]:
         yield
 
 
-def cut(data: bytes, pieces: int, draw: random.Random) -> list[bytes]:
+def random_pieces(data: bytes, pieces: int, draw: random.Random) -> list[bytes]:
     """Bytes in about so many pieces, cut anywhere."""
     places = sorted(draw.randrange(len(data) + 1) for _ in range(pieces - 1))
     edges = [0, *places, len(data)]
     return [data[start:stop] for start, stop in pairwise(edges)] or [b""]
 
 
-def judged(session: Session) -> list[Json]:
+def judged_objects(session: Session) -> list[JsonObject]:
     """What `check --json` says of each run, without what depends on when it is asked."""
     objects = []
     for run in sorted(session.runs.values(), key=lambda each: each.id):
-        found = run_object(run, look(run, None, now=0.0))
+        found = run_object(run, make_run_view(run, None, now=0.0))
         for word in ("state", "state_text", "path"):
             del found[word]
         objects.append(found)
     return objects
 
 
-def rows_of(run: Run) -> list[Row]:
+def judged_rows(run: Run) -> list[Row]:
     """The rows of a timeline, as they were judged."""
     values: list[dict[str, float]] = [{} for _ in run.timeline.steps]
     for name, track in run.timeline.tracks.items():
@@ -80,7 +83,7 @@ def rows_of(run: Run) -> list[Row]:
     return [Row(run.timeline.mark(number), each) for number, each in enumerate(values)]
 
 
-class Watched:
+class WatchedDirectory:
     """A directory under watch, as the screen and `check` watch it, with a clock of its own."""
 
     def __init__(self, target: Path) -> None:
@@ -88,20 +91,20 @@ class Watched:
         self.follower = Follower([target], clock=lambda: self.now)
         self.session = Session(Settings())
 
-    def read(self) -> None:
+    def read_new(self) -> None:
         """Let enough time go by for a sweep, and take in what is new, without judging it."""
         self.now += 60.0
         drain(self.follower, self.session)
 
-    def look(self) -> None:
+    def read_and_judge(self) -> None:
         """Take in what is new and judge it."""
-        self.read()
+        self.read_new()
         self.session.judge()
 
     def finish(self) -> None:
         """Read to the end, as `check` does."""
-        self.read()
-        self.session.apply(self.follower.finish().gains)
-        self.session.settle()
+        self.read_new()
+        self.session.apply(self.follower.finish().updates)
+        self.session.assign_pending_logs()
         self.session.judge()
         self.follower.close()

@@ -8,7 +8,7 @@ import time
 from ppo_top.tui.app.app import PpoTop
 
 
-async def answered(app: PpoTop) -> float:
+async def key_delay(app: PpoTop) -> float:
     """How long a key that comes now waits: seconds until what is asked of the app has its turn."""
     done = asyncio.Event()
     due = time.monotonic() + 0.02

@@ -6,25 +6,37 @@ import struct
 import zlib
 from collections.abc import Iterable
 
-from ppo_top.parsers.shared.leveldb import BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE
+from ppo_top.parsers.shared.leveldb import (
+    FIRST_PART,
+    FULL_PART,
+    LAST_PART,
+    LEVELDB_BLOCK_BYTES,
+    MIDDLE_PART,
+    PART_HEADER_BYTES,
+)
 
 
-def part(kind: int, data: bytes) -> bytes:
+def leveldb_part(kind: int, data: bytes) -> bytes:
     """One part with its checksum."""
     return struct.pack("<IHB", zlib.crc32(bytes([kind]) + data), len(data), kind) + data
 
 
-def logged(ident: bytes, records: Iterable[bytes]) -> bytes:
+def leveldb_file(ident: bytes, records: Iterable[bytes]) -> bytes:
     """A file that begins with `ident` and holds the records, cut at the blocks."""
     file = bytearray(ident)
     for record in records:
         first, rest = True, record
         while first or rest:
-            left = BLOCK - len(file) % BLOCK
-            if left < HEADER:
+            left = LEVELDB_BLOCK_BYTES - len(file) % LEVELDB_BLOCK_BYTES
+            if left < PART_HEADER_BYTES:
                 file += bytes(left)
-                left = BLOCK
-            piece, rest = rest[: left - HEADER], rest[left - HEADER :]
-            file += part((FIRST if rest else FULL) if first else (MIDDLE if rest else LAST), piece)
+                left = LEVELDB_BLOCK_BYTES
+            piece, rest = rest[: left - PART_HEADER_BYTES], rest[left - PART_HEADER_BYTES :]
+            file += leveldb_part(
+                (FIRST_PART if rest else FULL_PART)
+                if first
+                else (MIDDLE_PART if rest else LAST_PART),
+                piece,
+            )
             first = False
     return bytes(file)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import Gain, Slice
-from ppo_top.model import Batch, Columns, Problem
+from ppo_top.files.update import PollResult, SourceUpdate
+from ppo_top.model import Batch, PointColumns, Problem
 from ppo_top.parsers.base import Format
 
-NUMBERS = re.compile(r"\.(num|rew)$")
+NUMBER_FILE_NAMES = re.compile(r"\.(num|rew)$")
 
 
 class NumberParser:
@@ -28,17 +28,17 @@ class NumberParser:
     def feed(self, data: bytes) -> Batch:
         """Whole lines become points."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        columns, batch = Columns(), Batch()
+        columns, batch = PointColumns(), Batch()
         for line in lines:
             if line == b"boom":
                 raise RuntimeError("a defect in a reader")
             try:
-                columns.add("x", self._count, float("nan"), float(line))
+                columns.add_point("x", self._count, float("nan"), float(line))
                 self._count += 1
             except ValueError:
                 batch.problems.append(Problem(self._offset, "not a number"))
             self._offset += len(line) + 1
-        batch.points = columns.take()
+        batch.points = columns.pop_points()
         return batch
 
     def finish(self) -> Batch:
@@ -46,19 +46,21 @@ class NumberParser:
         return Batch()
 
 
-FORMAT = Format("numbers", NUMBERS, lambda name, head: None, parser=NumberParser)
-REWRITTEN = Format("table", NUMBERS, lambda name, head: None, parser=NumberParser, rewritten=True)
+FORMAT = Format("numbers", NUMBER_FILE_NAMES, lambda name, head: None, parser=NumberParser)
+REWRITTEN_FORMAT = Format(
+    "table", NUMBER_FILE_NAMES, lambda name, head: None, parser=NumberParser, rewritten=True
+)
 
 
-def claim(name: str, head: bytes) -> Format | bool | None:
+def detect_number_format(name: str, head: bytes) -> Format | bool | None:
     """`*.num` grows, `*.rew` is rewritten; of no bytes nothing can be told; `#` is no number."""
-    if not NUMBERS.search(name):
+    if not NUMBER_FILE_NAMES.search(name):
         return False
     if not head:
         return None
     if head.startswith(b"#"):
         return False
-    return REWRITTEN if name.endswith(".rew") else FORMAT
+    return REWRITTEN_FORMAT if name.endswith(".rew") else FORMAT
 
 
 class GrowingFile:
@@ -109,7 +111,7 @@ class GrowingFile:
         self._file.close()
 
 
-class Clock:
+class ManualClock:
     """Monotonic time that passes only when told to."""
 
     def __init__(self) -> None:
@@ -119,46 +121,48 @@ class Clock:
         return self.now
 
 
-class Reader:
+class FollowerHarness:
     """Owns a follower and keeps what it brought, as a session would."""
 
     def __init__(self, *paths: Path, **options: object) -> None:
-        self.clock = Clock()
+        self.clock = ManualClock()
         options.setdefault("clock", self.clock)
-        self.follower = Follower(paths, claim=claim, names=NUMBERS, **options)  # type: ignore[arg-type]
+        self.follower = Follower(
+            paths, detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, **options
+        )  # type: ignore[arg-type]
         self.values: dict[str, list[float]] = {}
         self.problems: list[str] = []
-        self.gains: list[Gain] = []
+        self.updates: list[SourceUpdate] = []
         self.resets = 0
 
-    def take(self, slice_: Slice) -> None:
+    def apply(self, slice_: PollResult) -> None:
         """Apply what a poll brought."""
-        for gain in slice_.gains:
+        for gain in slice_.updates:
             key = gain.source.key
-            self.gains.append(gain)
+            self.updates.append(gain)
             if gain.reset:
                 self.resets += 1
                 self.values[key] = []
             kept = self.values.setdefault(key, [])
             for points in gain.batch.points:
                 kept.extend(points.values)
-            self.problems += [problem.what for problem in gain.batch.problems]
-        for source in slice_.gone:
+            self.problems += [problem.message for problem in gain.batch.problems]
+        for source in slice_.removed:
             del self.values[source.key]
 
-    def look(self, seconds: float = 5.0) -> dict[str, list[float]]:
+    def poll_all(self, seconds: float = 5.0) -> dict[str, list[float]]:
         """Everything that is there after some seconds have passed."""
         self.clock.now += seconds
         while True:
             slice_ = self.follower.poll()
-            self.take(slice_)
+            self.apply(slice_)
             if not slice_.more:
                 return self.values
 
-    def until(self, done: Callable[[], bool], seconds: float = 10.0) -> bool:
+    def poll_until(self, done: Callable[[], bool], seconds: float = 10.0) -> bool:
         """Wait and poll in real time until something holds."""
         end = time.monotonic() + seconds
         while not done() and time.monotonic() < end:
             self.follower.wait(0.5)
-            self.take(self.follower.poll())
+            self.apply(self.follower.poll())
         return done()

@@ -6,24 +6,24 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ppo_top.model import Batch, Ended, Line, Problem, State
+from ppo_top.model import Batch, ConsoleLine, Problem, RunEnd, State
 from ppo_top.parsers.base import Parser
 
-Point = tuple[int, str, str]
+ComparablePoint = tuple[int, str, str]
 """Step, time and value; the floats as `repr`, so that NaN equals NaN and no bit is lost."""
 
 
 @dataclass
-class Read:
+class ParserOutput:
     """All that a parser gave for one file."""
 
-    points: dict[str, list[Point]] = field(default_factory=dict)
+    points: dict[str, list[ComparablePoint]] = field(default_factory=dict)
     config: dict[str, object] = field(default_factory=dict)
     lines: list[tuple[int, str, str, int | None]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    ended: Ended | None = None
+    ended: RunEnd | None = None
 
-    def add(self, batch: Batch) -> None:
+    def add_batch(self, batch: Batch) -> None:
         """Append a batch; points after a death mean that the run lives."""
         if batch.points and self.ended is not None and self.ended.state is State.DIED:
             self.ended = None
@@ -33,7 +33,7 @@ class Read:
             column = self.points.setdefault(points.tag, [])
             column.extend((step, repr(time), repr(value)) for step, time, value in rows)
         self.config.update(batch.config)
-        self.lines.extend(plain(line) for line in batch.lines)
+        self.lines.extend(comparable_line(line) for line in batch.lines)
         self.problems.extend(batch.problems)
         self.ended = batch.ended or self.ended
 
@@ -49,7 +49,7 @@ class Read:
         """The times of a tag, in order."""
         return [float(time) for _, time, _ in self.points.get(tag, [])]
 
-    def table(self) -> dict[str, list[tuple[int, float]]]:
+    def values_by_step(self) -> dict[str, list[tuple[int, float]]]:
         """Steps and values by tag."""
         return {
             tag: [(step, float(value)) for step, _, value in points]
@@ -61,18 +61,18 @@ class Read:
         return [text for _, text, _, _ in self.lines]
 
 
-def plain(line: Line) -> tuple[int, str, str, int | None]:
+def comparable_line(line: ConsoleLine) -> tuple[int, str, str, int | None]:
     """A line that can be compared although its time may be NaN."""
     return line.offset, line.text, repr(line.time), line.step
 
 
-def feed(parser: Parser, pieces: Iterable[bytes], *, finish: bool = True) -> Read:
+def feed_parser(parser: Parser, pieces: Iterable[bytes], *, finish: bool = True) -> ParserOutput:
     """Feed the pieces in order and collect all that is given."""
-    read = Read()
+    read = ParserOutput()
     for piece in pieces:
-        read.add(parser.feed(piece))
+        read.add_batch(parser.feed(piece))
     if finish:
-        read.add(parser.finish())
+        read.add_batch(parser.finish())
     return read
 
 
@@ -81,7 +81,7 @@ def chunks(data: bytes, size: int) -> Iterator[bytes]:
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
-def cuts(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
+def cut_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
     """Cut at the given places."""
     start = 0
     for place in sorted({min(max(place, 0), len(data)) for place in places}):
@@ -90,15 +90,15 @@ def cuts(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
     yield data[start:]
 
 
-def every_way(make: Callable[[], Parser], data: bytes) -> Read:
+def parse_every_way(make: Callable[[], Parser], data: bytes) -> ParserOutput:
     """Read whole, byte by byte and in odd pieces; all must agree."""
-    whole = feed(make(), [data])
+    whole = feed_parser(make(), [data])
     for size in (1, 7, 64):
-        assert_same(feed(make(), chunks(data, size)), whole)
+        assert_same(feed_parser(make(), chunks(data, size)), whole)
     return whole
 
 
-def assert_same(one: Read, other: Read) -> None:
+def assert_same(one: ParserOutput, other: ParserOutput) -> None:
     """The two readings are equal, point by point and line by line."""
     assert list(one.points) == list(other.points) or set(one.points) == set(other.points)
     for tag, points in other.points.items():
@@ -109,6 +109,6 @@ def assert_same(one: Read, other: Read) -> None:
     assert one.ended == other.ended
 
 
-def bits(value: float) -> bytes:
+def float_bytes(value: float) -> bytes:
     """The bytes of a float: the strictest equality there is."""
     return struct.pack("<d", value)

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from tests.support.installed_program import PROGRAM, environment, until
 
-LEADER = (
+SESSION_LEADER_CODE = (
     "import fcntl, os, sys, termios\n"
     "os.setsid()\n"
     "fcntl.ioctl(1, termios.TIOCSCTTY, 0)\n"
     "os.execv(sys.argv[1], sys.argv[1:])\n"
 )
-ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
-SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
+ENTER_SCREEN_BYTES, LEAVE_SCREEN_BYTES = b"\x1b[?1049h", b"\x1b[?1049l"
+SHOW_CURSOR_BYTES, HIDE_CURSOR_BYTES = b"\x1b[?25h", b"\x1b[?25l"
 
 
-class Screen:
+class ProgramTerminal:
     """The program in a terminal of its own, and what it has drawn."""
 
     def __init__(
@@ -31,22 +31,29 @@ class Screen:
         home: Path,
         *arguments: str | Path,
         stdin: int | None = None,
-        before: tuple[str, ...] = (),
+        command_prefix: tuple[str, ...] = (),
     ) -> None:
         self.terminal, inner = os.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
-        self.before = termios.tcgetattr(inner)
-        self.inner = inner
+        self.initial_attributes = termios.tcgetattr(inner)
+        self.program_side = inner
         self.process = subprocess.Popen(
-            [*before, sys.executable, "-c", LEADER, *PROGRAM, *map(str, arguments)],
+            [
+                *command_prefix,
+                sys.executable,
+                "-c",
+                SESSION_LEADER_CODE,
+                *PROGRAM,
+                *map(str, arguments),
+            ],
             stdin=inner if stdin is None else stdin,
             stdout=inner,
             stderr=inner,
             env={**environment(home), "TERM": "xterm-256color"},
         )
-        self.drawn = b""
+        self.output = b""
 
-    def draw(self, seconds: float = 0.1) -> bytes:
+    def read_output(self, seconds: float = 0.1) -> bytes:
         """Everything drawn so far."""
         while select.select([self.terminal], [], [], seconds)[0]:
             try:
@@ -55,17 +62,19 @@ class Screen:
                 break
             if not data:
                 break
-            self.drawn += data
-        return self.drawn
+            self.output += data
+        return self.output
 
-    def shows(self, words: str, seconds: float = 30.0) -> bool:
+    def wait_for_text(self, words: str, seconds: float = 30.0) -> bool:
         """Wait until these characters were drawn in one piece."""
-        return until(lambda: words.encode() in self.draw(), seconds)
+        return until(lambda: words.encode() in self.read_output(), seconds)
 
-    def ends(self, seconds: float = 10.0) -> int:
+    def wait_for_exit(self, seconds: float = 10.0) -> int:
         """Wait for the end while drawing goes on, and give the exit code."""
-        assert until(lambda: self.draw() is not None and self.process.poll() is not None, seconds)
-        self.draw()
+        assert until(
+            lambda: self.read_output() is not None and self.process.poll() is not None, seconds
+        )
+        self.read_output()
         return self.process.wait()
 
     def close(self) -> None:
@@ -73,6 +82,6 @@ class Screen:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for handle in (self.inner, self.terminal):
+        for handle in (self.program_side, self.terminal):
             if handle >= 0:
                 os.close(handle)

@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from ppo_top.parsers.base import Parser
-from tests.support.parser_harness import Read, assert_same, feed
+from tests.support.parser_harness import ParserOutput, assert_same, feed_parser
 
-DATA = Path(__file__).parent.parent / "data"
+DATA_FOLDER = Path(__file__).parent.parent / "data"
 
 
-def one(folder: str, pattern: str) -> Path:
+def recorded_file(folder: str, pattern: str) -> Path:
     """The only file of a recorded run that fits the pattern."""
-    (found,) = (DATA / folder).glob(pattern)
+    (found,) = (DATA_FOLDER / folder).glob(pattern)
     return found
 
 
-def expected(folder: str, name: str = "expected") -> list[dict[str, Any]]:
+def recorded_points(folder: str, name: str = "expected") -> list[dict[str, Any]]:
     """The points that the format's own reader finds, in file order."""
-    text = (DATA / folder / f"{name}.points").read_text(encoding="utf-8")
+    text = (DATA_FOLDER / folder / f"{name}.points").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
-def columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, str, str]]]:
-    """Expected points by tag, spelt as `Read.points` spells them."""
+def comparable_columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, str, str]]]:
+    """Expected points by tag, spelt as `ParserOutput.points` spells them."""
     found: dict[str, list[tuple[int, str, str]]] = {}
     for row in rows:
         point = (row["step"], repr(float(row["time"])), repr(float(row["value"])))
@@ -39,7 +39,7 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, str, str]]]
     return found
 
 
-def spoilt(data: bytes, seed: int) -> bytes:
+def damaged_bytes(data: bytes, seed: int) -> bytes:
     """The bytes with a few of them changed, taken out, put in, or a piece moved."""
     draw = random.Random(seed)
     broken = bytearray(data)
@@ -62,22 +62,22 @@ def spoilt(data: bytes, seed: int) -> bytes:
     return bytes(broken)
 
 
-def truncated_everywhere(make: type[Parser], data: bytes, stride: int = 1) -> None:
+def assert_truncation_is_harmless(make: type[Parser], data: bytes, stride: int = 1) -> None:
     """Cut at each place: what was certain then stays certain, and the rest completes it."""
-    whole = feed(make(), [data])
+    whole = feed_parser(make(), [data])
     for place in range(0, len(data), stride):
         parser = make()
-        read = Read()
-        read.add(parser.feed(data[:place]))
+        read = ParserOutput()
+        read.add_batch(parser.feed(data[:place]))
         for tag, points in read.points.items():
             assert whole.points[tag][: len(points)] == points
-        read.add(parser.feed(data[place:]))
-        read.add(parser.finish())
+        read.add_batch(parser.feed(data[place:]))
+        read.add_batch(parser.finish())
         assert_same(read, whole)
-        feed(make(), [data[:place]])  # finished there: no exception
+        feed_parser(make(), [data[:place]])  # finished there: no exception
 
 
-def shrunk(source: Path, target: Path, tables: dict[str, int]) -> None:
+def shrink_database(source: Path, target: Path, tables: dict[str, int]) -> None:
     """The first rows of some tables of a recorded database, on the smallest pages there are."""
     whole = sqlite3.connect(f"file:{source}?immutable=1", uri=True)
     small = sqlite3.connect(target, isolation_level=None)
@@ -93,7 +93,7 @@ def shrunk(source: Path, target: Path, tables: dict[str, int]) -> None:
 
 
 @contextmanager
-def in_memory() -> Iterator[Path]:
+def memory_folder() -> Iterator[Path]:
     """A folder that no disk slows down, where there is one; private copies go there too."""
     shared = "/dev/shm"
     place = shared if os.access(shared, os.W_OK) else None

@@ -8,13 +8,13 @@ from pathlib import Path
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.tui.draw.overlays import picture
-from ppo_top.tui.graphics.styled_text import plain
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.state.ui_state import UiState
 
-DEMOS = Path(__file__).parents[2] / "demo_logs"
+DEMO_LOGS = Path(__file__).parents[2] / "demo_logs"
 
-HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/clip_fraction"
+PROGRESS_CSV_HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/clip_fraction"
 
 
 @dataclass
@@ -28,10 +28,10 @@ class FakeClock:
         return self.now
 
 
-def write_sick(path: Path, updates: int = 40, broken_from: int = 20) -> None:
+def write_unhealthy_run(path: Path, updates: int = 40, broken_from: int = 20) -> None:
     """A progress.csv whose policy steps become far too large at some update."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [HEADER]
+    rows = [PROGRESS_CSV_HEADER]
     for number in range(1, updates + 1):
         sick = number >= broken_from
         reward = 20 + 4 * number if not sick else max(5, 100 - 8 * (number - broken_from))
@@ -39,21 +39,21 @@ def write_sick(path: Path, updates: int = 40, broken_from: int = 20) -> None:
     path.write_text("\n".join(rows) + "\n")
 
 
-def read(paths: list[Path]) -> Session:
+def read_session(paths: list[Path]) -> Session:
     """Everything below some paths, read and judged."""
     session = Session(Settings())
     follower = Follower(paths)
     while True:
         piece = follower.poll()
-        session.apply(piece.gains)
+        session.apply(piece.updates)
         if not piece.more:
             break
-    session.apply(follower.finish().gains)
+    session.apply(follower.finish().updates)
     follower.close()
     assert session.judge()
     return session
 
 
-def text(desk: Desk, cells: int, rows: int) -> list[str]:
+def drawn_text(desk: UiState, cells: int, rows: int) -> list[str]:
     """The screen as lines of characters."""
-    return [plain(row) for row in picture(desk, cells, rows).lines]
+    return [plain_text(row) for row in draw_screen(desk, cells, rows).lines]

@@ -24,47 +24,47 @@ from pathlib import Path
 
 from ppo_top.files.follower import Follower
 
-WRITERS = Path(__file__).with_name("soak_writers.py")
-TAG = re.compile(r"soak/value|(?i:mean[ _]reward)")
-Seen = dict[str, Counter[int]]
+WRITERS_SCRIPT = Path(__file__).with_name("soak_writers.py")
+SOAK_TAG = re.compile(r"soak/value|(?i:mean[ _]reward)")
+SeenValues = dict[str, Counter[int]]
 
 
-class Watcher:
+class SoakFollower:
     """A follower and every value it has given, by file."""
 
     def __init__(self, root: Path) -> None:
         self._follower = Follower([root])
-        self.seen: dict[str, array[int]] = {}
+        self.values: dict[str, array[int]] = {}
         self.problems: list[str] = []
 
-    def look(self, wait: float = 0.0) -> bool:
+    def poll(self, wait: float = 0.0) -> bool:
         """Take what is new; True when there is more."""
         if wait:
             self._follower.wait(wait)
         slice_ = self._follower.poll()
-        for gain in slice_.gains:
+        for gain in slice_.updates:
             path = str(gain.source.path)
-            if gain.reset or path not in self.seen:
-                self.seen[path] = array("q")
+            if gain.reset or path not in self.values:
+                self.values[path] = array("q")
             for points in gain.batch.points:
-                if TAG.fullmatch(points.tag):
-                    self.seen[path].extend(int(value) for value in points.values)
-            self.problems += [f"{path}: {problem.what}" for problem in gain.batch.problems]
-        for source in slice_.gone:
-            self.seen.pop(str(source.path), None)
+                if SOAK_TAG.fullmatch(points.tag):
+                    self.values[path].extend(int(value) for value in points.values)
+            self.problems += [f"{path}: {problem.message}" for problem in gain.batch.problems]
+        for source in slice_.removed:
+            self.values.pop(str(source.path), None)
         return slice_.more
 
-    def settle(self, seconds: float = 1.6) -> None:
+    def poll_until_quiet(self, seconds: float = 1.6) -> None:
         """Look until nothing can be new any more: no more is there for some sweeps."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.look(0.5):
+            if self.poll(0.5):
                 end = time.monotonic() + seconds
 
-    def close(self) -> Seen:
+    def close(self) -> SeenValues:
         """End, and give what was seen."""
         self._follower.close()
-        return {path: Counter(values) for path, values in self.seen.items() if values}
+        return {path: Counter(values) for path, values in self.values.items() if values}
 
 
 @dataclass
@@ -73,36 +73,36 @@ class Soak:
 
     root: Path
     kinds: list[str]
-    draw: random.Random
+    rng: random.Random
     writers: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict)
     kills: int = 0
     deletions: int = 0
 
     def start(self, kind: str) -> None:
         """A new writer, in a new directory or, as a resumed run, in that of one that died."""
-        number = self.draw.randrange(10)
+        number = self.rng.randrange(10)
         folder = self.root / "runs" / kind / str(number)
         if folder in self.writers:
             return
-        seed = self.draw.getrandbits(60)
-        command = [sys.executable, WRITERS, kind, folder, self._ledger(folder), seed]
+        seed = self.rng.getrandbits(60)
+        command = [sys.executable, WRITERS_SCRIPT, kind, folder, self._flush_log(folder), seed]
         self.writers[folder] = subprocess.Popen(list(map(str, command)))
 
-    def _ledger(self, folder: Path) -> Path:
+    def _flush_log(self, folder: Path) -> Path:
         return self.root / f"{folder.parent.name}-{folder.name}.ledger"
 
     def disturb(self) -> None:
         """Kill a writer, begin another, or delete a dead run."""
-        chance = self.draw.random()
+        chance = self.rng.random()
         if chance < 0.3 and self.writers:
-            folder = self.draw.choice(sorted(self.writers))
+            folder = self.rng.choice(sorted(self.writers))
             self.kill(folder)
             if chance < 0.05:
                 shutil.rmtree(folder, ignore_errors=True)
-                self._ledger(folder).unlink(missing_ok=True)
+                self._flush_log(folder).unlink(missing_ok=True)
                 self.deletions += 1
         else:
-            self.start(self.draw.choice(self.kinds))
+            self.start(self.rng.choice(self.kinds))
 
     def kill(self, folder: Path) -> None:
         """No last words."""
@@ -111,9 +111,9 @@ class Soak:
         writer.wait()
         self.kills += 1
 
-    def flushed(self) -> Seen:
+    def flushed(self) -> SeenValues:
         """What the writers rely on, by file."""
-        held: Seen = {}
+        held: SeenValues = {}
         for ledger in self.root.glob("*.ledger"):
             for line in ledger.read_text().splitlines():
                 word, *rest = line.split(" ")
@@ -132,14 +132,14 @@ def available() -> list[str]:
     return [kind for kind, module in needs.items() if importlib.util.find_spec(module)]
 
 
-class Bystander:
+class MemoryProbe:
     """A follower in a process of its own that keeps nothing: its memory is the tool's alone."""
 
     def __init__(self, root: Path) -> None:
         self._process = subprocess.Popen([sys.executable, __file__, "--stand-by", root])
         self.memory: list[int] = []
 
-    def look(self) -> int:
+    def sample(self) -> int:
         """Note its resident memory, in bytes."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
@@ -153,7 +153,7 @@ class Bystander:
         self._process.wait()
 
 
-def stand_by(root: Path) -> None:
+def follow_forever(root: Path) -> None:
     """Follow for ever and forget what is read."""
     follower = Follower([root])
     while True:
@@ -166,40 +166,42 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
     draw = random.Random(seed)
     it = Soak(root, kinds or available(), draw)
     (root / "runs").mkdir()
-    steady, restarted = Watcher(root / "runs"), Watcher(root / "runs")
+    steady, restarted = SoakFollower(root / "runs"), SoakFollower(root / "runs")
     for kind in it.kinds:
         it.start(kind)
     restarts, end = 0, time.monotonic() + seconds
-    bystander = Bystander(root / "runs")
+    bystander = MemoryProbe(root / "runs")
     next_disturbance = next_restart = time.monotonic()
     while (now := time.monotonic()) < end:
-        steady.look(0.1)
-        restarted.look()
+        steady.poll(0.1)
+        restarted.poll()
         if now >= next_disturbance:
             it.disturb()
             next_disturbance = now + draw.uniform(0.1, 1.0)
         if now >= next_restart:
             restarted.close()
-            restarted = Watcher(root / "runs")
+            restarted = SoakFollower(root / "runs")
             restarts += 1
             next_restart = now + max(1.0, seconds / 20)
-            print(f"{end - now:6.0f} s to go, {bystander.look() >> 20} MiB", flush=True)
+            print(f"{end - now:6.0f} s to go, {bystander.sample() >> 20} MiB", flush=True)
     for folder in sorted(it.writers):
         it.kill(folder)
-    steady.settle()
-    growth = bystander.look() - bystander.memory[len(bystander.memory) // 3]
+    steady.poll_until_quiet()
+    growth = bystander.sample() - bystander.memory[len(bystander.memory) // 3]
     bystander.close()
-    restarted.settle()
-    fresh = Watcher(root / "runs")
-    fresh.settle()
-    return judge(it, steady, restarted.close(), fresh.close()) | {
+    restarted.poll_until_quiet()
+    fresh = SoakFollower(root / "runs")
+    fresh.poll_until_quiet()
+    return check_results(it, steady, restarted.close(), fresh.close()) | {
         "restarts": restarts,
         "memory": bystander.memory[-1],
         "memory_growth": growth,
     }
 
 
-def judge(it: Soak, steady: Watcher, restarted: Seen, fresh: Seen) -> dict[str, int]:
+def check_results(
+    it: Soak, steady: SoakFollower, restarted: SeenValues, fresh: SeenValues
+) -> dict[str, int]:
     """Compare what was flushed with what was seen."""
     seen, flushed = steady.close(), it.flushed()
     for path, values in flushed.items():
@@ -229,7 +231,7 @@ if __name__ == "__main__":
     parser.add_argument("--stand-by", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.stand_by:
-        stand_by(options.stand_by)
+        follow_forever(options.stand_by)
     with tempfile.TemporaryDirectory() as folder:
         print(f"seed {options.seed}, writers: {', '.join(available())}", flush=True)
         for what, figure in soak(Path(folder), options.minutes * 60, options.seed).items():

@@ -16,26 +16,26 @@ from typing import Any
 PAUSE_S = 0.01
 
 
-class Ledger:
+class FlushLog:
     """What can be relied on."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "a", buffering=1)  # noqa: SIM115
 
-    def point(self, file: Path, value: int) -> None:
+    def add_value(self, file: Path, value: int) -> None:
         """A value was flushed."""
         self._file.write(f"point {file} {value}\n")
 
-    def void(self, file: Path) -> None:
+    def add_truncation(self, file: Path) -> None:
         """A file begins again."""
         self._file.write(f"void {file}\n")
 
-    def moved(self, old: Path, new: Path) -> None:
+    def add_rename(self, old: Path, new: Path) -> None:
         """A file has another name from now on."""
         self._file.write(f"moved {old} {new}\n")
 
 
-def console(folder: Path, ledger: Ledger, draw: random.Random) -> None:
+def console(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
     """Prints iterations; at times the log is rotated or cut, and lines come in halves."""
     path = folder / "train.log"
     file = open(path, "ab", buffering=0)  # noqa: SIM115
@@ -47,57 +47,57 @@ def console(folder: Path, ledger: Ledger, draw: random.Random) -> None:
         if draw.random() < 0.2:
             time.sleep(PAUSE_S)
         file.write(line[cut:])
-        ledger.point(path, value)
+        ledger.add_value(path, value)
         chance = draw.random()
         if chance < 0.001:
             other = path.with_name(f"train.log.{number}")
-            ledger.moved(path, other)
+            ledger.add_rename(path, other)
             path.rename(other)
             file.close()
             file = open(path, "ab", buffering=0)  # noqa: SIM115
         elif chance < 0.002:
-            ledger.void(path)
+            ledger.add_truncation(path)
             file.truncate(0)
         time.sleep(PAUSE_S * draw.random())
 
 
-def events(folder: Path, ledger: Ledger, draw: random.Random) -> None:
+def events(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
     """TensorBoard's own writer of event files."""
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
     writer = EventFileWriter(str(folder))
-    path = newest(folder)
+    path = newest_event_file(folder)
     for step in range(10**9):
         value = step + 1  # exact as float32
         summary = Summary(value=[Summary.Value(tag="soak/value", simple_value=float(value))])
         writer.add_event(Event(wall_time=time.time(), step=step, summary=summary))
         writer.flush()
-        ledger.point(path, value)
+        ledger.add_value(path, value)
         time.sleep(PAUSE_S * draw.random())
 
 
-def torch(folder: Path, ledger: Ledger, draw: random.Random) -> None:
+def torch(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
     """torch's SummaryWriter."""
     from torch.utils.tensorboard import SummaryWriter
 
     writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
-    path = newest(folder)
+    path = newest_event_file(folder)
     for step in range(10**9):
         value = step + 1
         writer.add_scalar("soak/value", float(value), step)
         writer.flush()
-        ledger.point(path, value)
+        ledger.add_value(path, value)
         time.sleep(PAUSE_S * draw.random())
 
 
-def sb3(folder: Path, ledger: Ledger, draw: random.Random) -> None:
+def sb3(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
     """Stable-Baselines3's logger: a csv whose header grows, json lines and an event file."""
     from stable_baselines3.common.logger import configure
 
     for name in ("progress.csv", "progress.json"):  # it opens them with "w"
-        ledger.void(folder / name)
+        ledger.add_truncation(folder / name)
     logger = configure(str(folder), ["csv", "json"])
     for step in range(1, 10**9):
         value = draw.getrandbits(40)
@@ -107,16 +107,16 @@ def sb3(folder: Path, ledger: Ledger, draw: random.Random) -> None:
             logger.record(f"soak/extra_{draw.randrange(8)}", 1.0)
         logger.dump(step)
         for name in ("progress.csv", "progress.json"):
-            ledger.point(folder / name, value)
+            ledger.add_value(folder / name, value)
         time.sleep(PAUSE_S * draw.random())
 
 
-def newest(folder: Path) -> Path:
+def newest_event_file(folder: Path) -> Path:
     """The event file that was just made."""
     return max(folder.glob("events*"), key=lambda path: path.stat().st_mtime_ns)
 
 
-KINDS: dict[str, Callable[[Path, Ledger, random.Random], None]] = {
+WRITER_KINDS: dict[str, Callable[[Path, FlushLog, random.Random], None]] = {
     "console": console,
     "events": events,
     "torch": torch,
@@ -126,4 +126,4 @@ KINDS: dict[str, Callable[[Path, Ledger, random.Random], None]] = {
 if __name__ == "__main__":
     kind, where, record, seed = sys.argv[1:]
     Path(where).mkdir(parents=True, exist_ok=True)
-    KINDS[kind](Path(where), Ledger(Path(record)), random.Random(seed))
+    WRITER_KINDS[kind](Path(where), FlushLog(Path(record)), random.Random(seed))

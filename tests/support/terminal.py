@@ -14,10 +14,10 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 
-SIZE = struct.pack("HHHH", 24, 100, 0, 0)
+TERMINAL_SIZE = struct.pack("HHHH", 24, 100, 0, 0)
 
 
-def shown(
+def run_until_shown(
     command: Sequence[str],
     word: str,
     patience_s: float = 60.0,
@@ -28,7 +28,7 @@ def shown(
     The code is -1 when the word does not come, or the program does not end, in time.
     """
     terminal, other = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, SIZE)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, TERMINAL_SIZE)
     child = subprocess.Popen(
         command, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
     )
@@ -59,6 +59,6 @@ def _read(terminal: int) -> bytes:
 
 
 if __name__ == "__main__":  # WORD COMMAND: for a machine where nothing is installed yet
-    code, screen = shown(["bash", "-c", sys.argv[2]], sys.argv[1], patience_s=600.0)
+    code, screen = run_until_shown(["bash", "-c", sys.argv[2]], sys.argv[1], patience_s=600.0)
     print(f"shown: {sys.argv[1] in screen}, exit code {code}")
     sys.exit(code if sys.argv[1] in screen else 1)

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.support.acknowledgements import FILE, MOST_NOTES, Memory
+from ppo_top.support.acknowledgements import (
+    ACKNOWLEDGEMENTS_FILE,
+    MAX_ACKNOWLEDGEMENTS,
+    Acknowledgements,
+)
 
 
 @pytest.fixture
@@ -19,45 +23,45 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 def test_an_acknowledged_finding_is_known_the_next_time(environ):
     """The note holds for this finding, not for a later one of the same rule."""
-    Memory(environ=environ).acknowledge("/runs/a", "kl-high", 4096, "a test of mine")
-    again = Memory(environ=environ)
-    note = again.note("/runs/a", "kl-high", 4096)
+    Acknowledgements(environ=environ).acknowledge("/runs/a", "kl-high", 4096, "a test of mine")
+    again = Acknowledgements(environ=environ)
+    note = again.find("/runs/a", "kl-high", 4096)
     assert note is not None
     assert note.reason == "a test of mine"
-    assert again.note("/runs/a", "kl-high", 8192) is None
-    assert again.note("/runs/b", "kl-high", 4096) is None
+    assert again.find("/runs/a", "kl-high", 8192) is None
+    assert again.find("/runs/b", "kl-high", 4096) is None
 
 
 def test_a_muted_rule_is_silent_in_its_run(environ):
     """Muting is about every finding of the rule in this run, until it is taken back."""
-    memory = Memory(environ=environ)
+    memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
-    assert Memory(environ=environ).note("/runs/a", "kl-high", 123) is not None
-    memory.forget("/runs/a", "kl-high")
-    assert Memory(environ=environ).note("/runs/a", "kl-high", 123) is None
+    assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is not None
+    memory.revoke("/runs/a", "kl-high")
+    assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is None
 
 
 def test_nothing_is_written_where_logs_live(tmp_path):
     """A state directory inside the watched path is not used; the session still remembers."""
-    memory = Memory([tmp_path], {"XDG_STATE_HOME": str(tmp_path / "runs" / "state")})
+    memory = Acknowledgements([tmp_path], {"XDG_STATE_HOME": str(tmp_path / "runs" / "state")})
     memory.mute("/runs/a", "kl-high")
-    assert memory.note("/runs/a", "kl-high", 1) is not None
+    assert memory.find("/runs/a", "kl-high", 1) is not None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_written_before_there_is_something_to_say(tmp_path, environ):
     """Looking alone leaves no trace."""
-    assert Memory(environ=environ).note("/runs/a", "kl-high", 1) is None
+    assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 1) is None
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '[{"who": 1}]', "[" * 100_000, "null"])
 def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
     """It is said, nothing is lost by overwriting it, and the session goes on."""
-    path = tmp_path / "state" / "ppo-top" / FILE
+    path = tmp_path / "state" / "ppo-top" / ACKNOWLEDGEMENTS_FILE
     path.parent.mkdir(parents=True)
     path.write_text(content)
-    memory = Memory(environ=environ)
+    memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
     assert "cannot be read" in memory.problem
     assert path.read_text() == content
@@ -66,20 +70,20 @@ def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
 def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
     """The state directory's place is taken by a file."""
     (tmp_path / "state").write_text("")
-    memory = Memory(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
+    memory = Acknowledgements(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     memory.mute("/runs/a", "kl-high")
     assert "cannot be written" in memory.problem
-    assert memory.note("/runs/a", "kl-high", 1) is not None
+    assert memory.find("/runs/a", "kl-high", 1) is not None
 
 
 def test_the_oldest_notes_are_forgotten(environ, tmp_path):
     """The file does not grow for ever."""
     clock = count()
-    memory = Memory(environ=environ, clock=lambda: float(next(clock)))
+    memory = Acknowledgements(environ=environ, clock=lambda: float(next(clock)))
     write, memory._write = memory._write, lambda: None  # type: ignore[method-assign]
-    for step in range(MOST_NOTES + 10):
+    for step in range(MAX_ACKNOWLEDGEMENTS + 10):
         memory.acknowledge("/runs/a", "kl-high", step)
     write()
-    kept = json.loads((tmp_path / "state" / "ppo-top" / FILE).read_text())
-    assert len(kept) == MOST_NOTES
+    kept = json.loads((tmp_path / "state" / "ppo-top" / ACKNOWLEDGEMENTS_FILE).read_text())
+    assert len(kept) == MAX_ACKNOWLEDGEMENTS
     assert kept[0]["step"] == 10

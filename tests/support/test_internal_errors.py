@@ -11,14 +11,14 @@ from ppo_top.model import Mark, Profile, Row
 from ppo_top.rules import book
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.judge import Judge
-from ppo_top.support import internal_errors as mishap
+from ppo_top.support import internal_errors
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session in which nothing has failed yet."""
-    monkeypatch.setattr(mishap, "_told", {})
-    monkeypatch.setattr(mishap, "_watched", [])
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
 
 
 def defect(words: str = "boom") -> Exception:
@@ -33,18 +33,20 @@ def test_a_defect_is_written_down_once(tmp_path: Path) -> None:
     """Version, words and traceback are in the state directory, however often it happens."""
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for _ in range(3):
-        words = mishap.note("its reader", defect(), environ)
+        words = internal_errors.report_internal_error("its reader", defect(), environ)
         assert words.startswith("its reader failed: RuntimeError('boom')")
-        assert words.endswith(f"(noted in {tmp_path / 'ppo-top' / mishap.FILE})")
-    text = (tmp_path / "ppo-top" / mishap.FILE).read_text()
+        assert words.endswith(f"(noted in {tmp_path / 'ppo-top' / internal_errors.ERROR_LOG_NAME})")
+    text = (tmp_path / "ppo-top" / internal_errors.ERROR_LOG_NAME).read_text()
     assert text.count("Traceback") == 1
     assert "test_internal_errors.py" in text and "ppo-top " in text
 
 
 def test_nothing_is_written_below_a_watched_path(tmp_path: Path) -> None:
     """The state directory of someone who watches all of the home directory lies inside."""
-    mishap.watch([tmp_path])
-    words = mishap.note("its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "state")})
+    internal_errors.forbid_writes_below([tmp_path])
+    words = internal_errors.report_internal_error(
+        "its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "state")}
+    )
     assert words == "its reader failed: RuntimeError('boom')"
     assert list(tmp_path.iterdir()) == []
 
@@ -52,19 +54,21 @@ def test_nothing_is_written_below_a_watched_path(tmp_path: Path) -> None:
 def test_nowhere_to_write_is_no_second_defect(tmp_path: Path) -> None:
     """The words are given all the same."""
     (tmp_path / "file").touch()
-    words = mishap.note("its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "file")})
+    words = internal_errors.report_internal_error(
+        "its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "file")}
+    )
     assert words == "its reader failed: RuntimeError('boom')"
 
 
 def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long file begins anew; a session notes so many and no more."""
     environ = {"XDG_STATE_HOME": str(tmp_path)}
-    monkeypatch.setattr(mishap, "MOST_BYTES", 2_000)
-    for number in range(2 * mishap.MOST_NOTES):
-        mishap.note(f"reader {number}", defect("x" * 500), environ)
-    path = tmp_path / "ppo-top" / mishap.FILE
+    monkeypatch.setattr(internal_errors, "MAX_ERROR_LOG_BYTES", 2_000)
+    for number in range(2 * internal_errors.MAX_ERROR_REPORTS):
+        internal_errors.report_internal_error(f"reader {number}", defect("x" * 500), environ)
+    path = tmp_path / "ppo-top" / internal_errors.ERROR_LOG_NAME
     assert path.stat().st_size < 6_000
-    assert len(mishap._told) == mishap.MOST_NOTES
+    assert len(internal_errors._reported) == internal_errors.MAX_ERROR_REPORTS
 
 
 def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,13 +78,15 @@ def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     def read(*_: object) -> None:
         raise ZeroDivisionError("a defect in a rule")
 
-    broken = Rule("broken", "Broken", (), "", ("approx_kl",), read, on=("approx_kl",))
+    broken = Rule("broken", "Broken", (), "", ("approx_kl",), read, triggers=("approx_kl",))
 
     monkeypatch.setattr(book, "RULES", (broken, *book.RULES))
-    judge = Judge(Profile(producer="sb3", family="ctrl"))
+    judge = Judge(Profile(trainer_id="sb3", family="ctrl"))
     for row in range(5):
-        judge.feed(Row(Mark(row, row, float(row)), {"approx_kl": 0.01, "value_loss": math.nan}))
+        judge.add_row(Row(Mark(row, row, float(row)), {"approx_kl": 0.01, "value_loss": math.nan}))
     assert judge.findings
-    (why,) = [each.why for each in judge.skipped() if each.rule == "broken"]
+    (why,) = [each.reason for each in judge.skipped_rules() if each.rule == "broken"]
     assert why.startswith("the rule broken failed: ZeroDivisionError")
-    assert "a defect in a rule" in (tmp_path / "ppo-top" / mishap.FILE).read_text()
+    assert (
+        "a defect in a rule" in (tmp_path / "ppo-top" / internal_errors.ERROR_LOG_NAME).read_text()
+    )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.support import malloc as heap
-from tests.support.growing_logs import Watched
-from tests.support.screens import write_sick
+from ppo_top.support import malloc
+from tests.support.growing_logs import WatchedDirectory
+from tests.support.screens import write_unhealthy_run
 
 SCATTERED = """
 import re
@@ -34,9 +34,9 @@ print(before - resident_mb())
 @pytest.fixture(autouse=True)
 def afresh() -> Iterator[None]:
     """The library is looked for anew, and none of a test is kept."""
-    heap._trimmer.cache_clear()
+    malloc._trimmer.cache_clear()
     yield
-    heap._trimmer.cache_clear()
+    malloc._trimmer.cache_clear()
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="no glibc")
@@ -51,19 +51,19 @@ def test_what_lies_between_kept_blocks_is_given_back() -> None:
 def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `malloc_trim` (musl, macOS) nothing happens."""
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
-    heap.trim()
+    malloc.trim()
 
 
 def test_it_is_done_when_much_was_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for each run, and not for nothing."""
-    monkeypatch.setattr("ppo_top.runs.session.MOST_POINTS", 60_000)
+    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 60_000)
     trimmed = []
-    monkeypatch.setattr(heap, "trim", lambda: trimmed.append(True))
-    watched = Watched(tmp_path)
-    watched.session.most_points = 0
+    monkeypatch.setattr(malloc, "trim", lambda: trimmed.append(True))
+    watched = WatchedDirectory(tmp_path)
+    watched.session.max_points = 0
     for number in range(12):
-        write_sick(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
-        watched.look()
-        watched.session.slim()
+        write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
+        watched.read_and_judge()
+        watched.session.free_memory()
     points = sum(run.points for run in watched.session.runs.values())
     assert 1 <= len(trimmed) <= points // 60_000 + 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.text import format as words
+from ppo_top.text import format
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ from ppo_top.text import format as words
 )
 def test_numbers_have_three_or_four_digits(value: float | None, text: str) -> None:
     """A number keeps what an eye can use, and says plainly that it is none."""
-    assert words.number(value) == text
+    assert format.number(value) == text
 
 
 @given(st.floats(min_value=-1e307, max_value=1e307))
 def test_a_number_is_short_and_close(value: float) -> None:
     """Whatever the value, its text is short and means nearly the same."""
-    text = words.number(value)
+    text = format.number(value)
     assert len(text) <= 11
     assert math.isclose(float(text.replace(",", "")), value, rel_tol=0.005, abs_tol=1e-323)
 
@@ -48,7 +48,7 @@ def test_a_number_is_short_and_close(value: float) -> None:
 )
 def test_shares_are_percent(share: float, text: str) -> None:
     """A share of one is printed in percent."""
-    assert words.percent(share) == text
+    assert format.percent(share) == text
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_shares_are_percent(share: float, text: str) -> None:
 )
 def test_durations_use_two_units_at_most(seconds: float | None, text: str) -> None:
     """A time span is told in the units in which one would say it."""
-    assert words.duration(seconds) == text
+    assert format.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -76,47 +76,51 @@ def test_durations_use_two_units_at_most(seconds: float | None, text: str) -> No
 )
 def test_speeds_choose_their_unit(speed: float | None, text: str) -> None:
     """A slow run is told by the minute or the hour rather than in fractions."""
-    assert words.rate(speed) == text
+    assert format.rate(speed) == text
 
 
 def test_steps_and_counts() -> None:
     """Steps carry thousands separators, totals where they are known, and amounts their noun."""
-    assert words.steps(14336, 80000) == "14,336 / 80,000"
-    assert words.steps(14336) == "14,336"
-    assert [words.compact(n) for n in (7, 950, 1234, 14336, 3_100_000)] == [
+    assert format.steps(14336, 80000) == "14,336 / 80,000"
+    assert format.steps(14336) == "14,336"
+    assert [format.compact(n) for n in (7, 950, 1234, 14336, 3_100_000)] == [
         "7",
         "950",
         "1.2k",
         "14k",
         "3.1M",
     ]
-    assert (words.plural(1, "run"), words.plural(2, "run")) == ("1 run", "2 runs")
-    assert words.plural(2, "retry", "retries") == "2 retries"
+    assert (format.plural(1, "run"), format.plural(2, "run")) == ("1 run", "2 runs")
+    assert format.plural(2, "retry", "retries") == "2 retries"
 
 
 def test_a_value_is_printed_as_its_concept_asks() -> None:
     """Shares, counts and plain numbers each have their way."""
-    assert words.value(0.61, "pct") == "61 %"
-    assert words.value(39.0, "int") == "39"
-    assert words.value(0.214, "4g") == "0.214"
-    assert words.value(12.0, "s") == "12 s"
-    assert [words.value(rate, "lr") for rate in (0.03, 0.0003, 0.0)] == ["0.03", "3e-4", "0"]
+    assert format.format_metric_value(0.61, "pct") == "61 %"
+    assert format.format_metric_value(39.0, "int") == "39"
+    assert format.format_metric_value(0.214, "4g") == "0.214"
+    assert format.format_metric_value(12.0, "s") == "12 s"
+    assert [format.format_metric_value(rate, "lr") for rate in (0.03, 0.0003, 0.0)] == [
+        "0.03",
+        "3e-4",
+        "0",
+    ]
 
 
 def test_escape_sequences_are_made_harmless() -> None:
     """Nothing is left of a string that would recolour, clear or retitle a terminal."""
-    assert words.clean("\x1b[31mred\x1b]0;title\x07") == "�[31mred�]0;title�"
+    assert format.clean("\x1b[31mred\x1b]0;title\x07") == "�[31mred�]0;title�"
 
 
 def test_text_cannot_run_backwards_or_hide() -> None:
     """Bidirectional overrides and zero-width characters become visible."""
-    assert words.clean("a\u202eb\u200bc\ufeff") == "a�b�c�"
-    assert words.clean("two\nlines\tand tab") == "two lines and tab"
+    assert format.clean("a\u202eb\u200bc\ufeff") == "a�b�c�"
+    assert format.clean("two\nlines\tand tab") == "two lines and tab"
 
 
 @given(st.text())
 def test_clean_text_has_no_unsafe_character(text: str) -> None:
     """No character that is left is a control, a format sign, a surrogate or a combining mark."""
-    for character in words.clean(text):
+    for character in format.clean(text):
         assert unicodedata.category(character)[0] != "C"
         assert unicodedata.category(character) not in ("Zl", "Zp", "Mn", "Me")

@@ -7,29 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import FakeClock, read, write_sick
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import FakeClock, read_session, write_unhealthy_run
 
-MakeDesk = Callable[..., Desk]
+MakeUiState = Callable[..., UiState]
 
 
 @pytest.fixture
-def make_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeDesk:
+def make_ui_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeUiState:
     """A desk over the logs below some paths, with a clock that stands still."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    def make(*paths: Path, replay: Replay | None = None) -> Desk:
-        desk = Desk(session=read(list(paths)), memory=Memory(), replay=replay, clock=FakeClock())
-        desk.settle_choice()
+    def make(*paths: Path, replay: Replay | None = None) -> UiState:
+        desk = UiState(
+            session=read_session(list(paths)),
+            acknowledgements=Acknowledgements(),
+            replay=replay,
+            clock=FakeClock(),
+        )
+        desk.choose_default_run()
         return desk
 
     return make
 
 
 @pytest.fixture
-def sick(tmp_path: Path, make_desk: MakeDesk) -> Desk:
+def sick(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """A desk with one run that turned red."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
-    return make_desk(tmp_path / "runs")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    return make_ui_state(tmp_path / "runs")

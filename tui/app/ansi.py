@@ -7,18 +7,26 @@ from functools import lru_cache
 from rich.color import ColorSystem
 from rich.style import Style
 
-Codes = dict[str, str]
+StyleCodes = dict[str, str]
 """What is set (`ink`, `paper`, `weight` or another attribute) and the codes that set it."""
 
-_OFF = {"ink": "39", "paper": "49", "weight": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
+_RESET_CODES = {
+    "ink": "39",
+    "paper": "49",
+    "weight": "22",
+    "3": "23",
+    "4": "24",
+    "7": "27",
+    "9": "29",
+}
 
 
 @lru_cache(maxsize=1024)
-def codes(style: Style, colours: ColorSystem) -> Codes:
+def style_codes(style: Style, colours: ColorSystem) -> StyleCodes:
     """The codes of a style by what they set."""
     drawn = style.render("x", color_system=colours)
     parts = drawn[2 : drawn.index("m")].split(";") if drawn.startswith("\x1b[") else []
-    found: Codes = {}
+    found: StyleCodes = {}
     while parts:
         first = parts.pop(0)
         if first in ("38", "48"):
@@ -41,29 +49,29 @@ def _kind(code: str) -> str:
     return "paper" if 40 <= number <= 49 or 100 <= number <= 107 else code
 
 
-def change(before: Codes, after: Codes) -> str:
+def style_change(before: StyleCodes, after: StyleCodes) -> str:
     """The sequence that leads from one style to another."""
     if before == after:
         return ""
-    if not after or any(kind not in after and kind not in _OFF for kind in before):
-        return "\x1b[m" + (change({}, after) if after else "")
-    steps = [_OFF[kind] for kind in before if kind not in after]
+    if not after or any(kind not in after and kind not in _RESET_CODES for kind in before):
+        return "\x1b[m" + (style_change({}, after) if after else "")
+    steps = [_RESET_CODES[kind] for kind in before if kind not in after]
     for kind, code in after.items():
         if before.get(kind) != code:
             steps += ["22", code] if kind == "weight" and kind in before else [code]
     return f"\x1b[{';'.join(steps)}m"
 
 
-class Pen:
+class AnsiWriter:
     """Writes from left to right and from the top down; starts and ends without a style."""
 
     def __init__(self, colours: ColorSystem | None) -> None:
         self._colours = colours
-        self._now: Codes = {}
+        self._current_codes: StyleCodes = {}
         self._line = -1
         self._written: list[str] = []
 
-    def to(self, x: int, y: int) -> None:
+    def move_to(self, x: int, y: int) -> None:
         """Go to a cell, counted from 0."""
         place = f"{x + 1}G" if y == self._line else f"{y + 1};{x + 1}H"
         self._written.append(f"\x1b[{place}")
@@ -71,10 +79,10 @@ class Pen:
 
     def write(self, text: str, style: Style | None) -> None:
         """Write text in a style."""
-        wanted = codes(style, self._colours) if style is not None and self._colours else {}
-        self._written += [change(self._now, wanted), text]
-        self._now = wanted
+        wanted = style_codes(style, self._colours) if style is not None and self._colours else {}
+        self._written += [style_change(self._current_codes, wanted), text]
+        self._current_codes = wanted
 
-    def end(self) -> str:
+    def getvalue(self) -> str:
         """All that was written."""
-        return "".join([*self._written, change(self._now, {})])
+        return "".join([*self._written, style_change(self._current_codes, {})])

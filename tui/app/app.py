@@ -11,54 +11,54 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from ppo_top.text.format import clean
-from ppo_top.tui.app.base import Show
-from ppo_top.tui.app.screen import Front, Pressed
-from ppo_top.tui.graphics.theme import ORDER, THEMES
+from ppo_top.tui.app.base import BaseApp
+from ppo_top.tui.app.screen import KeyPressed, MainScreen
+from ppo_top.tui.graphics.theme import THEME_ORDER, THEMES
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.keys import BY_KEY, KEYS
-from ppo_top.tui.state.line_input import Held
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_BINDINGS
+from ppo_top.tui.state.line_input import KeyRepeat
 
 
-class PpoTop(Show):
+class PpoTop(BaseApp):
     """The screen of `ppo-top`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.actions = Actions(self.desk)
-        self.held = Held()
+        self.actions = Actions(self.ui_state)
+        self.key_repeat = KeyRepeat()
 
     # --- keys ------------------------------------------------------------------------------------
 
-    def on_pressed(self, message: Pressed) -> None:
+    def on_key_pressed(self, message: KeyPressed) -> None:
         """Do what the key table says, or type."""
-        self.heard()
-        if self.desk.typing is not None:
-            if not self.desk.typing.press(message.key, message.character):
-                self.desk.typing = None
+        self.prioritise_input()
+        if self.ui_state.line_input is not None:
+            if not self.ui_state.line_input.press_key(message.key, message.character):
+                self.ui_state.line_input = None
         else:
-            key = BY_KEY.get(message.key)
+            key = BINDING_BY_KEY.get(message.key)
             if key is not None:
-                self.desk.toast = ""
-                self.do(key.action, self.held.times(message.key))
-        self.draw(hurry=True)
+                self.ui_state.toast = ""
+                self.perform_action(key.action, self.key_repeat.step_count(message.key))
+        self.draw(allow_stale=True)
 
-    def do(self, action: str, times: int = 1) -> None:
+    def perform_action(self, action: str, times: int = 1) -> None:
         """Do an action of the key table."""
-        before = self.desk.toast
+        before = self.ui_state.toast
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")
         if times > 1 and action in ("back", "forward", "left", "right"):
             act(times)
         else:
             act()
-        if self.desk.toast != before:
-            self.toast(self.desk.toast)
-        self.playback.go()
+        if self.ui_state.toast != before:
+            self.show_toast(self.ui_state.toast)
+        self.playback.start()
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the line that is being typed."""
-        if self.desk.typing is not None:
-            self.desk.typing.put(self.desk.typing.text + clean(event.text))
+        if self.ui_state.line_input is not None:
+            self.ui_state.line_input.set_text(self.ui_state.line_input.text + clean(event.text))
             self.draw()
 
     def do_quit(self) -> None:
@@ -71,21 +71,21 @@ class PpoTop(Show):
 
     def do_theme(self) -> None:
         """The next theme."""
-        at = ORDER.index(self.palette_name)
-        self.palette_name = ORDER[(at + 1) % len(ORDER)]
-        self.canvas.recolour(THEMES[self.palette_name])
-        self.toast(f"theme: {self.palette_name}")
+        at = THEME_ORDER.index(self.palette_name)
+        self.palette_name = THEME_ORDER[(at + 1) % len(THEME_ORDER)]
+        self.canvas.use_theme(THEMES[self.palette_name])
+        self.show_toast(f"theme: {self.palette_name}")
 
     def do_redraw(self) -> None:
         """Look for what is new at once, and paint everything anew."""
-        if self.pump is not None:
-            self.pump.follower.wake()
-        self.canvas.recolour(THEMES[self.palette_name])
+        if self.reader is not None:
+            self.reader.follower.wake()
+        self.canvas.use_theme(THEMES[self.palette_name])
 
     def do_bell(self) -> None:
         """Ring or be silent."""
         self.notifier.bell = not self.notifier.bell
-        self.toast("bell " + ("on" if self.notifier.bell else "off"))
+        self.show_toast("bell " + ("on" if self.notifier.bell else "off"))
 
     def do_suspend(self) -> None:
         """Into the background, as Ctrl+Z does everywhere."""
@@ -93,13 +93,13 @@ class PpoTop(Show):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The key table as commands."""
-        for key in KEYS:
+        for key in KEY_BINDINGS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
-                yield SystemCommand(key.text, f"key {key.shown}", command)
+                yield SystemCommand(key.description, f"key {key.label}", command)
 
     def _command(self, action: str) -> None:
-        self.do(action)
+        self.perform_action(action)
         self.draw()
 
     # --- the mouse -------------------------------------------------------------------------------
@@ -108,18 +108,18 @@ class PpoTop(Show):
         """What was clicked on, the smallest region first."""
         found = [
             hit
-            for hit in self.hits
-            if isinstance(self.screen, Front)
+            for hit in self.click_regions
+            if isinstance(self.screen, MainScreen)
             and hit.x <= event.x < hit.x + hit.width
             and hit.y <= event.y < hit.y + hit.height
         ]
         if not found:
             return
         hit = min(found, key=lambda each: each.width * each.height)
-        if hit.what == "key":
-            self.do(hit.arg)
+        if hit.kind == "key":
+            self.perform_action(hit.target)
         else:
-            self.actions.click(hit.what, hit.arg, (event.x - hit.x) / max(hit.width, 1))
+            self.actions.click(hit.kind, hit.target, (event.x - hit.x) / max(hit.width, 1))
         self.draw()
 
     def on_mouse_scroll_down(self, _event: events.MouseScrollDown) -> None:
@@ -131,6 +131,6 @@ class PpoTop(Show):
         self._scroll(self.actions.do_up)
 
     def _scroll(self, move: Callable[[], None]) -> None:
-        if isinstance(self.screen, Front):  # not behind the command palette
+        if isinstance(self.screen, MainScreen):  # not behind the command palette
             move()
-            self._soon(0.02)
+            self._draw_after(0.02)

@@ -11,106 +11,108 @@ from textual.app import App
 from textual.screen import Screen
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import Slice
+from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
-from ppo_top.runs.session import MOST_WAITING
-from ppo_top.support import internal_errors as mishap
+from ppo_top.runs.session import MAX_UNJUDGED_POINTS
+from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
-from ppo_top.tui.app.input_priority import Ear, listen
+from ppo_top.tui.app.input_priority import InputPriority, listen_for_input
 from ppo_top.tui.app.notifications import Notifier
-from ppo_top.tui.app.reader_thread import Pump
-from ppo_top.tui.app.screen import Arrived, Front
-from ppo_top.tui.app.signals import attend
-from ppo_top.tui.draw.error_box import picture_of
-from ppo_top.tui.draw.overlays import picture
-from ppo_top.tui.graphics.theme import THEMES, choose
+from ppo_top.tui.app.reader_thread import ReaderThread
+from ppo_top.tui.app.screen import MainScreen, PollArrived
+from ppo_top.tui.app.signals import install_signal_handlers
+from ppo_top.tui.draw.error_box import draw_error_screen
+from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.autoplay import Playback
-from ppo_top.tui.state.snapshot import Block, Hit, Loading
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.state.snapshot import ClickRegion, LoadingProgress, ScreenBlock
+from ppo_top.tui.state.ui_state import UiState
 
-JUDGE_S = 0.006
+JUDGE_SLICE_S = 0.006
 """The longest stretch of judging between two chances for a key."""
 
-GIVE_WAY_S = 0.02
+KEY_RETRY_S = 0.02
 """How much later it is tried again to do what gave way to a key."""
 
-SHARE = 8
+DRAW_PAUSE_FACTOR = 8
 """Drawing what comes in takes at most one part in so many of the time."""
 
-DRAW_S = 0.1
+MIN_DRAW_INTERVAL_S = 0.1
 """Pictures of new data follow each other no faster; keys are answered at once."""
 
-LOOK_AGAIN_S = 5.0
+STATE_CHECK_INTERVAL_S = 5.0
 """How often states are looked at when nothing comes: a stall is a silence."""
 
 TOAST_S = 6.0
 
-TIDY_S = 0.2
+EVICT_INTERVAL_S = 0.2
 """How often it is seen, while much is judged, what can be let go."""
 
-YOUNG_S = 3.0
+AUTO_CHOOSE_S = 3.0
 """So long after the start the newest live run is chosen; later the choice is the user's."""
 
 
-class Show(App[int]):
+class BaseApp(App[int]):
     """Takes in what is read, judges it in slices and draws what changed."""
 
-    CSS = "Front { overflow: hidden; }"
+    CSS = "MainScreen { overflow: hidden; }"
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(
         self,
-        desk: Desk,
+        desk: UiState,
         follower: Follower | None,
         notifier: Callable[[Callable[[str], None]], Notifier] = Notifier,
         theme: str | None = None,
     ) -> None:
         super().__init__()
-        self.desk = desk
-        self.palette_name = choose(theme).name
+        self.ui_state = desk
+        self.palette_name = choose_theme(theme).name
         self.canvas = Canvas(THEMES[self.palette_name], self.draw)
         self.notifier = notifier(self._write)
         once = desk.replay is not None
-        self.pump = Pump(follower, self._arrived, once) if follower is not None else None
-        self.hits: list[Hit] = []
-        self.ear = Ear()
+        self.reader = (
+            ReaderThread(follower, self._post_poll_result, once) if follower is not None else None
+        )
+        self.click_regions: list[ClickRegion] = []
+        self.input_priority = InputPriority()
         self._timer: asyncio.TimerHandle | None = None
-        self._judging = False
-        self._at_hand: list[str] = []
-        self._tidied = 0.0
-        self._owed = 0  # slices that were taken in without telling the reader yet
-        self._loaded = False
+        self._judge_scheduled = False
+        self._needed_run_ids: list[str] = []
+        self._evicted_at = 0.0
+        self._unanswered_polls = 0  # slices that were taken in without telling the reader yet
+        self._read_to_end = False
         self.playback = Playback(self)
-        self._toasted = 0.0
-        self._began = time.monotonic()
-        self._pause = DRAW_S
-        self._drawn = ""
-        self._states: list[object] = []
+        self._toast_time = 0.0
+        self._start_time = time.monotonic()
+        self._draw_interval = MIN_DRAW_INTERVAL_S
+        self._drawn_run_id = ""
+        self._shown_states: list[object] = []
 
     # --- life ------------------------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
         """The front."""
-        return Front(self.canvas)
+        return MainScreen(self.canvas)
 
     def on_mount(self) -> None:
         """Begin to read, and to look at the states now and then."""
-        if self.pump is not None:
-            self.pump.start()
-        self.canvas.held = True
-        self.call_after_refresh(self.canvas.release)
-        self.set_interval(LOOK_AGAIN_S, self._look_again)
-        attend(self, self.canvas.refresh)
-        listen(self._driver, self.heard)
+        if self.reader is not None:
+            self.reader.start()
+        self.canvas.output_paused = True
+        self.call_after_refresh(self.canvas.resume_output)
+        self.set_interval(STATE_CHECK_INTERVAL_S, self._check_states)
+        install_signal_handlers(self, self.canvas.refresh)
+        listen_for_input(self._driver, self.prioritise_input)
         self.canvas.focus()
 
     def on_unmount(self) -> None:
         """Stop reading and give the title back."""
-        self.notifier.restore()
-        if self.pump is not None:
-            self.pump.stop()
+        self.notifier.restore_title()
+        if self.reader is not None:
+            self.reader.stop()
 
-    def after(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+    def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Call back after some seconds, when the messages before it have had their turn.
 
         Textual's own timer for one call (8.2) never calls where its thread is held up at the start
@@ -118,11 +120,11 @@ class Show(App[int]):
         """
         return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
 
-    def heard(self) -> None:
+    def prioritise_input(self) -> None:
         """A key was pressed: reading and judging leave the interpreter to it for a moment."""
-        self.ear.hear()
-        if self.pump is not None:
-            self.pump.rest()
+        self.input_priority.record_input()
+        if self.reader is not None:
+            self.reader.pause_briefly()
 
     def _write(self, data: str) -> None:
         driver = self._driver
@@ -131,129 +133,131 @@ class Show(App[int]):
 
     # --- data ------------------------------------------------------------------------------------
 
-    def _arrived(self, piece: Slice) -> None:
+    def _post_poll_result(self, piece: PollResult) -> None:
         """Called by the reading thread: hand over, nothing else."""
-        self.post_message(Arrived(piece))
+        self.post_message(PollArrived(piece))
 
-    def on_arrived(self, message: Arrived) -> None:
+    def on_poll_arrived(self, message: PollArrived) -> None:
         """Take a slice in and begin to judge it."""
-        desk, piece = self.desk, message.piece
-        desk.session.apply(piece.gains)
-        desk.session.forget(piece.gone)
+        desk, piece = self.ui_state, message.result
+        desk.session.apply(piece.updates)
+        desk.session.remove_sources(piece.removed)
         left = piece.total_bytes - piece.read_bytes
         show = piece.more and (desk.loading is not None or left > 2_000_000)
-        desk.loading = self._progress(piece) if show else None
-        desk.session.reading = piece.more
-        if self.pump is not None:
-            self._owed += 1
-            if self.pump.error is not None:
-                desk.toast = f"reading stopped: {self.pump.error!r}"
+        desk.loading = self._loading_progress(piece) if show else None
+        desk.session.reader_has_more = piece.more
+        if self.reader is not None:
+            self._unanswered_polls += 1
+            if self.reader.error is not None:
+                desk.toast = f"reading stopped: {self.reader.error!r}"
         if not piece.more:
-            self._loaded = True
+            self._read_to_end = True
             if desk.replay is not None:
-                desk.session.settle()
-        self._judge_on()
+                desk.session.assign_pending_logs()
+        self._judge_or_yield()
 
-    def _progress(self, piece: Slice) -> Loading:
-        runs = self.desk.session.runs.values()
-        judged = sum(run.judged and not run.reading for run in runs)
-        return Loading(piece.read_bytes, piece.total_bytes, judged, len(runs))
+    def _loading_progress(self, piece: PollResult) -> LoadingProgress:
+        runs = self.ui_state.session.runs.values()
+        judged = sum(run.judged and not run.has_more_to_read for run in runs)
+        return LoadingProgress(piece.read_bytes, piece.total_bytes, judged, len(runs))
 
     def _judge(self) -> None:
         """Judge a stretch; go on after keys had their turn."""
-        desk = self.desk
-        done = desk.session.judge(JUDGE_S, first=desk.chosen or None)
-        young = not desk.chosen or time.monotonic() - self._began < YOUNG_S
-        if time.monotonic() - self._tidied > TIDY_S or done:
-            self._tidy()
-        known = desk.replay is None or (self._loaded and self.notifier_ready)
-        settled = desk.picked or (known and not young)
-        if not settled or desk.chosen not in desk.session.runs:
-            desk.settle_choice()
-        if done and self._loaded:
-            self._settled()
-        self._soon(self._pause if desk.chosen == self._drawn else 0.0)
+        desk = self.ui_state
+        done = desk.session.judge(JUDGE_SLICE_S, first=desk.chosen_run_id or None)
+        young = not desk.chosen_run_id or time.monotonic() - self._start_time < AUTO_CHOOSE_S
+        if time.monotonic() - self._evicted_at > EVICT_INTERVAL_S or done:
+            self._evict_and_recall()
+        known = desk.replay is None or (self._read_to_end and self.notifier_ready)
+        settled = desk.chosen_by_user or (known and not young)
+        if not settled or desk.chosen_run_id not in desk.session.runs:
+            desk.choose_default_run()
+        if done and self._read_to_end:
+            self._all_judged()
+        self._draw_after(self._draw_interval if desk.chosen_run_id == self._drawn_run_id else 0.0)
         if not done:
             self._judge_in(0.001)
 
     def _judge_in(self, delay: float) -> None:
-        if not self._judging:
-            self._judging = True
-            self.after(delay, self._judge_next)
+        if not self._judge_scheduled:
+            self._judge_scheduled = True
+            self.call_after_delay(delay, self._judge_next)
 
     def _judge_next(self) -> None:
-        self._judging = False
-        self._judge_on()
+        self._judge_scheduled = False
+        self._judge_or_yield()
 
-    def _tidy(self) -> None:
+    def _evict_and_recall(self) -> None:
         """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
-        session, looked = self.desk.session, self.desk.at_hand
-        self._at_hand, self._tidied = looked, time.monotonic()
-        session.slim(looked)
-        if self.pump is None:
+        session, looked = self.ui_state.session, self.ui_state.needed_run_ids
+        self._needed_run_ids, self._evicted_at = looked, time.monotonic()
+        session.free_memory(looked)
+        if self.reader is None:
             return
-        keys = session.wanted(looked)
+        keys = session.sources_to_reread(looked)
         if keys:
-            self.pump.again(keys)
-        while self._owed and session.waiting_points < MOST_WAITING:
-            self._owed -= 1
-            self.pump.taken()
+            self.reader.reread(keys)
+        while self._unanswered_polls and session.unjudged_points < MAX_UNJUDGED_POINTS:
+            self._unanswered_polls -= 1
+            self.reader.poll_handled()
 
-    def _judge_on(self) -> None:
+    def _judge_or_yield(self) -> None:
         """Judge, unless a key is to be answered first."""
-        if self.ear.gives_way():
-            self._judge_in(GIVE_WAY_S)
+        if self.input_priority.must_yield():
+            self._judge_in(KEY_RETRY_S)
         else:
             self._judge()
 
-    def _settled(self) -> None:
+    def _all_judged(self) -> None:
         """Everything is read and judged: say what turned red, begin a replay."""
-        desk = self.desk
+        desk = self.ui_state
         first = not self.notifier_ready
         for run in desk.session.runs.values():
             word = desk.verdict_of(run)
             standing = Severity[word.upper()] if word.upper() in Severity.__members__ else None
-            told = self.notifier.changed(run, standing, aloud=not first and desk.replay is None)
+            told = self.notifier.update_severity(
+                run, standing, notify=not first and desk.replay is None
+            )
             if told:
-                self.toast(told)
+                self.show_toast(told)
         self.notifier_ready = True
-        self.notifier.title(desk.summary())
+        self.notifier.set_title(desk.title_text())
 
     notifier_ready = False
 
-    def _look_again(self) -> None:
+    def _check_states(self) -> None:
         """States depend on the clock; toasts pass."""
-        if self.desk.toast and time.monotonic() - self._toasted > TOAST_S:
-            self.desk.toast = ""
+        if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
+            self.ui_state.toast = ""
             self.draw()
-        view = self.desk.view()
+        view = self.ui_state.view()
         now: list[object] = [
             (view.state, view.state_text) if view is not None else None,
-            *((known.id, known.state, known.verdict) for known in self.desk.known()),
+            *((known.id, known.state, known.verdict) for known in self.ui_state.listed_runs()),
         ]
-        if now != self._states:
-            self._states = now
+        if now != self._shown_states:
+            self._shown_states = now
             self.draw()
 
     # --- drawing ---------------------------------------------------------------------------------
 
-    def _soon(self, delay: float) -> None:
+    def _draw_after(self, delay: float) -> None:
         """Draw after a delay, once for all that happens until then."""
         if self._timer is None:
-            self._timer = self.after(delay, self._draw_news)
+            self._timer = self.call_after_delay(delay, self._draw_or_yield)
 
-    def _draw_news(self) -> None:
+    def _draw_or_yield(self) -> None:
         """Draw what came in, unless a key is to be answered first."""
         self._timer = None
-        if self.ear.hears:
-            self._soon(GIVE_WAY_S)
+        if self.input_priority.is_input_recent:
+            self._draw_after(KEY_RETRY_S)
         else:
             self.draw()
 
-    def draw(self, hurry: bool = False) -> None:
+    def draw(self, allow_stale: bool = False) -> None:
         """Draw what is there now; only what changed is repainted.
 
-        In a `hurry`, while a log is being read, that is what was there a moment ago.
+        In a `allow_stale`, while a log is being read, that is what was there a moment ago.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -261,39 +265,43 @@ class Show(App[int]):
         size = self.canvas.size
         if not size.width or not size.height:
             return
-        if self._loaded and self.notifier_ready:
+        if self._read_to_end and self.notifier_ready:
             self._begin_replay()
         begin = time.thread_time()
-        self.desk.hurry = hurry
-        block = self._picture(size.width, size.height)
-        self.desk.hurry = False
-        self.hits = block.hits
-        self.canvas.show(block.lines)
-        self._pause = min(1.0, max(DRAW_S, SHARE * (time.thread_time() - begin)))
-        if self.desk.at_hand != self._at_hand:
-            self._tidy()
-        if self.desk.chosen != self._drawn:
-            self._drawn = self.desk.chosen
-            if self.pump is not None and self.desk.run is not None:
-                self.pump.focus(self.desk.run.sources)  # what is looked at is read first
+        self.ui_state.allow_stale = allow_stale
+        block = self._draw_screen(size.width, size.height)
+        self.ui_state.allow_stale = False
+        self.click_regions = block.click_regions
+        self.canvas.show_lines(block.lines)
+        self._draw_interval = min(
+            1.0, max(MIN_DRAW_INTERVAL_S, DRAW_PAUSE_FACTOR * (time.thread_time() - begin))
+        )
+        if self.ui_state.needed_run_ids != self._needed_run_ids:
+            self._evict_and_recall()
+        if self.ui_state.chosen_run_id != self._drawn_run_id:
+            self._drawn_run_id = self.ui_state.chosen_run_id
+            if self.reader is not None and self.ui_state.run is not None:
+                self.reader.focus(self.ui_state.run.sources)  # what is looked at is read first
 
-    def _picture(self, cells: int, rows: int) -> Block:
-        if self.pump is not None:
-            self.desk.watching = self.pump.follower.watching
+    def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
+        if self.reader is not None:
+            self.ui_state.watching = self.reader.follower.watch_status
         try:
-            return picture(self.desk, cells, rows)
+            return draw_screen(self.ui_state, cells, rows)
         except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
-            words = mishap.note(f"drawing {self.desk.layer or 'the main screen'}", error)
-            return picture_of(words, cells, rows)
+            words = internal_errors.report_internal_error(
+                f"drawing {self.ui_state.overlay or 'the main screen'}", error
+            )
+            return draw_error_screen(words, cells, rows)
 
     def _begin_replay(self) -> None:
         """Set the cursor of a run that is chosen for the first time to where its replay begins."""
-        desk = self.desk
-        if desk.replay is not None and desk.run is not None and not desk.player.replay:
-            desk.begin_replay()
-            self.playback.go()
+        desk = self.ui_state
+        if desk.replay is not None and desk.run is not None and not desk.cursor.replay:
+            desk.start_replay()
+            self.playback.start()
 
-    def toast(self, text: str) -> None:
+    def show_toast(self, text: str) -> None:
         """Show a word in the footer for a while."""
-        self.desk.toast = text
-        self._toasted = time.monotonic()
+        self.ui_state.toast = text
+        self._toast_time = time.monotonic()

@@ -21,20 +21,20 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ppo_top.text.format import clean
-from ppo_top.tui.app.ansi import Pen
-from ppo_top.tui.graphics.styled_text import Line
+from ppo_top.tui.app.ansi import AnsiWriter
+from ppo_top.tui.graphics.styled_text import StyledLine
 from ppo_top.tui.graphics.theme import THEMES, Theme
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Cells = list[tuple[str, str]]
+StyledCells = list[tuple[str, str]]
 """A line cell by cell: character and style; the second cell of a wide character is empty."""
 
-JUMP = 6
+JUMP_BYTES = 6
 """Bytes of a jump along the line: unchanged cells that cost no more are repeated instead."""
 
-RESTYLE = 10
+RESTYLE_BYTES = 10
 """Bytes of a change of colour."""
 
 
@@ -43,32 +43,32 @@ class CellUpdate(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The escape sequences: a jump and the cells of each span, nothing before or after it."""
-        pen = Pen(console._color_system)
+        pen = AnsiWriter(console._color_system)
         for y, first, last in self.spans:
             for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 if strip is None or start >= last or end <= first:
                     continue
                 begin, stop = max(start, first), min(end, last)
-                pen.to(begin, y)
+                pen.move_to(begin, y)
                 for text, style, _ in strip.crop(begin - start, stop - start):
                     pen.write(text, style)
-        return pen.end()
+        return pen.getvalue()
 
 
 class CellCompositor(Compositor):
     """Textual's compositor with updates cropped on both sides.
 
-    As long as there is nothing to show (`ready`) nothing is written: the first page, which was
+    As long as there is nothing to show (`is_ready`) nothing is written: the first page, which was
     there before Textual, stays until its own comes.
     """
 
     def __init__(self, ready: Callable[[], bool] = lambda: True) -> None:
         super().__init__()
-        self.ready = ready
+        self.is_ready = ready
 
     def render_update(self, *arguments: Any, **options: Any) -> Any:
         """What is to be written, or None."""
-        return super().render_update(*arguments, **options) if self.ready() else None
+        return super().render_update(*arguments, **options) if self.is_ready() else None
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """What changed since the last time, or None."""
@@ -86,9 +86,9 @@ def use_cell_compositor(screen: Any, ready: Callable[[], bool] = lambda: True) -
     return True
 
 
-def in_cells(row: Line, width: int) -> Cells:
+def to_cells(row: StyledLine, width: int) -> StyledCells:
     """A line cell by cell, padded with blanks."""
-    cells: Cells = []
+    cells: StyledCells = []
     for text, style in row:
         if cell_len(text) == len(text):  # no wide character
             cells += [(character, style) for character in text]
@@ -101,7 +101,7 @@ def in_cells(row: Line, width: int) -> Cells:
     return cells
 
 
-def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
+def changed_ranges(old: StyledCells, new: StyledCells) -> Iterator[tuple[int, int]]:
     """Stretches (first, past the last) of cells that differ, joined where they are near."""
     if len(old) != len(new):
         yield 0, len(new)
@@ -110,7 +110,7 @@ def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
     for at, (before, after) in enumerate(zip(old, new, strict=True)):
         if before == after:
             continue
-        if start >= 0 and _dearer_than_a_jump(new[stop - 1 : at + 1]):
+        if start >= 0 and _costs_more_than_jump(new[stop - 1 : at + 1]):
             yield start, stop
             start = -1
         if start < 0:
@@ -121,17 +121,17 @@ def changes(old: Cells, new: Cells) -> Iterator[tuple[int, int]]:
         yield start, stop + 1 if wide else stop
 
 
-def _dearer_than_a_jump(between: Cells) -> bool:
+def _costs_more_than_jump(between: StyledCells) -> bool:
     """Whether the cells between two changed ones (the first and last here) cost more bytes."""
     size = 0
     for before, cell in pairwise(between):
-        size += len(cell[0].encode()) + RESTYLE * (cell[1] != before[1])
+        size += len(cell[0].encode()) + RESTYLE_BYTES * (cell[1] != before[1])
     last, first = between[-1], between[0]
-    return size - len(last[0].encode()) > JUMP + RESTYLE * (first[1] != last[1])
+    return size - len(last[0].encode()) > JUMP_BYTES + RESTYLE_BYTES * (first[1] != last[1])
 
 
 class Canvas(Widget):
-    """Shows a page: `show` takes the new lines and repaints what is not as it was."""
+    """Shows a page: `show_lines` takes the new lines and repaints what is not as it was."""
 
     DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
     can_focus = True
@@ -141,42 +141,42 @@ class Canvas(Widget):
         self, theme: Theme = THEMES["dark"], sized: Callable[[], object] = lambda: None
     ) -> None:
         super().__init__()
-        self._sized = sized
-        self.held = False
+        self._on_sized = sized
+        self.output_paused = False
         """Nothing is written while Textual still arranges its screen: once is enough."""
         self.palette = theme
-        self._rows: list[Line] = []
-        self._cells: list[Cells] = []
+        self._rows: list[StyledLine] = []
+        self._cells: list[StyledCells] = []
         self._strips: list[Strip | None] = []
         self._styles: dict[str, Style] = {}
 
     def on_resize(self) -> None:
         """Have it drawn for the new size."""
-        self._sized()
+        self._on_sized()
 
     @property
     def is_ready(self) -> bool:
         """Whether there is something to write."""
-        return bool(self._rows) and not self.held
+        return bool(self._rows) and not self.output_paused
 
-    def release(self) -> None:
+    def resume_output(self) -> None:
         """From now on what is shown is written."""
-        self.held = False
+        self.output_paused = False
         self.refresh()
 
-    def recolour(self, theme: Theme) -> None:
+    def use_theme(self, theme: Theme) -> None:
         """Use another theme from now on."""
         self.palette = theme
         self._styles.clear()
         self._strips = [None] * len(self._rows)
         self.refresh()
 
-    def show(self, rows: Sequence[Line]) -> int:
+    def show_lines(self, rows: Sequence[StyledLine]) -> int:
         """Show these lines; gives how many cells had to be repainted."""
         width = self.size.width
         if len(rows) != len(self._rows):
             self._rows = list(rows)
-            self._cells = [in_cells(row, width) for row in rows]
+            self._cells = [to_cells(row, width) for row in rows]
             self._strips = [None] * len(rows)
             self.refresh()
             return width * len(rows)
@@ -184,9 +184,10 @@ class Canvas(Widget):
         for y, row in enumerate(rows):
             if row == self._rows[y] and len(self._cells[y]) == width:
                 continue
-            new = in_cells(row, width)
+            new = to_cells(row, width)
             regions.extend(
-                Region(first, y, last - first, 1) for first, last in changes(self._cells[y], new)
+                Region(first, y, last - first, 1)
+                for first, last in changed_ranges(self._cells[y], new)
             )
             self._rows[y], self._cells[y], self._strips[y] = row, new, None
         if regions:

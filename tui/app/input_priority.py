@@ -8,40 +8,40 @@ from typing import Any
 
 from textual.events import Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 
-REST_S = 0.12
+RECENT_INPUT_S = 0.12
 """So long after a key what is not asked for by a key waits: the next key is likely to come soon."""
 
-LEAST_S = 0.1
+MAX_WORK_DELAY_S = 0.1
 """However fast keys come, what waits for them gets a turn this often."""
 
-HEARD = (Key, Paste, MouseDown, MouseScrollDown, MouseScrollUp)
+INPUT_EVENTS = (Key, Paste, MouseDown, MouseScrollDown, MouseScrollUp)
 
 
-class Ear:
+class InputPriority:
     """Told by the thread that reads the terminal, asked by what takes long."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._heard = self._worked = float("-inf")
+        self._last_input = self._last_work = float("-inf")
 
-    def hear(self) -> None:
+    def record_input(self) -> None:
         """A key was pressed: it waits in line behind what is done now."""
-        self._heard = self._clock()
+        self._last_input = self._clock()
 
     @property
-    def hears(self) -> bool:
+    def is_input_recent(self) -> bool:
         """Whether a key was pressed just now."""
-        return self._clock() - self._heard < REST_S
+        return self._clock() - self._last_input < RECENT_INPUT_S
 
-    def gives_way(self) -> bool:
+    def must_yield(self) -> bool:
         """Whether work is to wait; where it is not, its turn begins."""
-        if self.hears and self._clock() - self._worked < LEAST_S:
+        if self.is_input_recent and self._clock() - self._last_work < MAX_WORK_DELAY_S:
             return True
-        self._worked = self._clock()
+        self._last_work = self._clock()
         return False
 
 
-def listen(driver: Any, heard: Callable[[], None]) -> bool:
+def listen_for_input(driver: Any, heard: Callable[[], None]) -> bool:
     """Call `heard` for what a user does, before it goes the long way through the queues.
 
     False where this Textual's driver has no such door: then keys are heard when their turn comes.
@@ -51,7 +51,7 @@ def listen(driver: Any, heard: Callable[[], None]) -> bool:
         return False
 
     def passed(message: Any) -> None:
-        if isinstance(message, HEARD):
+        if isinstance(message, INPUT_EVENTS):
             heard()
         send(message)
 

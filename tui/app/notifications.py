@@ -11,7 +11,7 @@ from ppo_top.model import Severity
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean
 
-LONGEST = 120
+MAX_NOTIFICATION_CHARS = 120
 
 
 @dataclass(slots=True)
@@ -24,36 +24,36 @@ class Notifier:
     tmux: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     _title: str = ""
-    _told: dict[str, Severity] = field(default_factory=dict)
+    _last_severity: dict[str, Severity] = field(default_factory=dict)
 
-    def title(self, text: str) -> None:
+    def set_title(self, text: str) -> None:
         """Set the terminal's title, where it changed."""
-        text = clean(text)[:LONGEST]
+        text = clean(text)[:MAX_NOTIFICATION_CHARS]
         if text != self._title and self.environment.get("TERM") not in ("dumb", "linux"):
             if not self._title:
                 self.write("\x1b[22;2t")  # keep the old title
             self._title = text
             self.write(f"\x1b]2;{text}\x1b\\")
 
-    def restore(self) -> None:
+    def restore_title(self) -> None:
         """Give the terminal its old title back."""
         if self._title:
             self.write("\x1b[23;2t")
             self._title = ""
 
-    def changed(self, run: Run, standing: Severity | None, aloud: bool) -> str:
+    def update_severity(self, run: Run, severity: Severity | None, notify: bool) -> str:
         """Note how bad a run is now; tells it (and gives the words) when it has just turned red."""
-        before = self._told.get(run.id)
-        now = standing or Severity.INFO
-        self._told[run.id] = now
-        if now < Severity.CRIT or before is Severity.CRIT or not aloud:
+        before = self._last_severity.get(run.id)
+        now = severity or Severity.INFO
+        self._last_severity[run.id] = now
+        if now < Severity.CRIT or before is Severity.CRIT or not notify:
             return ""
         worst = max(run.findings, key=lambda each: each.severity, default=None)
-        words = clean(f"{run.name}: {worst.title if worst else 'red'}")[:LONGEST]
-        self._tell(words)
+        words = clean(f"{run.name}: {worst.title if worst else 'red'}")[:MAX_NOTIFICATION_CHARS]
+        self._notify(words)
         return words
 
-    def _tell(self, words: str) -> None:
+    def _notify(self, words: str) -> None:
         if self.bell:
             self.write("\x07")
         if self.desktop:

@@ -12,66 +12,66 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import Slice
+from ppo_top.files.update import PollResult
 
-LIMIT, BUDGET_S = 50_000, 0.04
+POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
 """Points and seconds of one slice: the interface takes it in well below a tenth of a second."""
 
-REST_S = 0.08
+PAUSE_AFTER_KEY_S = 0.08
 """How long reading pauses after a key."""
 
-WAIT_S = 30.0
+MAX_WAIT_S = 30.0
 """The longest wait for an event; the follower's own sweep ends it sooner."""
 
 
-class Pump:
+class ReaderThread:
     """Reads in its own thread; `take` is called there with each slice that brought something.
 
     With `finish` it rests once everything is read, with what unfinished ends still give: a replay.
     """
 
     def __init__(
-        self, follower: Follower, take: Callable[[Slice], None], finish: bool = False
+        self, follower: Follower, on_poll: Callable[[PollResult], None], finish_at_end: bool = False
     ) -> None:
         self.follower = follower
-        self._finish = finish
-        self._take = take
+        self._finish_at_end = finish_at_end
+        self._on_poll = on_poll
         self._stop = threading.Event()
-        self._taken = threading.Semaphore(2)
-        self._focus: frozenset[str] | None = None
-        self._again: deque[frozenset[str]] = deque()
-        self._called = threading.Event()
+        self._free_slots = threading.Semaphore(2)
+        self._focus_keys: frozenset[str] | None = None
+        self._reread_requests: deque[frozenset[str]] = deque()
+        self._reread_wanted = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ppo-top-reader", daemon=True)
-        self._rest_until = 0.0
+        self._paused_until = 0.0
         self.error: BaseException | None = None
 
     def start(self) -> None:
         """Begin to read."""
         self._thread.start()
 
-    def taken(self) -> None:
+    def poll_handled(self) -> None:
         """The interface has taken a slice in: the next one may come."""
-        self._taken.release()
+        self._free_slots.release()
 
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources first from now on."""
-        self._focus = frozenset(keys)
+        self._focus_keys = frozenset(keys)
 
-    def again(self, keys: Iterable[str]) -> None:
+    def reread(self, keys: Iterable[str]) -> None:
         """Read these sources once more from their beginning."""
-        self._again.append(frozenset(keys))
-        self._called.set()
+        self._reread_requests.append(frozenset(keys))
+        self._reread_wanted.set()
         self.follower.wake()
 
-    def rest(self) -> None:
+    def pause_briefly(self) -> None:
         """A key is to be answered: leave the interpreter to the interface for a moment."""
-        self._rest_until = time.monotonic() + REST_S
+        self._paused_until = time.monotonic() + PAUSE_AFTER_KEY_S
 
     def stop(self, timeout: float = 2.0) -> None:
         """Read no more; waits until the thread is done and closes the follower."""
         self._stop.set()
-        self._called.set()
-        self._taken.release()
+        self._reread_wanted.set()
+        self._free_slots.release()
         self.follower.wake()
         if self._thread.is_alive():
             self._thread.join(timeout)
@@ -80,33 +80,33 @@ class Pump:
 
     def _run(self) -> None:
         try:
-            self._read()
+            self._read_loop()
         except Exception as error:  # noqa: BLE001 (told on the screen: it must not end the program)
             self.error = error
-            self._take(Slice([], [], False, 0, 0))
+            self._on_poll(PollResult([], [], False, 0, 0))
 
-    def _read(self) -> None:
+    def _read_loop(self) -> None:
         before = (-1, -1, True)
         while not self._stop.is_set():
-            if self._focus is not None:
-                self.follower.focus(self._focus)
-                self._focus = None
-            while self._again:
-                self.follower.again(self._again.popleft())
-            pause = self._rest_until - time.monotonic()
+            if self._focus_keys is not None:
+                self.follower.focus(self._focus_keys)
+                self._focus_keys = None
+            while self._reread_requests:
+                self.follower.reread(self._reread_requests.popleft())
+            pause = self._paused_until - time.monotonic()
             if pause > 0:
                 self._stop.wait(pause)
-            piece = self.follower.poll(LIMIT, BUDGET_S)
+            piece = self.follower.poll(POLL_MAX_POINTS, POLL_BUDGET_S)
             state = (piece.read_bytes, piece.total_bytes, piece.more)
-            if piece.gains or piece.gone or state != before:
-                self._taken.acquire()
+            if piece.updates or piece.removed or state != before:
+                self._free_slots.acquire()
                 if self._stop.is_set():
                     return
-                self._take(piece)
+                self._on_poll(piece)
             before = state
-            if not piece.more and self._finish:
-                self._take(self.follower.finish())
-                self._called.wait()  # until points are wanted that were let go
-                self._called.clear()
+            if not piece.more and self._finish_at_end:
+                self._on_poll(self.follower.finish())
+                self._reread_wanted.wait()  # until points are wanted that were let go
+                self._reread_wanted.clear()
             elif not piece.more:
-                self.follower.wait(WAIT_S)
+                self.follower.wait(MAX_WAIT_S)

@@ -7,19 +7,19 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
-from ppo_top.files.update import Slice
+from ppo_top.files.update import PollResult
 from ppo_top.tui.app.canvas import Canvas, use_cell_compositor
 
 
-class Arrived(Message):
+class PollArrived(Message):
     """The reading thread has a slice."""
 
-    def __init__(self, piece: Slice) -> None:
+    def __init__(self, piece: PollResult) -> None:
         super().__init__()
-        self.piece = piece
+        self.result = piece
 
 
-class Pressed(Message):
+class KeyPressed(Message):
     """A key for the app itself (not for the command palette)."""
 
     def __init__(self, key: str, character: str | None) -> None:
@@ -27,13 +27,13 @@ class Pressed(Message):
         self.key, self.character = key, character
 
 
-class Front(Screen[None]):
+class MainScreen(Screen[None]):
     """A canvas over all of the screen."""
 
     def __init__(self, canvas: Canvas) -> None:
         super().__init__()
         self.canvas = canvas
-        self.by_cells = use_cell_compositor(self, lambda: canvas.is_ready)
+        self.uses_cell_compositor = use_cell_compositor(self, lambda: canvas.is_ready)
 
     def compose(self) -> ComposeResult:
         """The canvas."""
@@ -43,4 +43,4 @@ class Front(Screen[None]):
         """Every key goes to the app's table."""
         event.stop()
         event.prevent_default()
-        self.app.post_message(Pressed(event.key, event.character))
+        self.app.post_message(KeyPressed(event.key, event.character))

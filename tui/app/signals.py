@@ -13,11 +13,11 @@ from typing import Any
 
 from textual.app import App
 
-FAREWELL_S = 3.0
+EXIT_GRACE_S = 3.0
 """A terminal that is gone may take the last words never: then the end comes without them."""
 
 
-def attend(app: App[int], repaint: Callable[[], object]) -> None:
+def install_signal_handlers(app: App[int], repaint: Callable[[], object]) -> None:
     """Take the signals over; to be called once the app runs.
 
     `repaint` draws everything anew: after a pause the terminal shows what others left there.
@@ -25,19 +25,19 @@ def attend(app: App[int], repaint: Callable[[], object]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, _leave, app, 128 + number)
+            loop.add_signal_handler(number, _exit_with, app, 128 + number)
     app.app_resume_signal.subscribe(app, lambda _: repaint())
-    _attend_to_continue(app)
+    _handle_sigcont(app)
 
 
-def _leave(app: App[int], code: int) -> None:
-    end = threading.Timer(FAREWELL_S, os._exit, (code,))
+def _exit_with(app: App[int], code: int) -> None:
+    end = threading.Timer(EXIT_GRACE_S, os._exit, (code,))
     end.daemon = True
     end.start()
     app.exit(code)
 
 
-def _attend_to_continue(app: App[int]) -> None:
+def _handle_sigcont(app: App[int]) -> None:
     """Stopped from outside (SIGSTOP, as job systems do) nothing was put away; Textual, which sets
     the screen up at every SIGCONT, would then read the keys twice and never end.
     """

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ppo_top.paths import is_file
 from ppo_top.tui import Replay
-from ppo_top.tui.app.alternate_screen import entered
+from ppo_top.tui.app.alternate_screen import on_alternate_screen
 
 if TYPE_CHECKING:
     from ppo_top.files.follower import Follower
     from ppo_top.settings import Settings
     from ppo_top.tui.app.app import PpoTop
     from ppo_top.tui.app.notifications import Notifier
-    from ppo_top.tui.state.ui_state import Desk
+    from ppo_top.tui.state.ui_state import UiState
 
-SWITCH_S = 0.002
+SWITCH_INTERVAL_S = 0.002
 """How long the reading thread may hold the interpreter while a key waits."""
 
 
@@ -36,10 +36,10 @@ def run(
     bell: bool = True,
 ) -> int:
     """Show the screen until the user quits; gives the exit code of the process."""
-    pipe = _take_stdin() if stdin else None
+    pipe = _claim_stdin() if stdin else None
     _screen_to_terminal()
     place = " ".join(str(path) for path in paths) or "standard input"
-    with entered(_first_word(place)):
+    with on_alternate_screen(_splash_text(place)):
         app = _app(paths, pipe, place, settings, replay, ascii, theme, bell)
         code = app.run()
     return app.return_code or code or 0
@@ -59,19 +59,21 @@ def _app(
     gc.disable()  # nothing of what is loaded now is garbage
     from ppo_top.files.follower import Follower
     from ppo_top.runs.session import Session
-    from ppo_top.support.acknowledgements import Memory
-    from ppo_top.tui.graphics.symbols import ASCII, UNICODE
-    from ppo_top.tui.state.ui_state import HINT, WAITING, Desk
+    from ppo_top.support.acknowledgements import Acknowledgements
+    from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
+    from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
 
-    desk = Desk(
+    desk = UiState(
         session=Session(settings),
-        memory=Memory(paths),
-        place=place,
-        waiting=WAITING.format(place=place),
+        acknowledgements=Acknowledgements(paths),
+        watched_paths=place,
+        waiting_text=WAITING_TEXT.format(place=place),
         replay=replay,
-        glyphs=ASCII if ascii or settings.ascii or not _speaks_unicode() else UNICODE,
+        symbols=ASCII_SYMBOLS
+        if ascii or settings.ascii or not _supports_unicode()
+        else UNICODE_SYMBOLS,
     )
-    desk.toast = _greeting(settings, desk.memory.path, HINT)
+    desk.toast = _first_toast(settings, desk.acknowledgements.path, FIRST_START_HINT)
     follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
     if pipe is None and replay is None:
         _first_page(desk, follower, theme or settings.theme)
@@ -80,7 +82,7 @@ def _app(
 
     gc.freeze()
     gc.enable()
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
 
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
@@ -88,7 +90,7 @@ def _app(
     return PpoTop(desk, follower, notifier, theme or settings.theme)
 
 
-def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
+def _first_toast(settings: Settings, memory: Path | None, hint: str) -> str:
     """What the footer says at first: a problem of the settings, else a hint at the first start."""
     if settings.problems:
         return settings.problems[0]
@@ -103,20 +105,20 @@ def _greeting(settings: Settings, memory: Path | None, hint: str) -> str:
     return hint
 
 
-def _first_word(place: str) -> str:
+def _splash_text(place: str) -> str:
     """What goes on, while Textual is being loaded."""
     shown = "".join(letter for letter in place if letter.isprintable())[:60]
     words = f" ppo-top  {shown}\r\n\r\n  Looking for logs"
     return words.encode("ascii", "replace").decode()
 
 
-def _first_page(desk: Desk, follower: Follower, theme: str | None) -> None:
+def _first_page(desk: UiState, follower: Follower, theme: str | None) -> None:
     """What can be read in a moment, while Textual is still to be loaded."""
-    from ppo_top.tui.app.first_page import show
-    from ppo_top.tui.graphics.theme import choose
+    from ppo_top.tui.app.first_page import show_first_page
+    from ppo_top.tui.graphics.theme import choose_theme
 
     if sys.__stderr__ is not None and os.environ.get("TERM") != "dumb":
-        show(desk, follower, choose(theme), sys.__stderr__)
+        show_first_page(desk, follower, choose_theme(theme), sys.__stderr__)
 
 
 def _screen_to_terminal() -> None:
@@ -125,12 +127,12 @@ def _screen_to_terminal() -> None:
         sys.__stderr__ = open("/dev/tty", "w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
 
 
-def _speaks_unicode() -> bool:
+def _supports_unicode() -> bool:
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     return encoding == "utf8" and os.environ.get("TERM") not in ("dumb", "vt100")
 
 
-def _take_stdin() -> BinaryIO:
+def _claim_stdin() -> BinaryIO:
     """The pipe on standard input, which becomes the terminal: keys come from there."""
     pipe = os.fdopen(os.dup(0), "rb", buffering=0)
     terminal = os.open("/dev/tty", os.O_RDWR)

@@ -11,15 +11,15 @@ from typing import NamedTuple
 from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
-from ppo_top.text.format import clean, compact, count, duration, number, plural, value
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw, thin
-from ppo_top.tui.graphics.styled_text import Line, line, pack, shorten
-from ppo_top.tui.state.snapshot import Frame
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.text.format import clean, compact, count, duration, format_metric_value, number, plural
+from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw_chart, points_to_draw
+from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line, shorten
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.tui.state.ui_state import UiState
 
-COLOURS = "abcdefgh"
-MOST = len(COLOURS)
-MOST_BESIDE = 48
+GROUP_STYLES = "abcdefgh"
+MAX_GROUPS = len(GROUP_STYLES)
+MAX_COMPARED_RUNS = 48
 """So many runs are compared at a time: of each all points are needed."""
 
 
@@ -34,7 +34,7 @@ def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = Non
     return track.values[at] if at >= 0 else math.nan
 
 
-class Shown(NamedTuple):
+class ComparedRun(NamedTuple):
     """A run on the chart: its track, the places of its points, how many of them are seen."""
 
     run: Run
@@ -43,14 +43,14 @@ class Shown(NamedTuple):
     seen: int
 
 
-def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
+def comparable_groups(desk: UiState, name: str) -> dict[str, list[Run]]:
     """The runs of the chosen one's kind that log a value, by experiment: its own first.
 
     Beside that they stand as they are listed: those in trouble first, then the newest. The reward
     of a language model and that of a pole on a cart have nothing in common but their name.
     """
-    every = desk.known()
-    shown = {known.id for known in desk.roster.shown(every)} | {desk.chosen}
+    every = desk.listed_runs()
+    shown = {known.id for known in desk.run_list.filtered(every)} | {desk.chosen_run_id}
     logged = [
         known
         for known in every
@@ -60,25 +60,25 @@ def groups_of(desk: Desk, name: str) -> dict[str, list[Run]]:
         kind = desk.run.profile.family
         kinds = {known.id: desk.session.runs[known.id].profile.family for known in logged}
         logged = [known for known in logged if kinds[known.id] == kind]
-    logged.sort(key=lambda known: known.id != desk.chosen)
-    groups = desk.roster.groups(logged)
+    logged.sort(key=lambda known: known.id != desk.chosen_run_id)
+    groups = desk.run_list.group_by_experiment(logged)
     return {key: [desk.session.runs[each.id] for each in group] for key, group in groups.items()}
 
 
-def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]:
+def compare_lines(desk: UiState, frame: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the layer: what is compared, the chart, a line for each curve."""
     name, axis = frame.concept, desk.chart.axis
-    groups = list(groups_of(desk, name).items())
+    groups = list(comparable_groups(desk, name).items())
     if not groups:
         return [line((" no run logs this value", "dim"))]
-    most = min(MOST, max(1, rows // 3))
-    drawn, away = _at_hand(desk, groups[:most], name)
+    most = min(MAX_GROUPS, max(1, rows // 3))
+    drawn, away = _loaded_members(desk, groups[:most], name)
     about = concept(name)
     x_label = duration if axis == "time" else compact
-    chart = Chart(x_label=x_label, y_label=lambda y: value(y, about.fmt))
-    legend: list[Line] = []
-    for (group, members), style in zip(drawn, COLOURS, strict=False):
-        shown = [_shown(desk, run, name, axis) for run in members]
+    chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, about.fmt))
+    legend: list[StyledLine] = []
+    for (group, members), style in zip(drawn, GROUP_STYLES, strict=False):
+        shown = [_compared_run(desk, run, name, axis) for run in members]
         chart.curves += _curves(shown, style, 2 * cells)
         legend.append(_legend(frame, group, shown, name, style, cells))
     amount = sum(len(members) for _, members in groups)
@@ -91,20 +91,20 @@ def compare_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]
         parts.append(line((f"{away} being read", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
     siblings = drawn[0][1] if drawn else []
-    head = [pack(parts, cells), _against_siblings(desk, siblings, name, cells)]
+    head = [join_fitting(parts, cells), _compared_with_seeds(desk, siblings, name, cells)]
     room = rows - len(head) - len(legend)
-    return [*head, *draw(chart, cells, room, frame.glyphs.braille), *legend]
+    return [*head, *draw_chart(chart, cells, room, frame.symbols.braille), *legend]
 
 
-def _shown(desk: Desk, run: Run, name: str, axis: str) -> Shown:
+def _compared_run(desk: UiState, run: Run, name: str, axis: str) -> ComparedRun:
     """A run as it is seen now: in a replay up to the moment of the cursor."""
     track = run.timeline.tracks[name]
     row = desk.row_of(run)
-    seen = len(track) if row is None else track.until(row)
-    return Shown(run, track, places(run, track, axis), seen)
+    seen = len(track) if row is None else track.count_until(row)
+    return ComparedRun(run, track, x_values(run, track, axis), seen)
 
 
-def places(run: Run, track: Track, axis: str) -> Sequence[float]:
+def x_values(run: Run, track: Track, axis: str) -> Sequence[float]:
     """Where the points of a track are: steps, updates, or seconds since the run began."""
     start = run.timeline.times[0] if len(run.timeline) else math.nan
     if axis == "time" and start == start:
@@ -112,24 +112,24 @@ def places(run: Run, track: Track, axis: str) -> Sequence[float]:
     return track.steps if axis == "step" else [row + 1 for row in track.rows]
 
 
-def _at_hand(
-    desk: Desk, groups: list[tuple[str, list[Run]]], name: str
+def _loaded_members(
+    desk: UiState, groups: list[tuple[str, list[Run]]], name: str
 ) -> tuple[list[tuple[str, list[Run]]], int]:
     """The groups with the members whose points are here, and how many are still to be read.
 
     Old runs are kept without their points: which ones are needed is left on the desk.
     """
-    desk.beside = [run.id for _, members in groups for run in members][:MOST_BESIDE]
+    desk.compared_run_ids = [run.id for _, members in groups for run in members][:MAX_COMPARED_RUNS]
     whole = [
         (group, [run for run in members if run.is_whole and run.timeline.tracks.get(name)])
         for group, members in groups
     ]
     kept = [(group, members) for group, members in whole if members]
-    wanted = (desk.session.runs[each] for each in desk.beside)
+    wanted = (desk.session.runs[each] for each in desk.compared_run_ids)
     return kept, sum(not run.is_whole for run in wanted)
 
 
-def _curves(shown: list[Shown], style: str, points: int) -> list[Curve]:
+def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:
     """One run as it is; several as their mean and, fainter, the edges of their band."""
     begun = [each for each in shown if each.seen]
     if len(begun) < 2:
@@ -150,41 +150,42 @@ def _curves(shown: list[Shown], style: str, points: int) -> list[Curve]:
     return [low, high, middle]
 
 
-def _single(shown: Shown, style: str, points: int) -> Curve:
+def _single(shown: ComparedRun, style: str, points: int) -> Curve:
     """One run, through its own points."""
-    kept = thin(shown.track, shown.seen, points)
+    kept = points_to_draw(shown.track, shown.seen, points)
     finite = [at for at in kept if math.isfinite(shown.track.values[at])]
     return Curve([shown.xs[at] for at in finite], [shown.track.values[at] for at in finite], style)
 
 
 def _legend(
-    frame: Frame, group: str, shown: list[Shown], name: str, style: str, cells: int
-) -> Line:
+    frame: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
+) -> StyledLine:
     newest = [value_at(each.track, each.xs, math.inf, each.seen) for each in shown]
     newest = [each for each in newest if math.isfinite(each)]
     fmt = concept(name).fmt
     alone = len(shown) == 1
     label = shown[0].run.name if alone else f"{group} ({plural(len(shown), 'seed')})"
-    bar = "=" if frame.glyphs.ascii else "━━"
+    bar = "=" if frame.symbols.ascii_only else "━━"
     parts = [line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12)))]
     if not newest:
-        return pack([*parts, line(("no value yet", "dim"))], cells)
-    parts.append(line(("last ", "dim"), (value(mean(newest), fmt), "value")))
+        return join_fitting([*parts, line(("no value yet", "dim"))], cells)
+    parts.append(line(("last ", "dim"), (format_metric_value(mean(newest), fmt), "value")))
     if len(newest) > 1:
-        parts.append(line((f"{value(min(newest), fmt)} to {value(max(newest), fmt)}", "dim")))
+        low, high = (format_metric_value(each, fmt) for each in (min(newest), max(newest)))
+        parts.append(line((f"{low} to {high}", "dim")))
     step = count(max(each.track.steps[each.seen - 1] for each in shown if each.seen))
     parts.append(line((f"at step {step}", "dim")))
-    return pack(parts, cells)
+    return join_fitting(parts, cells)
 
 
-def _against_siblings(desk: Desk, siblings: list[Run], name: str, cells: int) -> Line:
+def _compared_with_seeds(desk: UiState, siblings: list[Run], name: str, cells: int) -> StyledLine:
     """The chosen run beside the other seeds of its group at the same step."""
     run = desk.run
     track = run.timeline.tracks.get(name) if run is not None else None
     others = [each for each in siblings if run is not None and each.id != run.id]
     if run is None or track is None or not others:
         return line((" alone in its group: no other seeds to compare with", "dim"))
-    step = run.timeline.steps[desk.player.place(run.timeline)]
+    step = run.timeline.steps[desk.cursor.current_row(run.timeline)]
     here = value_at(track, track.steps, step)
     tracks = [each.timeline.tracks[name] for each in others]
     there = [value_at(each, each.steps, step) for each in tracks]
@@ -192,11 +193,12 @@ def _against_siblings(desk: Desk, siblings: list[Run], name: str, cells: int) ->
     if not there or not math.isfinite(here):
         return line((" its siblings have no value at this step", "dim"))
     fmt = concept(name).fmt
-    text = f" {value(here, fmt)} at step {count(step)}; its {plural(len(there), 'sibling')} "
+    how_many = plural(len(there), "sibling")
+    text = f" {format_metric_value(here, fmt)} at step {count(step)}; its {how_many} "
     spread = stdev(there) if len(there) > 1 else 0.0
-    text += value(mean(there), fmt)
+    text += format_metric_value(mean(there), fmt)
     if spread > 0:
         away = (here - mean(there)) / spread
         side = "above" if away > 0 else "below"
-        text += f" ± {value(spread, fmt)}: {number(abs(away), 2)} sd {side} them"
+        text += f" ± {format_metric_value(spread, fmt)}: {number(abs(away), 2)} sd {side} them"
     return line((shorten(text, cells), "value"))

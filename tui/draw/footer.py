@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from ppo_top.text.format import clean
-from ppo_top.tui.graphics.styled_text import Line, crop, line, shorten, spread, width
-from ppo_top.tui.state.keys import KEYS
-from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
+from ppo_top.tui.state.keys import KEY_BINDINGS
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 
 
-def footer(frame: Frame, cells: int) -> Block:
+def draw_footer(frame: Snapshot, cells: int) -> ScreenBlock:
     """The footer in so many cells; its keys can be clicked."""
     if frame.prompt is not None:
-        return Block([_prompt(frame, cells)])
+        return ScreenBlock([_prompt(frame, cells)])
     if frame.toast:
-        return Block([line((" " + shorten(clean(frame.toast), cells - 1), "info"))])
-    block = Block([()])
-    row: Line = line(" ")
-    for key in KEYS:
-        if not key.footer:
+        return ScreenBlock([line((" " + shorten(clean(frame.toast), cells - 1), "info"))])
+    block = ScreenBlock([()])
+    row: StyledLine = line(" ")
+    for key in KEY_BINDINGS:
+        if not key.footer_label:
             continue
-        part = line((frame.glyphs.text(key.shown), "key"), (f" {key.footer}  ", "dim"))
+        part = line((frame.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim"))
         if width(row) + width(part) > cells:
             break
-        block.hits.append(Hit(width(row), 0, width(part) - 2, 1, "key", key.action))
+        block.click_regions.append(
+            ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action)
+        )
         row = (*row, *part)
     block.lines[0] = row
     return block
 
 
-def _prompt(frame: Frame, cells: int) -> Line:
+def _prompt(frame: Snapshot, cells: int) -> StyledLine:
     prompt = frame.prompt
     if prompt is None:
         return ()
     typed = clean(prompt.text)
-    bar = "_" if frame.glyphs.ascii else "▏"
+    bar = "_" if frame.symbols.ascii_only else "▏"
     left = line((f" {prompt.label}", "key"), (typed, "title"), (bar, "cursor"))
     if width(left) > cells:
         left = line((f" {prompt.label}", "key"), (typed[width(left) - cells :], "title"))
         left = crop((*left, (bar, "cursor")), cells)
     right = line((clean(prompt.hint), "dim"), " ")
-    return spread(left, right, cells) if width(left) + width(right) < cells else left
+    return justify(left, right, cells) if width(left) + width(right) < cells else left

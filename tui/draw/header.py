@@ -7,48 +7,52 @@ import re
 from ppo_top.model import State, Status
 from ppo_top.text.format import clean, count, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
-    Line,
+    StyledLine,
     crop,
-    fill,
+    fit_width,
+    join_fitting,
+    justify,
     line,
-    pack,
-    plain,
+    plain_text,
     shorten,
-    spread,
     width,
 )
-from ppo_top.tui.graphics.symbols import Glyphs
-from ppo_top.tui.state.snapshot import Counts, Frame
+from ppo_top.tui.graphics.symbols import Symbols
+from ppo_top.tui.state.snapshot import RunCounts, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def top(frame: Frame, cells: int) -> Line:
+def draw_header(frame: Snapshot, cells: int) -> StyledLine:
     """The first line: the watched place, the sums over all runs, when something came last."""
-    place = line((" ppo-top", "brand"), "  ", (clean(frame.place), "dim"))
+    place = line((" ppo-top", "brand"), "  ", (clean(frame.watched_paths), "dim"))
     right = _right(frame)
     room = cells - width(right) - 1
-    sums = pack(sums_of(frame.counts, frame.glyphs), room - width(place) - 4)
+    sums = join_fitting(run_count_parts(frame.counts, frame.symbols), room - width(place) - 4)
     if sums:
-        return spread((*place, ("    ", ""), *sums), right, cells)
-    short = line((" ppo-top", "brand"), "  ", *pack(sums_of(frame.counts, frame.glyphs), room - 10))
-    return spread(short, right, cells)
+        return justify((*place, ("    ", ""), *sums), right, cells)
+    short = line(
+        (" ppo-top", "brand"),
+        "  ",
+        *join_fitting(run_count_parts(frame.counts, frame.symbols), room - 10),
+    )
+    return justify(short, right, cells)
 
 
-def _right(frame: Frame) -> Line:
+def _right(frame: Snapshot) -> StyledLine:
     if frame.loading is not None:
-        share = 100 * frame.loading.done // max(frame.loading.total, 1)
+        share = 100 * frame.loading.read_bytes // max(frame.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")
-    if frame.transport is not None and not at_end(frame):
-        return line(("replay" if frame.transport.replay else "past", "restart"), " ")
-    return line((frame.updated, "dim"), " ") if frame.updated else ()
+    if frame.playback_state is not None and not is_at_end(frame):
+        return line(("replay" if frame.playback_state.replay else "past", "restart"), " ")
+    return line((frame.last_change_text, "dim"), " ") if frame.last_change_text else ()
 
 
-def at_end(frame: Frame) -> bool:
+def is_at_end(frame: Snapshot) -> bool:
     """Whether what is shown is the newest there is."""
     return frame.view is None or frame.view.at_end
 
 
-def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
+def run_count_parts(counts: RunCounts, glyphs: Symbols) -> list[StyledLine]:
     """The runs by trouble and by state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
     sums = []
     if counts.shown < counts.total:
@@ -70,15 +74,15 @@ def sums_of(counts: Counts, glyphs: Glyphs) -> list[Line]:
     return sums or [line((plural(counts.total, "run"), "dim"))]
 
 
-def state(view: RunView, glyphs: Glyphs) -> Line:
+def state_line(view: RunView, glyphs: Symbols) -> StyledLine:
     """The state of a run by sign and word."""
     return line((f"{glyphs.state[view.state]} {view.state.value}", view.state.value))
 
 
-def progress(view: RunView) -> list[Line]:
+def progress_parts(view: RunView) -> list[StyledLine]:
     """Step, speed, time left: each a part that can be left out, the weightiest first."""
     done = view.progress
-    parts: list[Line] = []
+    parts: list[StyledLine] = []
     if done.step is not None:
         total = f" / {count(done.total)}" if done.total else ""
         parts.append(line(("step ", "dim"), (count(done.step), "value"), (total, "dim")))
@@ -91,61 +95,61 @@ def progress(view: RunView) -> list[Line]:
     return parts
 
 
-def run_title(frame: Frame, cells: int) -> Line:
+def draw_run_title(frame: Snapshot, cells: int) -> StyledLine:
     """The line of the chosen run: name, trainer, state, step, speed, time left."""
     view = frame.view
     if view is None:
-        return fill(line((frame.waiting or "waiting for logs", "dim")), cells)
-    parts = [state(view, frame.glyphs), *progress(view)]
-    if view.problems:
-        parts.append(line((plural(view.problems, "unreadable place"), "warn")))
+        return fit_width(line((frame.waiting_text or "waiting for logs", "dim")), cells)
+    parts = [state_line(view, frame.symbols), *progress_parts(view)]
+    if view.problem_count:
+        parts.append(line((plural(view.problem_count, "unreadable place"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
-        parts.append(line((_silence(view, frame.updated), view.state.value)))
+        parts.append(line((_silence_since(view, frame.last_change_text), view.state.value)))
     name = clean(view.name)
-    right = pack(parts, max(cells - min(len(name), 24) - 3, cells // 2))
+    right = join_fitting(parts, max(cells - min(len(name), 24) - 3, cells // 2))
     room = cells - width(right) - 3
     title = line((shorten(name, max(room, 0)), "title"))
-    producer = clean(view.producer)
+    producer = clean(view.trainer)
     if width(title) + len(producer) + 3 <= room:
-        title = (*title, (f" {frame.glyphs.dot} {producer}", "dim"))
+        title = (*title, (f" {frame.symbols.separator} {producer}", "dim"))
     if room < 6:
-        return crop(pack(parts, cells), cells)
-    return spread(line(" ", *title), line(*right, " "), cells)
+        return crop(join_fitting(parts, cells), cells)
+    return justify(line(" ", *title), line(*right, " "), cells)
 
 
-_AGE = re.compile(r"nothing new for [^,]+")
+_SILENCE = re.compile(r"nothing new for [^,]+")
 
 
-def _silence(view: RunView, updated: str) -> str:
+def _silence_since(view: RunView, updated: str) -> str:
     """The words for the state, with the time of the last sign: an age would change for ever."""
     words = clean(view.state_text)
-    return _AGE.sub(f"nothing new since {updated}", words) if updated else words
+    return _SILENCE.sub(f"nothing new since {updated}", words) if updated else words
 
 
-def mini(frame: Frame, cells: int) -> Line:
+def short_status(frame: Snapshot, cells: int) -> StyledLine:
     """State, step and the rest of the progress for a narrow pane, without the name."""
     if frame.view is None:
-        return line((shorten(frame.waiting or "waiting for logs", cells), "dim"))
-    return pack([state(frame.view, frame.glyphs), *progress(frame.view)], cells)
+        return line((shorten(frame.waiting_text or "waiting for logs", cells), "dim"))
+    return join_fitting([state_line(frame.view, frame.symbols), *progress_parts(frame.view)], cells)
 
 
-VERDICTS = "· verdicts {} of {} "
+JUDGED_RUNS_TEXT = "· verdicts {} of {} "
 """What a bar says of several runs."""
 
 
-def progress_bar(frame: Frame, cells: int) -> Line:
+def loading_bar(frame: Snapshot, cells: int) -> StyledLine:
     """How much is read so far, as a bar over the whole width."""
     loading = frame.loading
-    if loading is None or not loading.total:
+    if loading is None or not loading.total_bytes:
         return ()
-    text = f" reading {plain(_megabytes(loading.done, loading.total))} "
-    if loading.runs > 1 and cells > 2 * len(text) + len(VERDICTS):
-        text += VERDICTS.format(count(loading.judged), count(loading.runs))
+    text = f" reading {plain_text(_megabytes(loading.read_bytes, loading.total_bytes))} "
+    if loading.total_runs > 1 and cells > 2 * len(text) + len(JUDGED_RUNS_TEXT):
+        text += JUDGED_RUNS_TEXT.format(count(loading.judged_runs), count(loading.total_runs))
     room = max(cells - len(text) - 1, 0)
-    done = room * min(loading.done, loading.total) // loading.total
-    todo = frame.glyphs.todo * (room - done)
-    return line((text, "info"), (frame.glyphs.done * done, "info"), (todo, "dim"))
+    done = room * min(loading.read_bytes, loading.total_bytes) // loading.total_bytes
+    todo = frame.symbols.bar_todo * (room - done)
+    return line((text, "info"), (frame.symbols.bar_done * done, "info"), (todo, "dim"))
 
 
-def _megabytes(done: int, total: int) -> Line:
+def _megabytes(done: int, total: int) -> StyledLine:
     return line(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB")

@@ -4,60 +4,60 @@ from __future__ import annotations
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.checklist import checklist, ordered
-from ppo_top.tui.draw.error_box import contained
-from ppo_top.tui.draw.footer import footer
-from ppo_top.tui.draw.header import mini, progress_bar, run_title, top
-from ppo_top.tui.draw.panels import panels, panels_title
-from ppo_top.tui.draw.run_table import runlist, widest
-from ppo_top.tui.draw.timeline_bar import timebar
-from ppo_top.tui.draw.verdict import headline, verdict
-from ppo_top.tui.graphics.styled_text import Line, fill, line, pack, wrap
-from ppo_top.tui.state.snapshot import Block, Frame
+from ppo_top.tui.draw.checklist import draw_checklist, rows_to_show
+from ppo_top.tui.draw.error_box import draw_or_error
+from ppo_top.tui.draw.footer import draw_footer
+from ppo_top.tui.draw.header import draw_header, draw_run_title, loading_bar, short_status
+from ppo_top.tui.draw.panels import draw_panels, panels_title
+from ppo_top.tui.draw.run_table import draw_run_table, names_width
+from ppo_top.tui.draw.timeline_bar import draw_timeline
+from ppo_top.tui.draw.verdict import draw_verdict, headline_lines
+from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, join_fitting, line, wrap
+from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
-STATUS_LINES = 5
+MAX_STATUS_LINES = 5
 """At most this many lines: only the status is shown."""
 
-SIDE_PANE = (60, 18)
+MIN_FULL_SIZE = (60, 18)
 """Narrower or lower than this: verdict and checklist only."""
 
-SIDEBAR = (110, 20)
+MIN_SIDEBAR_SIZE = (110, 20)
 """From this size on the runs have a place of their own."""
 
-SIDEBAR_LEAST = 24
+MIN_SIDEBAR_CELLS = 24
 
-SIDEBAR_SHARE = 4
+SIDEBAR_DIVISOR = 4
 """The runs take as much as their names need, but no more than one part in so many."""
 
 
-def page(frame: Frame, cells: int, rows: int) -> Block:
+def draw_main_screen(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The whole screen: exactly `rows` lines of exactly `cells` cells."""
     if cells < 1 or rows < 1:
-        return Block()
-    if rows <= STATUS_LINES:
+        return ScreenBlock()
+    if rows <= MAX_STATUS_LINES:
         block = _status_lines(frame, cells, rows)
     elif frame.focus == "runs" and not has_sidebar(frame, cells, rows):
-        block = _with_footer(frame, cells, rows, _runs(frame, cells, rows - 2))
+        block = _with_footer(frame, cells, rows, _run_table(frame, cells, rows - 2))
     elif frame.view is None:
         block = _with_footer(frame, cells, rows, _waiting(frame, cells, rows - 2))
-    elif cells < SIDE_PANE[0] or rows < SIDE_PANE[1]:
+    elif cells < MIN_FULL_SIZE[0] or rows < MIN_FULL_SIZE[1]:
         block = _side_pane(frame, cells, rows)
     else:
         block = _full(frame, cells, rows)
-    lines = [fill(spelt(row, frame), cells) for row in block.lines[:rows]]
-    blank: Line = ((" " * cells, ""),)
-    return Block(lines + [blank] * (rows - len(lines)), block.hits)
+    lines = [fit_width(printable_line(row, frame), cells) for row in block.lines[:rows]]
+    blank: StyledLine = ((" " * cells, ""),)
+    return ScreenBlock(lines + [blank] * (rows - len(lines)), block.click_regions)
 
 
-def spelt(row: Line, frame: Frame) -> Line:
+def printable_line(row: StyledLine, frame: Snapshot) -> StyledLine:
     """A line in the characters of the glyph set, with nothing in it that a terminal would obey."""
-    return tuple((frame.glyphs.text(clean(text)), style) for text, style in row)
+    return tuple((frame.symbols.translate(clean(text)), style) for text, style in row)
 
 
-def has_sidebar(frame: Frame, cells: int, rows: int) -> bool:
+def has_sidebar(frame: Snapshot, cells: int, rows: int) -> bool:
     """Whether the runs are listed beside the chosen one."""
-    if "runs" in frame.hidden or cells < SIDEBAR[0] or rows < SIDEBAR[1]:
+    if "runs" in frame.hidden_sections or cells < MIN_SIDEBAR_SIZE[0] or rows < MIN_SIDEBAR_SIZE[1]:
         return False
     return frame.counts.total > 1
 
@@ -65,169 +65,173 @@ def has_sidebar(frame: Frame, cells: int, rows: int) -> bool:
 # --- from small to large ---------------------------------------------------------------------
 
 
-def _status_lines(frame: Frame, cells: int, rows: int) -> Block:
+def _status_lines(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """Up to five lines: verdict, progress, then as many values as fit."""
     view = frame.view
     if view is None:
-        return Block([mini(frame, cells)])
-    block = Block(headline(frame, view, cells, 1))
-    block.lines.append(line(" ", *mini(frame, cells - 1)))
+        return ScreenBlock([short_status(frame, cells)])
+    block = ScreenBlock(headline_lines(frame, view, cells, 1))
+    block.lines.append(line(" ", *short_status(frame, cells - 1)))
     values = values_inline(frame, view)
     while values and len(block.lines) < rows:
-        packed = pack(values, cells - 1, "  ")
+        packed = join_fitting(values, cells - 1, "  ")
         if not packed:
             break
         block.lines.append(line(" ", *packed))
         values = [part for part in values if part[0] not in packed]
     if rows == 1:
-        block.lines = [pack([block.lines[0], mini(frame, cells)], cells)]
+        block.lines = [join_fitting([block.lines[0], short_status(frame, cells)], cells)]
     return block
 
 
-def values_inline(frame: Frame, view: RunView) -> list[Line]:
+def values_inline(frame: Snapshot, view: RunView) -> list[StyledLine]:
     """The crucial values as `✗ approx KL 0.214`, those in trouble first."""
     trouble = (Status.CRIT, Status.WARN, Status.WATCH)
-    rows = [row for row in view.checklist if row.crucial and row.text]
+    rows = [row for row in view.checklist if row.is_crucial and row.text]
     rows.sort(key=lambda row: trouble.index(row.status) if row.status in trouble else 9)
     return [
         line(
-            (f"{frame.glyphs.status[row.status]} {clean(row.label)}", row.status.value),
+            (f"{frame.symbols.status[row.status]} {clean(row.label)}", row.status.value),
             (f" {row.text}", "value"),
         )
         for row in rows
     ]
 
 
-def _side_pane(frame: Frame, cells: int, rows: int) -> Block:
+def _side_pane(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """A tmux side pane: verdict and checklist; advice where there is room, the footer last."""
-    block = Block()
+    block = ScreenBlock()
     view = frame.view
     if view is None:
         return block
-    head = [line(" ", *mini(frame, cells - 1))]
+    head = [line(" ", *short_status(frame, cells - 1))]
     if frame.loading is not None:
-        head = [progress_bar(frame, cells)]
-    values = sum(1 for row in view.checklist if row.crucial)
+        head = [loading_bar(frame, cells)]
+    values = sum(1 for row in view.checklist if row.is_crucial)
     room = rows - len(head)
     for_verdict = max(1, min(room - min(values, room - 1), 6 if cells >= 30 else 3))
-    block.add(_verdict(frame, cells, for_verdict))
-    block.add(Block(head))
+    block.append_block(_verdict(frame, cells, for_verdict))
+    block.append_block(ScreenBlock(head))
     left = rows - len(block.lines)
     typing = frame.prompt is not None or frame.toast
-    block.add(_values(frame, cells, left - 1 if typing else left))
-    listed = frozenset(row.concept for row in ordered(view, left))
+    block.append_block(_values(frame, cells, left - 1 if typing else left))
+    listed = frozenset(row.concept for row in rows_to_show(view, left))
     if typing:
         block.lines += [()] * (rows - 1 - len(block.lines))
-        block.add(footer(frame, cells))
+        block.append_block(draw_footer(frame, cells))
     elif len(block.lines) + 3 <= rows:
-        block.add(Block([()]))
-        block.add(_curves(frame, cells, rows - len(block.lines) - 1, listed))
+        block.append_block(ScreenBlock([()]))
+        block.append_block(_curves(frame, cells, rows - len(block.lines) - 1, listed))
         block.lines += [()] * (rows - 1 - len(block.lines))
-        block.add(_time(frame, cells))
+        block.append_block(_timeline_bar(frame, cells))
     return block
 
 
-def _with_footer(frame: Frame, cells: int, rows: int, body: Block) -> Block:
-    block = Block([top(frame, cells)])
-    block.add(Block(body.lines[: rows - 2], body.hits))
+def _with_footer(frame: Snapshot, cells: int, rows: int, body: ScreenBlock) -> ScreenBlock:
+    block = ScreenBlock([draw_header(frame, cells)])
+    block.append_block(ScreenBlock(body.lines[: rows - 2], body.click_regions))
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.add(footer(frame, cells))
+    block.append_block(draw_footer(frame, cells))
     return block
 
 
-def _waiting(frame: Frame, cells: int, rows: int) -> Block:
+def _waiting(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """Nothing to show yet: what is waited for and where."""
-    block = Block([()] * min(2, rows))
-    for number, paragraph in enumerate(frame.waiting.split("\n")):
+    block = ScreenBlock([()] * min(2, rows))
+    for number, paragraph in enumerate(frame.waiting_text.split("\n")):
         style = "title" if number == 0 else "dim"
         block.lines += [line("  ", (row, style)) for row in wrap(clean(paragraph), cells - 4)]
         block.lines.append(())
     if frame.loading is not None:
-        block.lines.append(progress_bar(frame, cells))
-    return Block(block.lines[:rows])
+        block.lines.append(loading_bar(frame, cells))
+    return ScreenBlock(block.lines[:rows])
 
 
-def _full(frame: Frame, cells: int, rows: int) -> Block:
-    block = Block([top(frame, cells)])
+def _full(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    block = ScreenBlock([draw_header(frame, cells)])
     body = rows - 2
     if has_sidebar(frame, cells, rows):
-        side = max(SIDEBAR_LEAST, min(widest(frame.entries), cells // SIDEBAR_SHARE))
-        left = _runs(frame, side, body)
-        right = _run(frame, cells - side - 2, body)
-        block.add(_joined(frame, left, side, right, body))
+        side = max(MIN_SIDEBAR_CELLS, min(names_width(frame.entries), cells // SIDEBAR_DIVISOR))
+        left = _run_table(frame, side, body)
+        right = _run_pane(frame, cells - side - 2, body)
+        block.append_block(_joined(frame, left, side, right, body))
     else:
-        block.add(_run(frame, cells, body))
+        block.append_block(_run_pane(frame, cells, body))
     block.lines = block.lines[: rows - 1]
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.add(footer(frame, cells))
+    block.append_block(draw_footer(frame, cells))
     return block
 
 
-def _joined(frame: Frame, left: Block, side: int, right: Block, rows: int) -> Block:
-    wall = line((frame.glyphs.wall, "frame"), " ")
-    lines: list[Line] = []
+def _joined(
+    frame: Snapshot, left: ScreenBlock, side: int, right: ScreenBlock, rows: int
+) -> ScreenBlock:
+    wall = line((frame.symbols.vertical_line, "frame"), " ")
+    lines: list[StyledLine] = []
     for at in range(rows):
         first = left.lines[at] if at < len(left.lines) else ()
         second = right.lines[at] if at < len(right.lines) else ()
-        lines.append((*fill(first, side), *wall, *second))
-    hits = left.hits + [hit.shifted(side + 2, 0) for hit in right.hits]
-    return Block(lines, hits)
+        lines.append((*fit_width(first, side), *wall, *second))
+    hits = left.click_regions + [hit.shifted(side + 2, 0) for hit in right.click_regions]
+    return ScreenBlock(lines, hits)
 
 
-def _run(frame: Frame, cells: int, rows: int) -> Block:
+def _run_pane(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The chosen run: title, verdict, crucial values, panels, timeline."""
     view = frame.view
-    block = Block([run_title(frame, cells)])
+    block = ScreenBlock([draw_run_title(frame, cells)])
     if view is None:
         return block
     left = rows - 2  # the title above, the timeline below
     if frame.loading is not None:
-        block.lines.append(progress_bar(frame, cells))
+        block.lines.append(loading_bar(frame, cells))
         left -= 1
     airy = rows >= 30
     listed: frozenset[str] = frozenset()
-    if "finding" not in frame.hidden:
-        block.add(_verdict(frame, cells, _verdict_rows(rows)))
+    if "finding" not in frame.hidden_sections:
+        block.append_block(_verdict(frame, cells, _verdict_rows(rows)))
         left = rows - 1 - len(block.lines)
-    if "values" not in frame.hidden and left > 2:
+    if "values" not in frame.hidden_sections and left > 2:
         if airy:
-            block.lines.append(_rule(frame, "Crucial values", cells))
+            block.lines.append(_section_title(frame, "Crucial values", cells))
             left -= 1
         shown = min(len(view.checklist), _value_rows(frame, view, left, airy))
-        block.add(_values(frame, cells, shown))
-        listed = frozenset(row.concept for row in ordered(view, shown))
+        block.append_block(_values(frame, cells, shown))
+        listed = frozenset(row.concept for row in rows_to_show(view, shown))
         left = rows - 1 - len(block.lines)
-    if "panels" not in frame.hidden and left > 1:
+    if "panels" not in frame.hidden_sections and left > 1:
         if airy or left > 4:
             left -= 1
-            block.lines.append(_rule(frame, panels_title(frame, cells, left, listed), cells))
-        block.add(_curves(frame, cells, left, listed))
+            block.lines.append(
+                _section_title(frame, panels_title(frame, cells, left, listed), cells)
+            )
+        block.append_block(_curves(frame, cells, left, listed))
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.add(_time(frame, cells))
+    block.append_block(_timeline_bar(frame, cells))
     return block
 
 
 # --- the parts: a fault in one leaves the others as they are ------------------------------------
 
 
-def _runs(frame: Frame, cells: int, rows: int) -> Block:
-    return contained("the runs", lambda: runlist(frame, cells, rows), cells, rows)
+def _run_table(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    return draw_or_error("the runs", lambda: draw_run_table(frame, cells, rows), cells, rows)
 
 
-def _verdict(frame: Frame, cells: int, rows: int) -> Block:
-    return contained("the verdict", lambda: verdict(frame, cells, rows), cells, rows)
+def _verdict(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    return draw_or_error("the verdict", lambda: draw_verdict(frame, cells, rows), cells, rows)
 
 
-def _values(frame: Frame, cells: int, rows: int) -> Block:
-    return contained("the values", lambda: checklist(frame, cells, rows), cells, rows)
+def _values(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    return draw_or_error("the values", lambda: draw_checklist(frame, cells, rows), cells, rows)
 
 
-def _curves(frame: Frame, cells: int, rows: int, listed: frozenset[str]) -> Block:
-    return contained("the curves", lambda: panels(frame, cells, rows, listed), cells, rows)
+def _curves(frame: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> ScreenBlock:
+    return draw_or_error("the curves", lambda: draw_panels(frame, cells, rows, listed), cells, rows)
 
 
-def _time(frame: Frame, cells: int) -> Block:
-    return contained("the timeline", lambda: timebar(frame, cells), cells, 1)
+def _timeline_bar(frame: Snapshot, cells: int) -> ScreenBlock:
+    return draw_or_error("the timeline", lambda: draw_timeline(frame, cells), cells, 1)
 
 
 def _verdict_rows(rows: int) -> int:
@@ -235,17 +239,17 @@ def _verdict_rows(rows: int) -> int:
     return max(3, min(9, rows // 5 + 2))
 
 
-def _value_rows(frame: Frame, view: RunView, left: int, airy: bool) -> int:
+def _value_rows(frame: Snapshot, view: RunView, left: int, airy: bool) -> int:
     """All crucial values come before any curve; the other judged ones only where there is room."""
-    crucial = sum(1 for row in view.checklist if row.crucial)
-    if "panels" in frame.hidden:
+    crucial = sum(1 for row in view.checklist if row.is_crucial)
+    if "panels" in frame.hidden_sections:
         return left
     if not airy:
         return min(left, crucial)
     return min(left, max(crucial, min(len(view.checklist), left // 3)))
 
 
-def _rule(frame: Frame, title: str, cells: int) -> Line:
-    glyph = frame.glyphs.rule
+def _section_title(frame: Snapshot, title: str, cells: int) -> StyledLine:
+    glyph = frame.symbols.horizontal_line
     room = max(0, cells - len(title) - 4)
     return line((f"{glyph * 2} ", "frame"), (title, "dim"), (f" {glyph * room}", "frame"))

@@ -4,33 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.catalogue.concepts import TAG
-from ppo_top.text.format import clean, compact, number, percent, value
-from ppo_top.tui.draw.error_box import contained
-from ppo_top.tui.graphics import braille_plot as braille
-from ppo_top.tui.graphics import sparkline as spark
-from ppo_top.tui.graphics.styled_text import Line, Span, beside, fill, line, shorten, spread, width
-from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.catalogue.concepts import TAG_PREFIX
+from ppo_top.text.format import clean, compact, format_metric_value, number, percent
+from ppo_top.tui.draw.error_box import draw_or_error
+from ppo_top.tui.graphics import braille_plot, sparkline
+from ppo_top.tui.graphics.styled_text import (
+    Span,
+    StyledLine,
+    fit_width,
+    justify,
+    line,
+    shorten,
+    side_by_side,
+    width,
+)
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import PanelTrack, RunView
 
-NARROWEST = 28
+MIN_PLOT_CELLS = 28
 """Cells that a plot with its title needs."""
 
-SIDE_BY_SIDE = 2 * NARROWEST
+MIN_LOW_PLOT_CELLS = 2 * MIN_PLOT_CELLS
 """From this width on low curves are worth their lines."""
 
-LINE = 38
+LINE_PANEL_CELLS = 38
 """Cells that a label, a value and a curve on one line need."""
 
-LOWEST, HIGHEST = 4, 14
+MIN_PANEL_LINES, MAX_PANEL_LINES = 4, 14
 """Lines of a panel: its title and its plot."""
 
-AXIS = 7
+AXIS_CELLS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PanelCell:
     """A panel to draw: its group, where it is the first of it, and its track."""
 
     group: str
@@ -38,36 +46,36 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PanelGrid:
     """How panels are laid out: so many side by side, each so many lines high."""
 
     columns: int
-    high: int
+    lines: int
 
-    def room(self, rows: int) -> int:
+    def capacity(self, rows: int) -> int:
         """How many panels fit into so many lines."""
-        return self.columns * (rows // self.high)
+        return self.columns * (rows // self.lines)
 
 
-def are_plots(frame: Frame, cells: int, rows: int, listed: frozenset[str]) -> bool:
+def use_plots(frame: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
     """Whether curves are drawn high: also where lines of text would leave half of it empty."""
-    if rows >= 2 * LOWEST or frame.view is None:
+    if rows >= 2 * MIN_PANEL_LINES or frame.view is None:
         return True
-    lines = -(-len(worth_drawing(frame.view, listed)) // max(1, cells // LINE))
-    return cells >= SIDE_BY_SIDE and rows > LOWEST and 2 * lines <= rows + 1
+    lines = -(-len(drawable_tracks(frame.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
+    return cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
 
 
-def grid(cells: int, rows: int, amount: int, plots: bool = True) -> Grid:
+def panel_grid(cells: int, rows: int, amount: int, plots: bool = True) -> PanelGrid:
     """The layout in which the most panels are seen, none lower or narrower than can be read."""
-    columns = max(1, min(cells // NARROWEST, 6, amount or 1))
-    if not plots or rows < LOWEST:
-        return Grid(max(1, cells // LINE), 1)
-    lines = min(-(-max(amount, 1) // columns), rows // LOWEST)
+    columns = max(1, min(cells // MIN_PLOT_CELLS, 6, amount or 1))
+    if not plots or rows < MIN_PANEL_LINES:
+        return PanelGrid(max(1, cells // LINE_PANEL_CELLS), 1)
+    lines = min(-(-max(amount, 1) // columns), rows // MIN_PANEL_LINES)
     columns = min(columns, -(-max(amount, 1) // lines))  # the last line is as full as the others
-    return Grid(columns, min(HIGHEST, rows // lines))
+    return PanelGrid(columns, min(MAX_PANEL_LINES, rows // lines))
 
 
-def worth_drawing(
+def drawable_tracks(
     view: RunView, listed: frozenset[str] = frozenset()
 ) -> list[tuple[str, PanelTrack]]:
     """All tracks in the order of their groups, without what is no curve: counters, final sums.
@@ -79,21 +87,21 @@ def worth_drawing(
         for panel in view.panels
         for track in panel.tracks
         if track.direction != "mono" and track.track.concept not in listed
-        if len(track.track) > 1 or not track.track.concept.startswith(TAG)
+        if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
     ]
 
 
-def drawn_tracks(
-    frame: Frame, view: RunView, most: int, listed: frozenset[str] = frozenset()
-) -> list[Cell]:
+def tracks_on_page(
+    frame: Snapshot, view: RunView, most: int, listed: frozenset[str] = frozenset()
+) -> list[PanelCell]:
     """The tracks to draw, in the order of their groups: the weightiest on the first page."""
-    every = worth_drawing(view, listed)
-    crucial = {row.concept for row in view.checklist if row.crucial}
+    every = drawable_tracks(view, listed)
+    crucial = {row.concept for row in view.checklist if row.is_crucial}
     rank = sorted(
         range(len(every)),
         key=lambda at: (
             _rank(every[at][1], at, crucial),
-            every[at][1].track.concept.startswith(TAG),
+            every[at][1].track.concept.startswith(TAG_PREFIX),
             _is_flat(frame, view, every[at][1]),
             at,
         ),
@@ -101,7 +109,7 @@ def drawn_tracks(
     page = max(most, 1)
     first = min(frame.scroll, max(0, -(-len(every) // page) - 1)) * page
     kept = sorted(rank[first : first + most])
-    return [Cell(*every[at]) for at in kept]
+    return [PanelCell(*every[at]) for at in kept]
 
 
 def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
@@ -111,20 +119,22 @@ def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
     return 1 if track.track.concept in crucial else 2
 
 
-def _is_flat(frame: Frame, view: RunView, track: PanelTrack) -> bool:
+def _is_flat(frame: Snapshot, view: RunView, track: PanelTrack) -> bool:
     """Whether a curve has never moved: others are worth more of the first page."""
-    seen = track.track.until(view.row or 0)
-    low, high, _, bad = frame.pyramids.of(track.track).extent(0, seen)
+    seen = track.track.count_until(view.row or 0)
+    low, high, _, bad = frame.drawing_cache.pyramid_for(track.track).extent(0, seen)
     return low == high and not bad
 
 
-def panels_title(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozenset()) -> str:
+def panels_title(
+    frame: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+) -> str:
     """How many of the curves are seen, and how to see the others."""
-    plots = are_plots(frame, cells, rows, listed)
+    plots = use_plots(frame, cells, rows, listed)
     if plots:
         listed = frozenset()
-    amount = len(worth_drawing(frame.view, listed)) if frame.view is not None else 0
-    room = max(1, grid(cells, rows, amount, plots).room(rows))
+    amount = len(drawable_tracks(frame.view, listed)) if frame.view is not None else 0
+    room = max(1, panel_grid(cells, rows, amount, plots).capacity(rows))
     if amount <= room:
         return "Curves"
     pages = -(-amount // room)
@@ -132,49 +142,54 @@ def panels_title(frame: Frame, cells: int, rows: int, listed: frozenset[str] = f
     return f"Curves, page {here} of {pages} (PgUp PgDn)"
 
 
-def panels(frame: Frame, cells: int, rows: int, listed: frozenset[str] = frozenset()) -> Block:
+def draw_panels(
+    frame: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+) -> ScreenBlock:
     """The panels in at most the lines there are; `listed`: what stands on the checklist above."""
     view = frame.view
-    block = Block()
+    block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
         return block
-    plots = are_plots(frame, cells, rows, listed)
+    plots = use_plots(frame, cells, rows, listed)
     if plots:
         listed = frozenset()
-    layout = grid(cells, rows, len(worth_drawing(view, listed)), plots)
-    shown = drawn_tracks(frame, view, layout.room(rows), listed)
+    layout = panel_grid(cells, rows, len(drawable_tracks(view, listed)), plots)
+    shown = tracks_on_page(frame, view, layout.capacity(rows), listed)
     wide = cells // layout.columns
-    values = max((len(value(cell.track.latest, cell.track.fmt)) for cell in shown), default=0)
+    values = max(
+        (len(format_metric_value(cell.track.newest_value, cell.track.fmt)) for cell in shown),
+        default=0,
+    )
     group = ""
-    spare = rows - -(-len(shown) // layout.columns) * layout.high if layout.high > 1 else 0
+    spare = rows - -(-len(shown) // layout.columns) * layout.lines if layout.lines > 1 else 0
     for start in range(0, len(shown), layout.columns):
-        side: list[tuple[list[Line], int]] = []
-        high = layout.high + (1 if spare > 0 and layout.high < HIGHEST else 0)
+        side: list[tuple[list[StyledLine], int]] = []
+        high = layout.lines + (1 if spare > 0 and layout.lines < MAX_PANEL_LINES else 0)
         spare -= 1
         for at, cell in enumerate(shown[start : start + layout.columns]):
             first = cell.group != group
             group = cell.group
-            side.append((_whole_panel(frame, view, cell, first, (wide - 1, high), values), wide))
-            spot = Hit(at * wide, len(block.lines), wide - 1, high, "concept")
-            block.hits.append(spot._replace(arg=cell.track.track.concept))
-        block.lines += beside(side, high)
+            side.append((_panel_or_error(frame, view, cell, first, (wide - 1, high), values), wide))
+            spot = ClickRegion(at * wide, len(block.lines), wide - 1, high, "concept")
+            block.click_regions.append(spot._replace(target=cell.track.track.concept))
+        block.lines += side_by_side(side, high)
     return block
 
 
-def _whole_panel(
-    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int], values: int
-) -> list[Line]:
+def _panel_or_error(
+    frame: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+) -> list[StyledLine]:
     """One panel, or what went wrong with it: the others are drawn all the same."""
 
-    def draw() -> Block:
-        return Block(_panel(frame, view, cell, first, size, values))
+    def draw() -> ScreenBlock:
+        return ScreenBlock(_panel(frame, view, cell, first, size, values))
 
-    return contained(f"the curve of {cell.track.track.concept}", draw, *size).lines
+    return draw_or_error(f"the curve of {cell.track.track.concept}", draw, *size).lines
 
 
 def _panel(
-    frame: Frame, view: RunView, cell: Cell, first: bool, size: tuple[int, int], values: int
-) -> list[Line]:
+    frame: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+) -> list[StyledLine]:
     """One panel; `values` is the width of the widest value among its neighbours."""
     wide, high = size
     if high == 1:
@@ -182,20 +197,20 @@ def _panel(
     title = _title(frame, cell, first, wide)
     room = (wide, high - 1)
     key = (cell.track.track.concept, room)
-    plot = frame.pyramids.drawn(view, key, lambda: _plot(frame, view, cell.track, room))
+    plot = frame.drawing_cache.cached_lines(view, key, lambda: _plot(frame, view, cell.track, room))
     return [title, *plot]
 
 
-def _label_style(frame: Frame, cell: Cell) -> str:
+def _label_style(frame: Snapshot, cell: PanelCell) -> str:
     chosen = cell.track.track.concept == frame.concept and frame.focus == "values"
     return "title+selected" if chosen else "title"
 
 
-def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
+def _title(frame: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
     track = cell.track
-    shown = value(track.latest, track.fmt)
+    shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
-    sign = frame.glyphs.trend.get(track.trend, "")
+    sign = frame.symbols.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
     room = cells - width(latest) - 1
@@ -205,22 +220,26 @@ def _title(frame: Frame, cell: Cell, first: bool, cells: int) -> Line:
     left = line((lead, "brand"), (shorten(label, room), _label_style(frame, cell)), *latest)
     best = _best(frame, track)
     fits = best and width(left) + len(best) + 2 <= cells
-    return spread(left, line((best if fits else "", "dim")), cells) if fits else left
+    return justify(left, line((best if fits else "", "dim")), cells) if fits else left
 
 
-def _best(frame: Frame, track: PanelTrack) -> str:
+def _best(frame: Snapshot, track: PanelTrack) -> str:
     if track.best is None:
         return ""
-    return f"{frame.glyphs.best}{value(track.best.value, track.fmt)} "
+    return f"{frame.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
 
 
-def _colours(track: PanelTrack) -> spark.Colours:
-    return spark.Colours("curve", track.status.value if track.status.is_trouble else "watch")
+def _colours(track: PanelTrack) -> sparkline.CurveColours:
+    return sparkline.CurveColours(
+        "curve", track.status.value if track.status.is_trouble else "watch"
+    )
 
 
-def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int, values: int) -> Line:
+def _one_line(
+    frame: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
+) -> StyledLine:
     track = cell.track
-    shown = value(track.latest, track.fmt)
+    shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
@@ -230,38 +249,53 @@ def _one_line(frame: Frame, view: RunView, cell: Cell, cells: int, values: int) 
     if room < 4 or view.row is None:
         return left
     key = (track.track.concept, room)
-    bars = frame.pyramids.drawn(view, key, lambda: [_bars(frame, view, track, room)])
+    bars = frame.drawing_cache.cached_lines(view, key, lambda: [_bars(frame, view, track, room)])
     return (*left, *bars[0])
 
 
-def _bars(frame: Frame, view: RunView, track: PanelTrack, room: int) -> Line:
-    columns = spark.extents(track.track, frame.pyramids.of(track.track), view.row or 0, room)
-    return spark.bars(columns, track.band, frame.glyphs, _colours(track))
+def _bars(frame: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
+    columns = sparkline.column_extents(
+        track.track, frame.drawing_cache.pyramid_for(track.track), view.row or 0, room
+    )
+    return sparkline.draw_bars(columns, track.healthy_range, frame.symbols, _colours(track))
 
 
-def _plot(frame: Frame, view: RunView, track: PanelTrack, size: tuple[int, int]) -> list[Line]:
+def _plot(
+    frame: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
+) -> list[StyledLine]:
     wide, high = size
-    axis = AXIS if wide >= 26 else 0
-    per_cell = 2 if frame.glyphs.braille else 1
+    axis = AXIS_CELLS if wide >= 26 else 0
+    per_cell = 2 if frame.symbols.braille else 1
     room = (wide - axis) * per_cell
     row = view.row or 0
-    columns = spark.extents(track.track, frame.pyramids.of(track.track), row, room)
-    reach = spark.scale(columns, track.band)
+    columns = sparkline.column_extents(
+        track.track, frame.drawing_cache.pyramid_for(track.track), row, room
+    )
+    reach = sparkline.choose_scale(columns, track.healthy_range)
     marks = _restarts(frame, view, row, room, per_cell)
-    drawn = braille.plot(
-        columns, (wide - axis, high), track.band, frame.glyphs, _colours(track), reach, marks
+    drawn = braille_plot.draw_braille_plot(
+        columns,
+        (wide - axis, high),
+        track.healthy_range,
+        frame.symbols,
+        _colours(track),
+        reach,
+        marks,
     )
     if not axis:
         return drawn
     upper, lower = edge_labels(reach, track.fmt)
     edges = {0: upper, high - 1: lower}
     return [
-        (*fill(cells, wide - axis), (edges.get(at, "").rjust(AXIS - 1).ljust(AXIS), "faint"))
+        (
+            *fit_width(cells, wide - axis),
+            (edges.get(at, "").rjust(AXIS_CELLS - 1).ljust(AXIS_CELLS), "faint"),
+        )
         for at, cells in enumerate(drawn)
     ]
 
 
-def edge_labels(reach: spark.Scale, fmt: str) -> tuple[str, str]:
+def edge_labels(reach: sparkline.Scale, fmt: str) -> tuple[str, str]:
     """The upper and the lower end of the scale in as many digits as tell them apart."""
     for digits in (2, 3, 4):
         upper, lower = _edge(reach.high, fmt, digits), _edge(reach.low, fmt, digits)
@@ -272,19 +306,21 @@ def edge_labels(reach: spark.Scale, fmt: str) -> tuple[str, str]:
 
 def _edge(amount: float, fmt: str, digits: int) -> str:
     """A number in the cells of the axis: with fewer digits, never with some of them cut off."""
-    if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS:
+    if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS_CELLS:
         return share
     spellings = [number(amount, digits), number(amount, 2)]
     if abs(amount) >= 1000:
         spellings.append(compact(amount))
-    return next((text for text in spellings if len(text) <= AXIS), f"{amount:.0e}")
+    return next((text for text in spellings if len(text) <= AXIS_CELLS), f"{amount:.0e}")
 
 
-def _restarts(frame: Frame, view: RunView, row: int, room: int, per_cell: int) -> dict[int, Span]:
+def _restarts(
+    frame: Snapshot, view: RunView, row: int, room: int, per_cell: int
+) -> dict[int, Span]:
     """Cell -> sign, where the run was resumed."""
     size = stride(row + 1, room)
     return {
-        int(at / size) // per_cell: (frame.glyphs.restart, "restart")
+        int(at / size) // per_cell: (frame.symbols.restart, "restart")
         for at in view.timeline.restarts
         if at <= row
     }

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ppo_top.catalogue import UNKNOWN, Concept, concept
-from ppo_top.model import Finding
-from ppo_top.model import console_lines as console
-from ppo_top.text.format import clean, count, duration, healthy, number, plural
-from ppo_top.tui.graphics.styled_text import Line, line, shorten, wrap
-from ppo_top.tui.state.snapshot import Frame
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
+from ppo_top.model import Finding, console_lines
+from ppo_top.text.format import clean, count, duration, healthy_text, number, plural
+from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+def findings_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
     """Every finding of the moment with its reasons, then those that are over."""
     view = frame.view
     if view is None:
         return [line(("no run is chosen", "dim"))]
-    rows: list[Line] = []
-    for opened in view.open:
+    rows: list[StyledLine] = []
+    for opened in view.open_findings:
         rows += finding_card(desk, frame, opened, cells)
         rows.append(())
-    if not view.open:
+    if not view.open_findings:
         rows += [line(("no finding is open at this moment", "healthy")), ()]
-    if view.past:
+    if view.cleared_findings:
         rows.append(line(("Over by now", "title")))
-        rows += [row for finding in view.past for row in _past(frame, finding, cells)]
+        rows += [row for finding in view.cleared_findings for row in _past(frame, finding, cells)]
     return rows
 
 
-def finding_card(desk: Desk, frame: Frame, opened: OpenFinding, cells: int) -> list[Line]:
+def finding_card(
+    desk: UiState, frame: Snapshot, opened: OpenFinding, cells: int
+) -> list[StyledLine]:
     """Severity, title, since when; meaning, evidence, likely causes, what to try, source."""
     finding = opened.finding
     word = opened.severity.word
     age = plural(opened.rows, "update")
     if opened.seconds:
         age += f", {duration(opened.seconds)}"
-    title = f"{frame.glyphs.status[opened.severity.status]} {word}  {clean(finding.title)}"
+    title = f"{frame.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
     share = _share(desk, finding)
     since = f"since step {count(finding.since.step)} ({age}); fired at step "
@@ -47,16 +48,16 @@ def finding_card(desk: Desk, frame: Frame, opened: OpenFinding, cells: int) -> l
     if finding.rule in frame.acknowledged:
         reason = clean(frame.acknowledged[finding.rule]) or "no reason given"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
-    rows += [line("  " + row) for row in wrap(frame.told(finding.message), cells - 2)]
+    rows += [line("  " + row) for row in wrap(frame.display_text(finding.message), cells - 2)]
     for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
         rows += _listed(frame, head, texts, cells)
-    rows += _listed(frame, "try", finding.tries, cells, numbered=True)
+    rows += _listed(frame, "try", finding.remedies, cells, numbered=True)
     if finding.source:
         rows += _listed(frame, "source", (finding.source,), cells)
     return [*rows, *_listed(frame, "rule", (finding.rule,), cells)]
 
 
-def _share(desk: Desk, finding: Finding) -> str:
+def _share(desk: UiState, finding: Finding) -> str:
     run = desk.run
     if run is None or not len(run.timeline):
         return ""
@@ -65,29 +66,29 @@ def _share(desk: Desk, finding: Finding) -> str:
 
 
 def _listed(
-    frame: Frame, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
-) -> list[Line]:
-    rows: list[Line] = []
+    frame: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
+) -> list[StyledLine]:
+    rows: list[StyledLine] = []
     for place, text in enumerate(texts, 1):
         sign = f"{place} " if numbered else ""
         lead = head if place == 1 else ""
-        for at, row in enumerate(wrap(frame.told(text), max(cells - 13, 8))):
+        for at, row in enumerate(wrap(frame.display_text(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
             rows.append(line(first, mark, row))
     return rows
 
 
-def _past(frame: Frame, finding: Finding, cells: int) -> list[Line]:
+def _past(frame: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
     word = finding.severity.word
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
     text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
     return [
-        line((f" {frame.glyphs.status[finding.severity.status]} ", word), shorten(text, cells - 3))
+        line((f" {frame.symbols.status[finding.severity.status]} ", word), shorten(text, cells - 3))
     ]
 
 
-def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+def explain_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
     """What the chosen value means, its healthy range and whose it is, and what to try."""
     view = frame.view
     if view is None or not frame.concept:
@@ -97,7 +98,7 @@ def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     rows = [line((clean(row.label if row else about.label), "title"))]
     rows += _current(view, frame, row, cells)
     rows.append(())
-    told = [frame.told(text) for text in _explained(desk, about, max(cells, 20))]
+    told = [frame.display_text(text) for text in _explained(desk, about, max(cells, 20))]
     below = [*told[1:], ""]
     return rows + [
         # what stands above something indented is the title of a section
@@ -106,28 +107,33 @@ def explain_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     ]
 
 
-def _explained(desk: Desk, about: Concept, cells: int) -> list[str]:
+def _explained(desk: UiState, about: Concept, cells: int) -> list[str]:
     """The text of `ppo-top explain`, with ranges and advice in the names of the run's trainer."""
     from ppo_top.output.explain import UnknownName, explain
 
-    producer, config = UNKNOWN, {}
+    producer, config = UNKNOWN_TRAINER, {}
     if desk.run is not None:
-        producer, config = desk.run.producer, desk.run.config
+        producer, config = desk.run.trainer, desk.run.config
     try:
-        name, *told = explain(about.name, width=cells, producer=producer, config=config)
+        name, *told = explain(about.name, width=cells, trainer=producer, config=config)
         return told[1:] if told[:1] == [""] else [name, *told]  # its name stands above
     except UnknownName:  # a tag that means nothing to anybody here
         return wrap(clean(about.meaning), cells)
 
 
-def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> list[Line]:
+def _current(view: RunView, frame: Snapshot, row: CheckRow | None, cells: int) -> list[StyledLine]:
     track = view.timeline.tracks.get(frame.concept)
     rows = []
     if track is not None:
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
     if row is not None and row.text:
-        origin = f" ({clean(row.band.origin)})" if row.band is not None and row.band.origin else ""
-        text = f"now {row.text}, {healthy(frame.told(row.healthy)) or 'no fixed range'}{origin}"
+        origin = (
+            f" ({clean(row.healthy_range.origin)})"
+            if row.healthy_range is not None and row.healthy_range.origin
+            else ""
+        )
+        healthy = healthy_text(frame.display_text(row.healthy)) or "no fixed range"
+        text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if row.since_step is not None:
             since = f"since step {count(row.since_step)}"
@@ -137,7 +143,7 @@ def _current(view: RunView, frame: Frame, row: CheckRow | None, cells: int) -> l
     return rows
 
 
-def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+def config_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
     """The files that the run was read from, then its hyperparameters by name."""
     view, run = frame.view, desk.run
     if view is None or run is None:
@@ -150,17 +156,17 @@ def config_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
             facts += f", {plural(source.problem_count, 'unreadable place')}"
         rows.append(line("  ", shorten(clean(key), cells - 2)))
         rows.append(line((f"    {facts}", "dim")))
-        if source.left_out:
-            rows.append(line((shorten(f"    {source.left_out}", cells), "warn")))
+        if source.left_out_text:
+            rows.append(line((shorten(f"    {source.left_out_text}", cells), "warn")))
         for problem in source.problems[:5]:
-            text = f"    at byte {count(problem.offset)}: {clean(problem.what)}"
+            text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
             rows.append(line((shorten(text, cells), "warn")))
     if desk.watching:
         rows += [line((part, "dim")) for part in wrap(f"Woken by: {clean(desk.watching)}", cells)]
     return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
 
 
-def _settings(view: RunView, cells: int) -> list[Line]:
+def _settings(view: RunView, cells: int) -> list[StyledLine]:
     if not view.config:
         return [line(("  none are logged", "dim"))]
     rows = []
@@ -172,7 +178,7 @@ def _settings(view: RunView, cells: int) -> list[Line]:
     return rows
 
 
-def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
+def log_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
     """The console output, oldest line first; telling lines are coloured, and so is the cursor's.
 
     In a replay it ends there; when looking back, what came later is there, and fainter.
@@ -180,7 +186,7 @@ def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     run, view = desk.run, frame.view
     if run is None or view is None:
         return [line(("no run is chosen", "dim"))]
-    rows: list[Line] = []
+    rows: list[StyledLine] = []
     for key in sorted(run.sources):
         source = run.sources[key]
         if not source.lines:
@@ -190,7 +196,7 @@ def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
         last = _last_step(view, [each.step for each in source.lines if each.step is not None])
         later = _first_later(source.lines, last)
         for at, each in enumerate(source.lines):
-            if at >= later and desk.player.replay:
+            if at >= later and desk.cursor.replay:
                 break
             style = "faint" if at >= later else "cursor" if at == later - 1 else ""
             style = "crit" if id(each) in telling else style
@@ -198,13 +204,13 @@ def log_text(desk: Desk, frame: Frame, cells: int) -> list[Line]:
     return rows or [line(("this run has no console output", "dim"))]
 
 
-def log_start(body: list[Line], rows: int) -> int:
+def log_start(body: list[StyledLine], rows: int) -> int:
     """Where the console output begins on the screen: its end, or around the cursor's line."""
     at = next((n for n, row in enumerate(body) if row and row[0][1] == "cursor"), len(body))
     return max(0, min(at - rows // 2, len(body) - rows))
 
 
-def _first_later(lines: Sequence[console.Line], last: float | None) -> int:
+def _first_later(lines: Sequence[console_lines.ConsoleLine], last: float | None) -> int:
     """The number of the first line that was written after the cursor's step."""
     if last is None:
         return len(lines) + 1

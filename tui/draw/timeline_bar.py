@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from ppo_top.model import Severity, Verdict
 from ppo_top.text.format import count, number
-from ppo_top.tui.graphics.sparkline import merge
-from ppo_top.tui.graphics.styled_text import Line, Span, line, pack, width
-from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.tui.graphics.sparkline import merge_spans
+from ppo_top.tui.graphics.styled_text import Span, StyledLine, join_fitting, line, width
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def timebar(frame: Frame, cells: int) -> Block:
+def draw_timeline(frame: Snapshot, cells: int) -> ScreenBlock:
     """The timeline in one line of so many cells; a click on it moves the cursor."""
     view = frame.view
     if view is None or view.row is None or not len(view.timeline):
-        return Block([line("")])
+        return ScreenBlock([line("")])
     left, right = _left(frame), _right(frame, view)
     room = cells - width(left) - width(right) - 2
     if room < 12:
-        return Block([pack([left, right], cells)])
+        return ScreenBlock([join_fitting([left, right], cells)])
     rows = len(view.timeline)
-    bar = strip(frame, view, rows, room)
-    hit = Hit(width(left) + 1, 0, room, 1, "time")
-    return Block([line(*left, " ", *bar, " ", *right)], [hit])
+    bar = timeline_line(frame, view, rows, room)
+    hit = ClickRegion(width(left) + 1, 0, room, 1, "time")
+    return ScreenBlock([line(*left, " ", *bar, " ", *right)], [hit])
 
 
-def _left(frame: Frame) -> Line:
-    transport = frame.transport
+def _left(frame: Snapshot) -> StyledLine:
+    transport = frame.playback_state
     if transport is None or (not transport.replay and frame.view and frame.view.at_end):
         return line((" timeline", "dim"))
     if transport.replay and frame.view and frame.view.at_end:
         return line((" replay over", "restart"))
     if not transport.playing:
         return line((" paused", "restart"))
-    play = ">" if frame.glyphs.ascii else "▶"
+    play = ">" if frame.symbols.ascii_only else "▶"
     return line((f" {play} {number(transport.speed, 3)}x", "cursor"))
 
 
-def _right(frame: Frame, view: RunView) -> Line:
+def _right(frame: Snapshot, view: RunView) -> StyledLine:
     rows = len(view.timeline)
     row = view.row or 0
     if view.at_end:
@@ -47,9 +47,9 @@ def _right(frame: Frame, view: RunView) -> Line:
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
 
 
-def strip(frame: Frame, view: RunView, rows: int, cells: int) -> Line:
+def timeline_line(frame: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
     """One cell for a stretch of rows: its worst health, the marks of findings, the cursor."""
-    glyphs = frame.glyphs
+    glyphs = frame.symbols
     cursor = _cell(view.row or 0, rows, cells)
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
@@ -67,20 +67,20 @@ def strip(frame: Frame, view: RunView, rows: int, cells: int) -> Line:
     spans: list[Span] = []
     for cell in range(cells):
         if cell == cursor:
-            spans.append((glyphs.here, "cursor"))
+            spans.append((glyphs.cursor, "cursor"))
         elif cell in marks:
             spans.append(marks[cell])
         else:
             severity = worst[cell]
             past = "dim" if view.verdict is Verdict.UNJUDGED else "healthy"
             tone = severity.word if severity is not None else past
-            spans.append((glyphs.rule, tone if cell < cursor else "faint"))
-    return merge(spans)
+            spans.append((glyphs.horizontal_line, tone if cell < cursor else "faint"))
+    return merge_spans(spans)
 
 
-def _visible(frame: Frame, view: RunView, opened: int) -> bool:
+def _visible(frame: Snapshot, view: RunView, opened: int) -> bool:
     """In a replay the future is not told; when looking back on a run its later marks are shown."""
-    replay = frame.transport is not None and frame.transport.replay
+    replay = frame.playback_state is not None and frame.playback_state.replay
     return not replay or opened <= (view.row or 0)
 
 

@@ -4,47 +4,55 @@ from __future__ import annotations
 
 from ppo_top.model import Finding
 from ppo_top.text.format import clean, count, duration, plural
-from ppo_top.tui.graphics.styled_text import Line, line, pack, plain, shorten, width, wrap
-from ppo_top.tui.state.snapshot import Block, Frame, Hit
+from ppo_top.tui.graphics.styled_text import (
+    StyledLine,
+    join_fitting,
+    line,
+    plain_text,
+    shorten,
+    width,
+    wrap,
+)
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.run_view import OpenFinding, RunView
 
-MORE = 3
+MAX_OTHER_FINDINGS = 3
 """Other open findings that are named below the first one."""
 
-NARROW = 60
+MIN_ADVICE_LABEL_CELLS = 60
 """Below this width advice has no word before its number."""
 
-ADVICE = 3
+MIN_ADVICE_LINES = 3
 """Lines that are kept for advice before evidence may use them."""
 
 
-def verdict(frame: Frame, cells: int, rows: int) -> Block:
+def draw_verdict(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
     view = frame.view
     if view is None or rows < 1:
-        return Block()
-    lines = headline(frame, view, cells, max(1, min(rows, 2)))
-    if view.open:
+        return ScreenBlock()
+    lines = headline_lines(frame, view, cells, max(1, min(rows, 2)))
+    if view.open_findings:
         room = rows - len(lines)
-        others = _others(frame, view, cells, min(max(0, room - 4), MORE))
-        lines += _details(frame, view.open[0].finding, cells, room - len(others))
+        others = _other_findings(frame, view, cells, min(max(0, room - 4), MAX_OTHER_FINDINGS))
+        lines += _details(frame, view.open_findings[0].finding, cells, room - len(others))
         lines += others
-    elif view.past and rows > len(lines):
-        lines.append(_past(frame, view, cells))
-    block = Block(lines[:rows])
-    block.hits.append(Hit(0, 0, cells, len(block.lines), "key", "findings"))
+    elif view.cleared_findings and rows > len(lines):
+        lines.append(_cleared_line(frame, view, cells))
+    block = ScreenBlock(lines[:rows])
+    block.click_regions.append(ClickRegion(0, 0, cells, len(block.lines), "key", "findings"))
     return block
 
 
-def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
+def headline_lines(frame: Snapshot, view: RunView, cells: int, rows: int) -> list[StyledLine]:
     """The verdict itself: sign and words, whole words only."""
-    sign = frame.glyphs.status[view.verdict.status]
+    sign = frame.symbols.status[view.verdict.status]
     text = clean(view.headline)
-    if not view.open and len(text) > cells - 3:
+    if not view.open_findings and len(text) > cells - 3:
         text = text.partition(":")[0]  # the values say the rest
-    elif view.open:
-        first = view.open[0]
-        text = _longest(
+    elif view.open_findings:
+        first = view.open_findings[0]
+        text = _first_fitting(
             cells - 3,
             f"{clean(first.finding.title)}, since step {count(first.finding.since.step)}"
             f" ({_age(first)})",
@@ -52,7 +60,7 @@ def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
             clean(first.finding.title),
         )
         if first.finding.rule in frame.acknowledged:
-            text += f" {frame.glyphs.dot} acknowledged"
+            text += f" {frame.symbols.separator} acknowledged"
     wrapped = wrap(text, max(cells - 3, 4))
     if len(wrapped) > rows:
         wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
@@ -61,7 +69,7 @@ def headline(frame: Frame, view: RunView, cells: int, rows: int) -> list[Line]:
     return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
 
 
-def _longest(cells: int, *texts: str) -> str:
+def _first_fitting(cells: int, *texts: str) -> str:
     """The first of several wordings that fits on a line, or the last."""
     return next((text for text in texts if len(text) <= cells), texts[-1])
 
@@ -71,11 +79,11 @@ def _age(opened: OpenFinding) -> str:
     return f"{age}, {duration(opened.seconds)}" if opened.seconds else age
 
 
-Rows = list[tuple[Line, bool]]
+WrappedLines = list[tuple[StyledLine, bool]]
 """Lines of a text, and whether something whole ends with each."""
 
 
-def _whole(rows: Rows, most: int) -> list[Line]:
+def _whole_parts(rows: WrappedLines, most: int) -> list[StyledLine]:
     """At most so many lines, cut where a piece of evidence or advice ends."""
     kept = rows[: max(most, 0)]
     while kept and not kept[-1][1]:
@@ -83,62 +91,62 @@ def _whole(rows: Rows, most: int) -> list[Line]:
     return [row for row, _ in kept]
 
 
-def _details(frame: Frame, finding: Finding, cells: int, most: int) -> list[Line]:
+def _details(frame: Snapshot, finding: Finding, cells: int, most: int) -> list[StyledLine]:
     """Evidence, then numbered advice; the first advice stays where there is no room for both:
 
     the values below tell what is wrong, too.
     """
-    evidence = [line(frame.told(text)) for text in finding.evidence] or [
-        line(frame.told(finding.message))
+    evidence = [line(frame.display_text(text)) for text in finding.evidence] or [
+        line(frame.display_text(finding.message))
     ]
     tries = [
-        line((f"{number} ", "key"), frame.told(text))
-        for number, text in enumerate(finding.tries, 1)
+        line((f"{number} ", "key"), frame.display_text(text))
+        for number, text in enumerate(finding.remedies, 1)
     ]
-    advice = _flow("   try  " if cells >= NARROW else "   ", tries, cells, "  ")
+    advice = _flow("   try  " if cells >= MIN_ADVICE_LABEL_CELLS else "   ", tries, cells, "  ")
     first = next((number for number, (_, ends) in enumerate(advice, 1) if ends), 0)
-    keep = max(min(len(advice), ADVICE, most // 2), first if first <= most else 0)
-    why = _whole(_flow("   ", evidence, cells), most - keep)
-    return why + _whole(advice, most - len(why))
+    keep = max(min(len(advice), MIN_ADVICE_LINES, most // 2), first if first <= most else 0)
+    why = _whole_parts(_flow("   ", evidence, cells), most - keep)
+    return why + _whole_parts(advice, most - len(why))
 
 
-def _flow(lead: str, parts: list[Line], cells: int, gap: str = " · ") -> Rows:
+def _flow(lead: str, parts: list[StyledLine], cells: int, gap: str = " · ") -> WrappedLines:
     """Parts one after the other; one that does not fit begins a line, one too long is wrapped."""
-    rows: Rows = []
-    current: list[Line] = []
+    rows: WrappedLines = []
+    current: list[StyledLine] = []
     room = max(cells - len(lead), 8)
     for part in parts:
         together = [*current, part]
-        if current and width(pack(together, 10_000, gap)) > room:
-            rows += _wrapped(pack(current, 10_000, gap), room)
+        if current and width(join_fitting(together, 10_000, gap)) > room:
+            rows += _wrapped(join_fitting(current, 10_000, gap), room)
             together = [part]
         current = together
     if current:
-        rows += _wrapped(pack(current, 10_000, gap), room)
+        rows += _wrapped(join_fitting(current, 10_000, gap), room)
     leads = [lead, *[" " * len(lead)] * (len(rows) - 1)]
     return [
         (line((start, "dim"), *row), ends) for start, (row, ends) in zip(leads, rows, strict=False)
     ]
 
 
-def _wrapped(part: Line, cells: int) -> Rows:
+def _wrapped(part: StyledLine, cells: int) -> WrappedLines:
     if width(part) <= cells:
         return [(part, True)]
     first = part[0] if part[0][1] == "key" else ("", "")
     indent = len(first[0])
-    rows = wrap(plain(part)[indent:], cells - indent)
+    rows = wrap(plain_text(part)[indent:], cells - indent)
     return [
         (line(first if number == 0 else " " * indent, row), number == len(rows) - 1)
         for number, row in enumerate(rows)
     ]
 
 
-def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
+def _other_findings(frame: Snapshot, view: RunView, cells: int, most: int) -> list[StyledLine]:
     """The other open findings, a line each; the last line says how many there are besides."""
-    rows: list[Line] = []
-    hidden = len(view.open) - 1 - most
-    dot = frame.glyphs.dot
-    for opened in view.open[1 : most + 1]:
+    rows: list[StyledLine] = []
+    hidden = len(view.open_findings) - 1 - most
+    dot = frame.symbols.separator
+    for opened in view.open_findings[1 : most + 1]:
         word = opened.severity.word
         after = f" {dot} acknowledged" if opened.finding.rule in frame.acknowledged else ""
         if hidden > 0 and len(rows) == most - 1:
@@ -146,14 +154,16 @@ def _others(frame: Frame, view: RunView, cells: int, most: int) -> list[Line]:
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
         text = shorten(text, cells - 3 - len(after))
         rows.append(
-            line((f" {frame.glyphs.status[opened.severity.status]} ", word), text, (after, "dim"))
+            line((f" {frame.symbols.status[opened.severity.status]} ", word), text, (after, "dim"))
         )
     return rows
 
 
-def _past(frame: Frame, view: RunView, cells: int) -> Line:
-    newest = view.past[0]
+def _cleared_line(frame: Snapshot, view: RunView, cells: int) -> StyledLine:
+    newest = view.cleared_findings[0]
     cleared = newest.cleared
     where = f", over at step {count(cleared.step)}" if cleared is not None else ""
-    text = f"{plural(len(view.past), 'finding')} in the past: {clean(newest.title)}{where}"
+    text = (
+        f"{plural(len(view.cleared_findings), 'finding')} in the past: {clean(newest.title)}{where}"
+    )
     return line(("   " + shorten(text, cells - 3), "dim"))

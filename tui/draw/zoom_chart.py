@@ -9,23 +9,31 @@ from collections.abc import Callable
 from ppo_top.model import Status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
-from ppo_top.text.format import clean, compact, count, duration, healthy, number, value
+from ppo_top.text.format import (
+    clean,
+    compact,
+    count,
+    duration,
+    format_metric_value,
+    healthy_text,
+    number,
+)
 from ppo_top.tui.draw.compare_chart import compare_lines
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw, reach, thin
-from ppo_top.tui.graphics.sparkline import outside
-from ppo_top.tui.graphics.styled_text import Line, line, pack
-from ppo_top.tui.state.chart_options import ChartView
-from ppo_top.tui.state.snapshot import Frame
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.graphics.axis_plot import Chart, Curve, axis_range, draw_chart, points_to_draw
+from ppo_top.tui.graphics.sparkline import is_outside
+from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line
+from ppo_top.tui.state.chart_options import ChartOptions
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack
 
-LOWEST = 9
+MIN_STACKED_LINES = 9
 """Lines of a chart in a stack, with its title."""
 
 
-def chart_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]:
+def chart_lines(desk: UiState, frame: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the chart's layer."""
-    if desk.layer == "compare":
+    if desk.overlay == "compare":
         return compare_lines(desk, frame, cells, rows)
     run, view = desk.run, frame.view
     if run is None or view is None or view.row is None:
@@ -37,48 +45,59 @@ def chart_lines(desk: Desk, frame: Frame, cells: int, rows: int) -> list[Line]:
     chosen = [every[at]]
     if desk.chart.stacked:
         group = next(p.tracks for p in view.panels if every[at] in p.tracks)
-        chosen = list(group[: max(1, rows // LOWEST)])
+        chosen = list(group[: max(1, rows // MIN_STACKED_LINES)])
     each_rows = rows // len(chosen)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for number_, track in enumerate(chosen):
         last = number_ == len(chosen) - 1
         room = rows - each_rows * number_ if last else each_rows
-        lines += _one(desk, frame, run, track, (cells, room))
+        lines += _track_lines(desk, frame, run, track, (cells, room))
     return lines
 
 
-def _one(
-    desk: Desk, frame: Frame, run: Run, track: PanelTrack, size: tuple[int, int]
-) -> list[Line]:
+def _track_lines(
+    desk: UiState, frame: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
+) -> list[StyledLine]:
     cells, rows = size
     row = frame.view.row if frame.view is not None and frame.view.row is not None else 0
-    seen = track.track.until(row)
+    seen = track.track.count_until(row)
     chart, note = _chart(desk, frame, run, track, seen, cells)
     head = [_facts(frame, track, cells)]
     if rows >= 8:
         head.append(_readout(desk, run.timeline, track, seen, cells))
-    marked = any(style != "cursor" for _, style in chart.upright)
-    foot = [_foot(frame, desk.chart, note, marked, cells)] if rows >= 12 else []
-    return [*head, *draw(chart, cells, rows - len(head) - len(foot), frame.glyphs.braille), *foot]
+    marked = any(style != "cursor" for _, style in chart.vertical_lines)
+    foot = [_chart_keys(frame, desk.chart, note, marked, cells)] if rows >= 12 else []
+    return [
+        *head,
+        *draw_chart(chart, cells, rows - len(head) - len(foot), frame.symbols.braille),
+        *foot,
+    ]
 
 
-def _facts(frame: Frame, track: PanelTrack, cells: int) -> Line:
+def _facts(frame: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     parts = [line((" " + clean(track.label), "title"))]
-    parts.append(line(("now ", "dim"), (value(track.latest, track.fmt), track.status.value)))
+    parts.append(
+        line(
+            ("now ", "dim"),
+            (format_metric_value(track.newest_value, track.fmt), track.status.value),
+        )
+    )
     if track.best is not None:
-        best = value(track.best.value, track.fmt)
+        best = format_metric_value(track.best.value, track.fmt)
         where = f" at {count(track.best.step)}"
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
-    if track.band is not None and track.band.words:
-        origin = f" ({clean(track.band.origin)})" if track.band.origin else ""
-        lead = healthy(words := clean(track.band.words)).removesuffix(words)
+    if track.healthy_range is not None and track.healthy_range.text:
+        origin = f" ({clean(track.healthy_range.origin)})" if track.healthy_range.origin else ""
+        lead = healthy_text(words := clean(track.healthy_range.text)).removesuffix(words)
         parts.append(line((lead, "dim"), words, (origin, "dim")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
-    return pack(parts, cells)
+    return join_fitting(parts, cells)
 
 
-def _readout(desk: Desk, timeline: Timeline, track: PanelTrack, seen: int, cells: int) -> Line:
+def _readout(
+    desk: UiState, timeline: Timeline, track: PanelTrack, seen: int, cells: int
+) -> StyledLine:
     """The exact value under the cursor."""
     at = _under_cursor(desk.chart, track.track, seen)
     if at is None:
@@ -95,23 +114,25 @@ def _readout(desk: Desk, timeline: Timeline, track: PanelTrack, seen: int, cells
     parts.append(line((f"{clean(track.label)} = ", "dim"), (exact, "value")))
     if desk.chart.smoothing:
         smooth = smoothed(list(drawn.values[: at + 1]), desk.chart.smoothing)[-1]
-        parts.append(line(("smoothed ", "dim"), value(smooth, track.fmt)))
-    return pack(parts, cells)
+        parts.append(line(("smoothed ", "dim"), format_metric_value(smooth, track.fmt)))
+    return join_fitting(parts, cells)
 
 
-def _under_cursor(chart: ChartView, track: Track, seen: int) -> int | None:
+def _under_cursor(chart: ChartOptions, track: Track, seen: int) -> int | None:
     if not seen:
         return None
-    if chart.cursor is None:
+    if chart.cursor_row is None:
         return seen - 1
-    return min(max(track.until(chart.cursor) - 1, 0), seen - 1)
+    return min(max(track.count_until(chart.cursor_row) - 1, 0), seen - 1)
 
 
-def _foot(frame: Frame, chart: ChartView, note: str, marked: bool, cells: int) -> Line:
+def _chart_keys(
+    frame: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
+) -> StyledLine:
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
         line((" x ", "key"), (f"by {chart.axis}", "dim")),
-        line(("l ", "key"), ("log " + ("on" if chart.logarithm else "off"), "dim")),
+        line(("l ", "key"), ("log " + ("on" if chart.log_scale else "off"), "dim")),
         line(("+ - 0 ", "key"), (f"smoothing {smoothing}", "dim")),
         line(("← → ", "key"), ("cursor", "dim")),
         line(("s ", "key"), ("stack", "dim")),
@@ -119,8 +140,8 @@ def _foot(frame: Frame, chart: ChartView, note: str, marked: bool, cells: int) -
     if note:
         parts.append(line((note, "warn")))
     if marked:
-        parts.append(line((f"{frame.glyphs.wall} ", "crit"), ("a finding fired", "dim")))
-    return pack(parts, cells)
+        parts.append(line((f"{frame.symbols.vertical_line} ", "crit"), ("a finding fired", "dim")))
+    return join_fitting(parts, cells)
 
 
 # --- what is drawn -------------------------------------------------------------------------------
@@ -154,39 +175,41 @@ def smoothed(values: list[float], weight: float) -> list[float]:
 
 
 def _chart(
-    desk: Desk, frame: Frame, run: Run, track: PanelTrack, seen: int, cells: int
+    desk: UiState, frame: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
 ) -> tuple[Chart, str]:
     place, x_label = x_axis(run.timeline, desk.chart.axis)
     drawn = track.track
-    logarithm = desk.chart.logarithm
+    logarithm = desk.chart.log_scale
 
     def height(amount: float) -> float:
         if not logarithm:
             return amount
         return math.log10(amount) if amount > 0 else math.nan
 
-    kept = thin(drawn, seen, 2 * cells)
+    kept = points_to_draw(drawn, seen, 2 * cells)
     curves = [_curve(drawn, kept, list(drawn.values[:seen]), place, height, "curve")]
-    curves += _outside(curves[0], kept, track)
+    curves += _outside_curves(curves[0], kept, track)
     if desk.chart.smoothing:
         for curve in curves:
             curve.style = "faint"
         means = smoothed(list(drawn.values[:seen]), desk.chart.smoothing)
         curves.append(_curve(drawn, kept, means, place, height, "a"))
-    note = "values at or below 0 are not shown" if logarithm and _has_low(drawn, seen) else ""
+    note = (
+        "values at or below 0 are not shown" if logarithm and _has_non_positive(drawn, seen) else ""
+    )
     fmt = track.fmt
 
     def y_label(at: float) -> str:
-        return value(10.0**at if logarithm else at, fmt)
+        return format_metric_value(10.0**at if logarithm else at, fmt)
 
     chart = Chart(curves, x_label=x_label, y_label=y_label)
-    chart.y_range = reach([y for curve in curves for y in curve.ys])
+    chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     _add_limits(chart, track, height)
     _add_findings(chart, frame, run, drawn, place)
-    _add_bad(chart, frame, drawn, seen, place)
+    _mark_non_finite(chart, frame, drawn, seen, place)
     at = _under_cursor(desk.chart, drawn, seen)
-    if at is not None and desk.chart.cursor is not None:
-        chart.upright.append((place(drawn.rows[at]), "cursor"))
+    if at is not None and desk.chart.cursor_row is not None:
+        chart.vertical_lines.append((place(drawn.rows[at]), "cursor"))
     return chart, note
 
 
@@ -207,11 +230,11 @@ def _curve(
     return curve
 
 
-MOST_PIECES = 60
+MAX_OUTSIDE_CURVES = 60
 """Stretches outside the healthy range that are drawn in their own colour."""
 
 
-def _outside(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
+def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
     """The stretches of a curve whose values are outside their range, each a curve of its own."""
     style = track.status.value if track.status in (Status.WARN, Status.CRIT) else "watch"
     finite = [at for at in kept if math.isfinite(track.track.values[at])]
@@ -221,7 +244,7 @@ def _outside(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
     joined = False
     for x, y, at in zip(curve.xs, curve.ys, finite, strict=True):
         amount = track.track.values[at]
-        if not outside(amount, amount, track.band):
+        if not is_outside(amount, amount, track.healthy_range):
             joined = False
             continue
         if not joined:
@@ -229,40 +252,40 @@ def _outside(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
         joined = True
         pieces[-1].xs.append(x)
         pieces[-1].ys.append(y)
-    return pieces if len(pieces) <= MOST_PIECES else []
+    return pieces if len(pieces) <= MAX_OUTSIDE_CURVES else []
 
 
-def _has_low(track: Track, seen: int) -> bool:
+def _has_non_positive(track: Track, seen: int) -> bool:
     return any(each <= 0 for each in track.values[:seen])
 
 
 def _add_limits(chart: Chart, track: PanelTrack, height: Callable[[float], float]) -> None:
     """The ends of the healthy range, where they are on the chart or near it."""
-    if track.band is None or chart.y_range is None:
+    if track.healthy_range is None or chart.y_range is None:
         return
     low, high = chart.y_range
     span = high - low
-    for limit in (track.band.low, track.band.high):
+    for limit in (track.healthy_range.low, track.healthy_range.high):
         at = height(limit) if limit is not None else math.nan
         if math.isfinite(at) and low - span / 2 <= at <= high + span / 2:
-            chart.across.append((at, "ok"))
+            chart.horizontal_lines.append((at, "ok"))
             low, high = min(low, at - span * 0.02), max(high, at + span * 0.02)
     chart.y_range = (low, high)
 
 
 def _add_findings(
-    chart: Chart, frame: Frame, run: Run, track: Track, place: Callable[[int], float]
+    chart: Chart, frame: Snapshot, run: Run, track: Track, place: Callable[[int], float]
 ) -> None:
     """Where findings that speak of this value fired."""
     if frame.view is None or frame.view.row is None:
         return
     for finding in run.findings:
         if track.concept in finding.concepts and finding.opened.row <= frame.view.row:
-            chart.upright.append((place(finding.opened.row), finding.severity.word))
+            chart.vertical_lines.append((place(finding.opened.row), finding.severity.word))
 
 
-def _add_bad(
-    chart: Chart, frame: Frame, track: Track, seen: int, place: Callable[[int], float]
+def _mark_non_finite(
+    chart: Chart, frame: Snapshot, track: Track, seen: int, place: Callable[[int], float]
 ) -> None:
     """A cross at the foot of the chart where the value is no number."""
     if chart.y_range is None:
@@ -270,4 +293,4 @@ def _add_bad(
     bottom = chart.y_range[0]
     bad = [at for at in range(seen) if not math.isfinite(track.values[at])]
     for at in bad[:: max(1, len(bad) // 200)]:
-        chart.signs.append((place(track.rows[at]), bottom, frame.glyphs.bad, "bad"))
+        chart.markers.append((place(track.rows[at]), bottom, frame.symbols.non_finite, "bad"))

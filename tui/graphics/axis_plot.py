@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppo_top.runs.timeline import Track
-from ppo_top.tui.graphics.styled_text import Line, line
+from ppo_top.tui.graphics.styled_text import StyledLine, line
 from ppo_top.views.downsample import stride
 
-_CODES = re.compile(r"\x1b\[([\d;]*)m")
+_COLOUR_CODE = re.compile(r"\x1b\[([\d;]*)m")
 
 
 @dataclass(slots=True)
@@ -29,11 +29,11 @@ class Chart:
     """What is in a chart: curves, lines across it and single signs, with the ends of its axes."""
 
     curves: list[Curve] = field(default_factory=list)
-    across: list[tuple[float, str]] = field(default_factory=list)
+    horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
     """Horizontal lines: value and style."""
-    upright: list[tuple[float, str]] = field(default_factory=list)
+    vertical_lines: list[tuple[float, str]] = field(default_factory=list)
     """Vertical lines: place and style."""
-    signs: list[tuple[float, float, str, str]] = field(default_factory=list)
+    markers: list[tuple[float, float, str, str]] = field(default_factory=list)
     """x, y, character, style."""
     x_label: Callable[[float], str] = str
     y_label: Callable[[float], str] = str
@@ -58,7 +58,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return [low, high]
 
 
-def reach(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
+def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
     """The ends of an axis that holds all finite values, with a little room."""
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
@@ -68,7 +68,7 @@ def reach(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
     return low - room, high + room
 
 
-def thin(track: Track, seen: int, columns: int) -> list[int]:
+def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
     """Which of the points to draw: all, or of each stretch the lowest, the highest and the last."""
     if seen <= 3 * columns:
         return list(range(seen))
@@ -84,7 +84,7 @@ def thin(track: Track, seen: int, columns: int) -> list[int]:
     return kept
 
 
-def draw(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[Line]:
+def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[StyledLine]:
     """The chart in so many cells and lines."""
     if cells < 16 or rows < 5:
         return []
@@ -101,25 +101,25 @@ def draw(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[Line
     figure.theme("colorless")
     figure.canvas("default")
     _set_axes(figure, chart, cells, rows)
-    for value, style in chart.across:
+    for value, style in chart.horizontal_lines:
         figure.line(value, "horizontal", pixel=ink(style))
-    for place, style in chart.upright:
+    for place, style in chart.vertical_lines:
         figure.line(place, "vertical", pixel=ink(style))
     for curve in chart.curves:
         if curve.xs:
             marker = plotext.marker("braille" if braille else "*", ink(curve.style))
             figure.draw(figure.signal(curve.xs, curve.ys, marker=marker).lines())
-    for x, y, sign, style in chart.signs:
+    for x, y, sign, style in chart.markers:
         figure.draw(figure.text(x, y, plotext.colorize(sign, ink(style))))
     figure.plot_size(cells, rows)
-    return parse(figure.build().string(), {number: style for style, number in styles.items()})
+    return parse_ansi(figure.build().string(), {number: style for style, number in styles.items()})
 
 
 def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     xs = [x for curve in chart.curves for x in curve.xs]
     ys = [y for curve in chart.curves for y in curve.ys]
-    x_low, x_high = chart.x_range or reach(xs, 0.0)
-    y_low, y_high = chart.y_range or reach(ys)
+    x_low, x_high = chart.x_range or axis_range(xs, 0.0)
+    y_low, y_high = chart.y_range or axis_range(ys)
     at_x = ticks(x_low, x_high, max(2, cells // 16))
     at_y = ticks(y_low, y_high, max(2, rows // 4))
     across = figure.ruler("x")
@@ -130,13 +130,13 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     upright.ticks(at_y, [chart.y_label(y) for y in at_y])
 
 
-def parse(text: str, styles: dict[int, str]) -> list[Line]:
+def parse_ansi(text: str, styles: dict[int, str]) -> list[StyledLine]:
     """Text with colour codes as lines of spans; a code that is not ours is the frame's."""
-    rows: list[Line] = []
+    rows: list[StyledLine] = []
     for raw in text.rstrip("\n").split("\n"):
         spans = []
         style = "frame"
-        for at, piece in enumerate(_CODES.split(raw)):
+        for at, piece in enumerate(_COLOUR_CODE.split(raw)):
             if at % 2:
                 style = _style(piece, styles, style)
             elif piece:

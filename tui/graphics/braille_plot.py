@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ppo_top.tui.graphics.sparkline import Colours, Limits, Scale, merge, outside
-from ppo_top.tui.graphics.styled_text import Line, Span
-from ppo_top.tui.graphics.symbols import Glyphs
+from ppo_top.tui.graphics.sparkline import CurveColours, Scale, SparkLimits, is_outside, merge_spans
+from ppo_top.tui.graphics.styled_text import Span, StyledLine
+from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.views.downsample import Extent
 
-DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+BRAILLE_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille cell, from its top row to its bottom row, left and right column."""
 
 
-def plot(
+def draw_braille_plot(
     columns: Sequence[Extent],
     size: tuple[int, int],
-    limits: Limits | None,
-    glyphs: Glyphs,
-    colours: Colours,
+    limits: SparkLimits | None,
+    glyphs: Symbols,
+    colours: CurveColours,
     reach: Scale,
     marks: Mapping[int, Span] | None = None,
-) -> list[Line]:
+) -> list[StyledLine]:
     """A curve in `size` (cells wide, lines high): two columns a cell in braille, one in ASCII.
 
     The healthy range has a background and its ends a dotted line; `marks` (cell -> sign) stand on
@@ -29,34 +29,34 @@ def plot(
     """
     wide, high = size
     per_cell = 2 if glyphs.braille else 1
-    grid = _Grid(wide, high, 4 if glyphs.braille else 1)
+    grid = _PlotCells(wide, high, 4 if glyphs.braille else 1)
     before: float | None = None
     for number, column in enumerate(columns[: wide * per_cell]):
         low, top, last, bad = column
         cell = number // per_cell
         if bad:
-            grid.signs.setdefault((cell, high - 1), (glyphs.bad, "bad"))
+            grid.symbols.setdefault((cell, high - 1), (glyphs.non_finite, "bad"))
         if low is None or top is None:
             continue
-        style = colours.outside if outside(low, top, limits) else colours.inside
+        style = colours.outside if is_outside(low, top, limits) else colours.inside
         if top > reach.high:
-            grid.signs.setdefault((cell, 0), (glyphs.above, style))
+            grid.symbols.setdefault((cell, 0), (glyphs.above_scale, style))
         if low < reach.low:
-            grid.signs.setdefault((cell, high - 1), (glyphs.below, style))
+            grid.symbols.setdefault((cell, high - 1), (glyphs.below_scale, style))
         if before is not None:  # so that the curve hangs together
             low, top = min(low, before), max(top, before)
-        dots = reach.place(low, high * grid.per_line), reach.place(top, high * grid.per_line)
+        dots = reach.level_of(low, high * grid.per_line), reach.level_of(top, high * grid.per_line)
         grid.stroke(cell, number % 2, dots, style)
         before = last
     return [
-        _drawn(grid, row, limits, reach, glyphs, marks if row == high - 1 else None)
+        _line_of(grid, row, limits, reach, glyphs, marks if row == high - 1 else None)
         for row in range(high)
     ]
 
 
-STROKES = [
+STROKE_BITS = [
     [
-        [sum(DOTS[3 - dot][side] for dot in range(low, high + 1)) for high in range(4)]
+        [sum(BRAILLE_BITS[3 - dot][side] for dot in range(low, high + 1)) for high in range(4)]
         for low in range(4)
     ]
     for side in range(2)
@@ -64,62 +64,62 @@ STROKES = [
 """Bits of a stroke inside one braille cell: by side, lowest dot and highest dot, from below."""
 
 
-class _Grid:
+class _PlotCells:
     """Dots, styles and signs of a plot, cell by cell."""
 
     def __init__(self, wide: int, high: int, per_line: int) -> None:
-        self.wide, self.high, self.per_line = wide, high, per_line
+        self.width, self.height, self.per_line = wide, high, per_line
         self.bits = [[0] * wide for _ in range(high)]
         self.styles = [[""] * wide for _ in range(high)]
-        self.signs: dict[tuple[int, int], Span] = {}
+        self.symbols: dict[tuple[int, int], Span] = {}
 
     def stroke(self, cell: int, side: int, dots: tuple[int, int], style: str) -> None:
         """A vertical stroke between two heights in dots, counted from below."""
         low, high = dots
         for line in range(low // self.per_line, high // self.per_line + 1):
-            row = self.high - 1 - line
+            row = self.height - 1 - line
             if self.per_line == 4:
                 start = low - line * 4 if low > line * 4 else 0
                 stop = high - line * 4 if high < line * 4 + 3 else 3
-                self.bits[row][cell] |= STROKES[side][start][stop]
+                self.bits[row][cell] |= STROKE_BITS[side][start][stop]
             else:
                 self.bits[row][cell] = 1
             if self.styles[row][cell] in ("", "curve"):
                 self.styles[row][cell] = style
 
 
-def _drawn(
-    grid: _Grid,
+def _line_of(
+    grid: _PlotCells,
     row: int,
-    limits: Limits | None,
+    limits: SparkLimits | None,
     reach: Scale,
-    glyphs: Glyphs,
+    glyphs: Symbols,
     marks: Mapping[int, Span] | None,
-) -> Line:
+) -> StyledLine:
     edge = limits is not None and any(
         limit is not None
         and reach.low < limit < reach.high
-        and grid.high - 1 - reach.place(limit, grid.high) == row
+        and grid.height - 1 - reach.level_of(limit, grid.height) == row
         for limit in (limits.low, limits.high)
     )
-    tint = "+band" if _in_band(row, grid.high, limits, reach) else ""
+    tint = "+band" if _in_band(row, grid.height, limits, reach) else ""
     spans: list[Span] = []
-    for cell in range(grid.wide):
-        if (cell, row) in grid.signs:
-            sign, style = grid.signs[cell, row]
+    for cell in range(grid.width):
+        if (cell, row) in grid.symbols:
+            sign, style = grid.symbols[cell, row]
         elif bits := grid.bits[row][cell]:
             sign, style = chr(0x2800 + bits) if glyphs.braille else "*", grid.styles[row][cell]
         elif marks and cell in marks:
             sign, style = marks[cell]
         else:
-            sign, style = (glyphs.limit, "limit") if edge else (" ", "")
+            sign, style = (glyphs.limit_line, "limit") if edge else (" ", "")
         spans.append((sign, style + tint))
-    return merge(spans)
+    return merge_spans(spans)
 
 
-def _in_band(row: int, high: int, limits: Limits | None, reach: Scale) -> bool:
+def _in_band(row: int, high: int, limits: SparkLimits | None, reach: Scale) -> bool:
     """Whether the middle of a line of the plot lies in the healthy range."""
     if limits is None or (limits.low is None and limits.high is None):
         return False
     middle = reach.high - (row + 0.5) / high * (reach.high - reach.low)
-    return not outside(middle, middle, limits)
+    return not is_outside(middle, middle, limits)

@@ -11,22 +11,28 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from ppo_top.runs.timeline import Track
-from ppo_top.tui.graphics.styled_text import Line, Span
-from ppo_top.tui.graphics.symbols import Glyphs
-from ppo_top.views.downsample import WIDEST, Extent, Pyramid, buckets, stride
+from ppo_top.tui.graphics.styled_text import Span, StyledLine
+from ppo_top.tui.graphics.symbols import Symbols
+from ppo_top.views.downsample import (
+    MAX_CELLS_PER_ROW,
+    Extent,
+    MinMaxPyramid,
+    bucket_extents,
+    stride,
+)
 
-FAR = 3.0
+OFF_SCALE_FACTOR = 3.0
 """A value this many times the usual spread beyond it is off the scale and gets an arrow."""
 
 
-SPIKE = 2.0
+SPIKE_FACTOR = 2.0
 """A column whose extremes are this many times farther apart than usual holds a spike."""
 
-FEW = 30
+COLUMNS_PER_OUTLIER = 30
 """One column in so many may lie off the scale: a spike, not a change of level."""
 
 
-class Limits(Protocol):
+class SparkLimits(Protocol):
     """A healthy range; an open end is None."""
 
     @property
@@ -41,21 +47,21 @@ class Scale(NamedTuple):
     low: float
     high: float
 
-    def place(self, value: float, steps: int) -> int:
+    def level_of(self, value: float, steps: int) -> int:
         """Which of so many steps a value falls on: 0 at the bottom; beyond the edges clipped."""
         share = (value - self.low) / (self.high - self.low)
         return min(steps - 1, max(0, int(share * steps)))
 
 
-class Colours(NamedTuple):
+class CurveColours(NamedTuple):
     """The styles of a curve inside and outside its healthy range."""
 
     inside: str = "curve"
     outside: str = "warn"
 
 
-def extents(
-    track: Track, pyramid: Pyramid, row: int, columns: int, widest: int = WIDEST
+def column_extents(
+    track: Track, pyramid: MinMaxPyramid, row: int, columns: int, widest: int = MAX_CELLS_PER_ROW
 ) -> list[Extent]:
     """A track up to a row of its timeline, in at most so many columns; `widest`: of one row.
 
@@ -64,7 +70,7 @@ def extents(
     pyramid.grow()
     held: list[Extent] = []
     last: float | None = None
-    for extent in buckets(pyramid, track.rows, row, stride(row + 1, columns, widest)):
+    for extent in bucket_extents(pyramid, track.rows, row, stride(row + 1, columns, widest)):
         if extent.last is None and not extent.non_finite and last is not None:
             extent = Extent(last, last, last, False)
         last = extent.last if extent.last is not None else last
@@ -72,7 +78,7 @@ def extents(
     return held
 
 
-def outside(low: float, high: float, limits: Limits | None) -> bool:
+def is_outside(low: float, high: float, limits: SparkLimits | None) -> bool:
     """Whether some value between two extremes is outside a range."""
     if limits is None:
         return False
@@ -80,7 +86,7 @@ def outside(low: float, high: float, limits: Limits | None) -> bool:
     return too_low or (limits.high is not None and high > limits.high)
 
 
-def scale(columns: Sequence[Extent], limits: Limits | None = None) -> Scale:
+def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -> Scale:
     """The range to draw: that of the values, without the few that would flatten all others.
 
     The edges are round numbers, so that they stay where they are while values come in.
@@ -89,7 +95,7 @@ def scale(columns: Sequence[Extent], limits: Limits | None = None) -> Scale:
     highs = sorted(column.high for column in columns if column.high is not None)
     if not lows:
         return Scale(0.0, 1.0)
-    low, high = _without_far(lows, highs)
+    low, high = _without_outliers(lows, highs)
     span = high - low
     for limit in (limits.low, limits.high) if limits else ():
         if limit is not None and low - span <= limit <= high + span:
@@ -97,13 +103,17 @@ def scale(columns: Sequence[Extent], limits: Limits | None = None) -> Scale:
     return _rounded(low, high)
 
 
-def _without_far(lows: list[float], highs: list[float]) -> tuple[float, float]:
+def _without_outliers(lows: list[float], highs: list[float]) -> tuple[float, float]:
     """The extremes, or the edge of the usual where a few columns lie far beyond it."""
-    edge = max(1, len(lows) // FEW) if len(lows) >= 8 else 0
+    edge = max(1, len(lows) // COLUMNS_PER_OUTLIER) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
     spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
-    low = lows[0] if usual_low - lows[0] <= FAR * spread else usual_low - spread / 2
-    high = highs[-1] if highs[-1] - usual_high <= FAR * spread else usual_high + spread / 2
+    low = lows[0] if usual_low - lows[0] <= OFF_SCALE_FACTOR * spread else usual_low - spread / 2
+    high = (
+        highs[-1]
+        if highs[-1] - usual_high <= OFF_SCALE_FACTOR * spread
+        else usual_high + spread / 2
+    )
     return low, high
 
 
@@ -121,19 +131,19 @@ def _rounded(low: float, high: float) -> Scale:
 # --- one line --------------------------------------------------------------------------------
 
 
-def bars(
+def draw_bars(
     columns: Sequence[Extent],
-    limits: Limits | None,
-    glyphs: Glyphs,
-    colours: Colours,
+    limits: SparkLimits | None,
+    glyphs: Symbols,
+    colours: CurveColours,
     at: Scale | None = None,
-) -> Line:
+) -> StyledLine:
     """One character a column: its height, an arrow where it is off the scale, a cross for NaN.
 
     A column that holds many values stands at their middle, but for one that reaches far beyond its
     like: there the extreme is drawn. Extremes alone would turn the noise of a long run into combs.
     """
-    reach = at or scale(columns, limits)
+    reach = at or choose_scale(columns, limits)
     usual = _usual_span(columns)
     spans: list[Span] = []
     before: float | None = None
@@ -141,7 +151,7 @@ def bars(
         value = _height(column, before, usual)
         spans.append(_bar(column, value, limits, glyphs, colours, reach))
         before = column.last if column.last is not None else before
-    return merge(spans)
+    return merge_spans(spans)
 
 
 def _usual_span(columns: Sequence[Extent]) -> float:
@@ -158,7 +168,7 @@ def _height(column: Extent, before: float | None, usual: float) -> float | None:
     """Which value stands for a column: the middle, or the extreme away from the column before."""
     if column.low is None or column.high is None:
         return None
-    if column.high - column.low <= SPIKE * usual:
+    if column.high - column.low <= SPIKE_FACTOR * usual:
         return column.low / 2 + column.high / 2
     start = column.last if before is None else before
     upwards = start is None or column.high - start >= start - column.low
@@ -168,28 +178,28 @@ def _height(column: Extent, before: float | None, usual: float) -> float | None:
 def _bar(
     column: Extent,
     value: float | None,
-    limits: Limits | None,
-    glyphs: Glyphs,
-    colours: Colours,
+    limits: SparkLimits | None,
+    glyphs: Symbols,
+    colours: CurveColours,
     reach: Scale,
 ) -> Span:
     if column.non_finite:
-        return glyphs.bad, "bad"
+        return glyphs.non_finite, "bad"
     if value is None or column.low is None or column.high is None:
         return " ", ""
     if column.high > reach.high:
         value = column.high
     elif column.low < reach.low:
         value = column.low
-    style = colours.outside if outside(column.low, column.high, limits) else colours.inside
+    style = colours.outside if is_outside(column.low, column.high, limits) else colours.inside
     if value > reach.high:
-        return glyphs.above, style
+        return glyphs.above_scale, style
     if value < reach.low:
-        return glyphs.below, style
-    return glyphs.bars[reach.place(value, len(glyphs.bars))], style
+        return glyphs.below_scale, style
+    return glyphs.bars[reach.level_of(value, len(glyphs.bars))], style
 
 
-def merge(spans: Sequence[Span]) -> Line:
+def merge_spans(spans: Sequence[Span]) -> StyledLine:
     """Neighbours of the same style in one span; a blank takes the colour of what is beside it.
 
     On a blank only the background is seen, and every change of style costs bytes on the line.
@@ -200,15 +210,17 @@ def merge(spans: Sequence[Span]) -> Line:
             merged.append((text, style))
             continue
         before, style_before = merged[-1]
-        if style == style_before or (text == " " and _ground(style) == _ground(style_before)):
+        if style == style_before or (
+            text == " " and _background(style) == _background(style_before)
+        ):
             merged[-1] = (before + text, style_before)
-        elif before.isspace() and _ground(style) == _ground(style_before):
+        elif before.isspace() and _background(style) == _background(style_before):
             merged[-1] = (before + text, style)
         else:
             merged.append((text, style))
     return tuple(merged)
 
 
-def _ground(style: str) -> str:
+def _background(style: str) -> str:
     """The part of a style that is seen on a blank."""
     return style.partition("+")[2]

@@ -11,22 +11,22 @@ from ppo_top.text.format import clean
 Span = tuple[str, str]
 """Plain text and the name of its style (see `ppo_top.tui.graphics.theme`)."""
 
-Line = tuple[Span, ...]
+StyledLine = tuple[Span, ...]
 
 ELLIPSIS = "…"
 
 
-def line(*parts: Span | str) -> Line:
+def line(*parts: Span | str) -> StyledLine:
     """A line of spans; a bare string has the plain style."""
     return tuple((part, "") if isinstance(part, str) else part for part in parts)
 
 
-def plain(spans: Iterable[Span]) -> str:
+def plain_text(spans: Iterable[Span]) -> str:
     """The characters of a line without their styles."""
     return "".join(text for text, _ in spans)
 
 
-def told(text: str) -> str:
+def display_text(text: str) -> str:
     """Words of a rule or a log as they are shown: harmless, with signs for comparisons."""
     return clean(text).replace("<= ", "≤ ").replace(">= ", "≥ ").replace(" -> ", " → ")
 
@@ -36,7 +36,7 @@ def width(spans: Iterable[Span]) -> int:
     return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
 
 
-def take(text: str, cells: int) -> str:
+def truncate(text: str, cells: int) -> str:
     """The longest beginning of a text that fits into so many cells."""
     if text.isascii():
         return text[: max(cells, 0)]
@@ -48,24 +48,24 @@ def take(text: str, cells: int) -> str:
     return text
 
 
-def crop(spans: Line, cells: int) -> Line:
+def crop(spans: StyledLine, cells: int) -> StyledLine:
     """A line cut off at a width, without a sign of it."""
     kept: list[Span] = []
     for text, style in spans:
         size = cell_len(text)
         if size > cells:
-            kept.append((take(text, cells), style))
+            kept.append((truncate(text, cells), style))
             break
         kept.append((text, style))
         cells -= size
     return tuple(kept)
 
 
-def fill(spans: Line, cells: int, style: str = "") -> Line:
+def fit_width(spans: StyledLine, cells: int, style: str = "") -> StyledLine:
     """A line of exactly this width: cropped, or padded with blanks."""
     missing = cells - width(spans)
     if missing < 0:
-        return fill(crop(spans, cells), cells, style)
+        return fit_width(crop(spans, cells), cells, style)
     return (*spans, (" " * missing, style)) if missing else spans
 
 
@@ -74,13 +74,13 @@ def shorten(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     if cells < 4:
-        return take(text, cells) if cells > 0 else ""
-    start = take(text, cells - 1)
+        return truncate(text, cells) if cells > 0 else ""
+    start = truncate(text, cells - 1)
     cut = start.rfind(" ")
     if cut >= cells // 2:
         return start[:cut].rstrip(" ,;:·-") + ELLIPSIS
     tail = (cells - 1) // 2
-    return take(text, cells - 1 - tail) + ELLIPSIS + text[-tail:]
+    return truncate(text, cells - 1 - tail) + ELLIPSIS + text[-tail:]
 
 
 def wrap(text: str, cells: int) -> list[str]:
@@ -92,21 +92,23 @@ def wrap(text: str, cells: int) -> list[str]:
             rows.append(current)
             current = ""
         while cell_len(word) > cells > 0:
-            rows.append(take(word, cells))
+            rows.append(truncate(word, cells))
             word = word[len(rows[-1]) :]
         current = f"{current} {word}" if current else word
     return [*rows, current] if current else rows
 
 
-def spread(left: Line, right: Line, cells: int) -> Line:
+def justify(left: StyledLine, right: StyledLine, cells: int) -> StyledLine:
     """Two ends of a line with blanks between; the left one gives way."""
     room = cells - width(right)
     if room < 1:
         return crop(left, cells)
-    return (*fill(left, room), *right)
+    return (*fit_width(left, room), *right)
 
 
-def pack(parts: Sequence[Line], cells: int, gap: str = " · ", style: str = "dim") -> Line:
+def join_fitting(
+    parts: Sequence[StyledLine], cells: int, gap: str = " · ", style: str = "dim"
+) -> StyledLine:
     """As many whole parts as fit, in order, with a gap between: what does not fit is left out."""
     packed: list[Span] = []
     used = 0
@@ -122,12 +124,14 @@ def pack(parts: Sequence[Line], cells: int, gap: str = " · ", style: str = "dim
     return tuple(packed)
 
 
-def beside(columns: Sequence[tuple[Sequence[Line], int]], height: int) -> list[Line]:
+def side_by_side(
+    columns: Sequence[tuple[Sequence[StyledLine], int]], height: int
+) -> list[StyledLine]:
     """Columns of lines, each of its own width, joined line by line."""
-    joined: list[Line] = []
+    joined: list[StyledLine] = []
     for row in range(height):
         spans: list[Span] = []
         for rows, cells in columns:
-            spans.extend(fill(rows[row] if row < len(rows) else (), cells))
+            spans.extend(fit_width(rows[row] if row < len(rows) else (), cells))
         joined.append(tuple(spans))
     return joined

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ppo_top.model import State, Status
-from ppo_top.text.format import PLAINER
+from ppo_top.text.format import ASCII_FALLBACKS
 from ppo_top.text.marks import ASCII_MARKS, MARKS
 
 
 @dataclass(frozen=True, slots=True)
-class Glyphs:
+class Symbols:
     """One set of signs; every one is a single cell wide."""
 
     status: dict[Status, str]
@@ -18,29 +18,29 @@ class Glyphs:
     bars: str
     """Eight heights, from the lowest to the highest."""
     braille: bool
-    bad: str
-    above: str
-    below: str
-    limit: str
-    rule: str
-    wall: str
-    here: str
+    non_finite: str
+    above_scale: str
+    below_scale: str
+    limit_line: str
+    horizontal_line: str
+    vertical_line: str
+    cursor: str
     restart: str
     trend: dict[str, str]
     best: str
-    dot: str
+    separator: str
     dash: str
     ellipsis: str
     folded: str
     unfolded: str
-    done: str
-    todo: str
-    ascii: bool = False
+    bar_done: str
+    bar_todo: str
+    ascii_only: bool = False
     replacements: dict[str, str] = field(default_factory=dict)
 
-    def text(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """A text in the characters of this set."""
-        if not self.ascii or text.isascii():
+        if not self.ascii_only or text.isascii():
             return text
         return "".join(
             letter if letter.isascii() else self.replacements.get(letter, "?") for letter in text
@@ -58,52 +58,52 @@ def _states(live: str, stalled: str, finished: str, died: str, rest: str) -> dic
     }
 
 
-UNICODE = Glyphs(
+UNICODE_SYMBOLS = Symbols(
     status=MARKS,
     state=_states("●", "◌", "■", "†", "○"),
     bars="▁▂▃▄▅▆▇█",
     braille=True,
-    bad="✕",
-    above="↑",
-    below="↓",
-    limit="┄",
-    rule="─",
-    wall="│",
-    here="●",
+    non_finite="✕",
+    above_scale="↑",
+    below_scale="↓",
+    limit_line="┄",
+    horizontal_line="─",
+    vertical_line="│",
+    cursor="●",
     restart="↻",
     trend={"rising": "↗", "falling": "↘", "flat": "→"},
     best="★",
-    dot="·",
+    separator="·",
     dash="–",
     ellipsis="…",
     folded="▸",
     unfolded="▾",
-    done="█",
-    todo="░",
+    bar_done="█",
+    bar_todo="░",
 )
 
-ASCII = Glyphs(
+ASCII_SYMBOLS = Symbols(
     status=ASCII_MARKS,
     state=_states("*", "~", "#", "x", "o"),
     bars="_.,-=+*#",
     braille=False,
-    bad="N",
-    above="^",
-    below="v",
-    limit="-",
-    rule="-",
-    wall="|",
-    here="@",
+    non_finite="N",
+    above_scale="^",
+    below_scale="v",
+    limit_line="-",
+    horizontal_line="-",
+    vertical_line="|",
+    cursor="@",
     restart="R",
     trend={"rising": "/", "falling": "\\", "flat": "="},
     best="*",
-    dot=".",
+    separator=".",
     dash="-",
     ellipsis="~",
     folded=">",
     unfolded="v",
-    done="#",
-    todo=".",
-    ascii=True,
-    replacements=PLAINER,
+    bar_done="#",
+    bar_todo=".",
+    ascii_only=True,
+    replacements=ASCII_FALLBACKS,
 )

@@ -13,25 +13,25 @@ from dataclasses import dataclass
 from rich.color import Color
 from rich.style import Style
 
-ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
+STYLE_ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A palette: style name -> words such as `203 bold`, `on 236`; `paper` is the background."""
+    """A palette: style name -> words such as `203 bold`, `on 236`; `background` is a style, too."""
 
     name: str
     styles: Mapping[str, str]
-    paper: int | None = None
-    ink: int | None = None
+    background: int | None = None
+    foreground: int | None = None
 
     def style(self, name: str) -> Style:
         """The style of a name; `crit+band` is two of them, the later one on top."""
         made = Style()
         for part in name.split("+"):
             made += _parse(self.styles.get(part, ""))
-        if self.paper is not None:
-            made = Style(color=_colour(self.ink), bgcolor=_colour(self.paper)) + made
+        if self.background is not None:
+            made = Style(color=_colour(self.foreground), bgcolor=_colour(self.background)) + made
         return made
 
 
@@ -40,14 +40,14 @@ def _colour(number: int | None) -> Color | None:
 
 
 def _parse(words: str) -> Style:
-    attributes = dict.fromkeys((word for word in words.split() if word in ATTRIBUTES), True)
-    numbers = [word for word in words.replace("on ", "on").split() if word not in ATTRIBUTES]
+    attributes = dict.fromkeys((word for word in words.split() if word in STYLE_ATTRIBUTES), True)
+    numbers = [word for word in words.replace("on ", "on").split() if word not in STYLE_ATTRIBUTES]
     ink = next((int(word) for word in numbers if word.isdigit()), None)
     paper = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
     return Style(color=_colour(ink), bgcolor=_colour(paper), **attributes)  # type: ignore[arg-type]
 
 
-DARK = {
+DARK_STYLES = {
     "dim": "245",
     "faint": "240",
     "title": "bold",
@@ -81,8 +81,8 @@ DARK = {
     "a": "79", "b": "215", "c": "111", "d": "177", "e": "221", "f": "168", "g": "152", "h": "108",
 }  # fmt: skip
 
-LIGHT = {
-    **DARK,
+LIGHT_STYLES = {
+    **DARK_STYLES,
     "dim": "242",
     "faint": "248",
     "brand": "24 bold",
@@ -114,7 +114,7 @@ LIGHT = {
     "a": "29", "b": "130", "c": "25", "d": "91", "e": "136", "f": "161", "g": "66", "h": "64",
 }  # fmt: skip
 
-SIXTEEN = {
+SIXTEEN_COLOUR_STYLES = {
     **dict.fromkeys(("dim", "faint", "frame", "missing", "warming-up", "unjudged", "limit"), "8"),
     **dict.fromkeys(("title", "value"), "bold"),
     **dict.fromkeys(("brand", "cursor"), "6 bold"),
@@ -129,7 +129,7 @@ SIXTEEN = {
     "a": "2", "b": "3", "c": "4", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
 }  # fmt: skip
 
-PLAIN = {
+COLOURLESS_STYLES = {
     **dict.fromkeys(("title", "brand", "value", "cursor", "crit", "died", "bad", "match"), "bold"),
     **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
     "key": "underline",
@@ -137,19 +137,19 @@ PLAIN = {
 }
 
 THEMES = {
-    "dark": Theme("dark", DARK),
-    "light": Theme("light", LIGHT),
-    "dark-paper": Theme("dark-paper", DARK, paper=234, ink=253),
-    "light-paper": Theme("light-paper", LIGHT, paper=231, ink=235),
-    "16": Theme("16", SIXTEEN),
-    "none": Theme("none", PLAIN),
+    "dark": Theme("dark", DARK_STYLES),
+    "light": Theme("light", LIGHT_STYLES),
+    "dark-paper": Theme("dark-paper", DARK_STYLES, background=234, foreground=253),
+    "light-paper": Theme("light-paper", LIGHT_STYLES, background=231, foreground=235),
+    "16": Theme("16", SIXTEEN_COLOUR_STYLES),
+    "none": Theme("none", COLOURLESS_STYLES),
 }
 """`dark` and `light` leave the terminal its own background; with `-paper` they bring one."""
 
-ORDER = ("dark", "light", "dark-paper", "light-paper", "16", "none")
+THEME_ORDER = ("dark", "light", "dark-paper", "light-paper", "16", "none")
 
 
-def choose(wanted: str | None, environment: Mapping[str, str] | None = None) -> Theme:
+def choose_theme(wanted: str | None, environment: Mapping[str, str] | None = None) -> Theme:
     """The theme that was asked for, else the one that the terminal can show and has asked for."""
     env = os.environ if environment is None else environment
     if env.get("NO_COLOR"):

@@ -3,78 +3,78 @@
 from __future__ import annotations
 
 from ppo_top.text.format import count
-from ppo_top.tui.state.cursor import find_place
-from ppo_top.tui.state.line_input import Typing
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.state.cursor import find_row
+from ppo_top.tui.state.line_input import LineInput
+from ppo_top.tui.state.ui_state import UiState
 
-CHARTS = ("zoom", "compare")
-PAGE = 10
+CHART_OVERLAYS = ("zoom", "compare")
+PAGE_LINES = 10
 
 
 class Actions:
     """The keys that change what is looked at; those of the program itself are the app's."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, desk: UiState) -> None:
+        self.ui_state = desk
 
     # --- layers ----------------------------------------------------------------------------------
 
-    def _layer(self, name: str) -> None:
-        desk = self.desk
-        desk.layer = "" if desk.layer == name else name
+    def _toggle_overlay(self, name: str) -> None:
+        desk = self.ui_state
+        desk.overlay = "" if desk.overlay == name else name
         desk.scroll = 0
 
     def do_help(self) -> None:
-        self._layer("help")
+        self._toggle_overlay("help")
 
     def do_findings(self) -> None:
-        self._layer("findings")
+        self._toggle_overlay("findings")
 
     def do_explain(self) -> None:
-        self._layer("explain")
+        self._toggle_overlay("explain")
 
     def do_log(self) -> None:
-        self._layer("log")
+        self._toggle_overlay("log")
 
     def do_config(self) -> None:
-        self._layer("config")
+        self._toggle_overlay("config")
 
     def do_compare(self) -> None:
-        self._layer("compare")
+        self._toggle_overlay("compare")
 
     def do_zoom(self) -> None:
         """Into the chart; from the runs (where they fill the screen) to the chosen one."""
-        desk = self.desk
+        desk = self.ui_state
         if self._in_list:
-            desk.picked = True
-            if not desk.roster.unfold(desk.session, desk.clock(), desk.chosen):
+            desk.chosen_by_user = True
+            if not desk.run_list.unfold(desk.session, desk.clock(), desk.chosen_run_id):
                 desk.focus = "values"
             return
-        if desk.layer in ("", "explain", "compare"):
-            desk.layer, desk.chart.cursor = "zoom", None
+        if desk.overlay in ("", "explain", "compare"):
+            desk.overlay, desk.chart.cursor_row = "zoom", None
 
     def do_out(self) -> None:
         """One layer out: the layer, then the cursor's past, then the filter."""
-        desk = self.desk
-        if desk.layer:
-            desk.layer, desk.scroll = "", 0
+        desk = self.ui_state
+        if desk.overlay:
+            desk.overlay, desk.scroll = "", 0
         elif desk.focus == "runs":
             desk.focus = "values"
-        elif desk.player.row is not None and not desk.player.replay:
+        elif desk.cursor.row is not None and not desk.cursor.replay:
             self.do_live()
-        elif desk.roster.filter:
-            desk.roster.filter = ""
+        elif desk.run_list.filter:
+            desk.run_list.filter = ""
 
     # --- moving ----------------------------------------------------------------------------------
 
     def _move(self, by: int) -> None:
-        desk = self.desk
-        if desk.layer and desk.layer not in CHARTS and desk.layer != "explain":
+        desk = self.ui_state
+        if desk.overlay and desk.overlay not in CHART_OVERLAYS and desk.overlay != "explain":
             desk.scroll = max(0, desk.scroll + by)
         elif desk.focus == "runs":
-            desk.step_run(by)
+            desk.move_run_choice(by)
         else:
-            desk.step_concept(by)
+            desk.move_concept_choice(by)
 
     def do_up(self) -> None:
         self._move(-1)
@@ -91,32 +91,34 @@ class Actions:
     @property
     def _in_list(self) -> bool:
         """Whether keys move in the list of runs."""
-        return self.desk.focus == "runs" and not self.desk.layer
+        return self.ui_state.focus == "runs" and not self.ui_state.overlay
 
     def _page(self, by: int) -> None:
-        desk = self.desk
+        desk = self.ui_state
         if self._in_list:
-            desk.step_run(by * PAGE)
+            desk.move_run_choice(by * PAGE_LINES)
         else:
-            desk.scroll = max(0, desk.scroll + (by * PAGE if desk.layer else by))
-            if not desk.layer:
-                desk.scroll = min(desk.scroll, len(desk.concepts()) // 4)
+            desk.scroll = max(0, desk.scroll + (by * PAGE_LINES if desk.overlay else by))
+            if not desk.overlay:
+                desk.scroll = min(desk.scroll, len(desk.selectable_concepts()) // 4)
 
     def do_next_pane(self) -> None:
-        self.desk.focus = "values" if self.desk.focus == "runs" else "runs"
+        self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
 
     def do_run_before(self) -> None:
-        self.desk.step_run(-1)
+        self.ui_state.move_run_choice(-1)
 
     def do_run_after(self) -> None:
-        self.desk.step_run(1)
+        self.ui_state.move_run_choice(1)
 
     def do_fold(self) -> None:
-        self.desk.roster.fold = not self.desk.roster.fold
-        self.desk.toast = "groups of seeds " + ("folded" if self.desk.roster.fold else "unfolded")
+        self.ui_state.run_list.fold_seeds = not self.ui_state.run_list.fold_seeds
+        self.ui_state.toast = "groups of seeds " + (
+            "folded" if self.ui_state.run_list.fold_seeds else "unfolded"
+        )
 
     def _toggle(self, section: str) -> None:
-        self.desk.hidden = self.desk.hidden ^ {section}
+        self.ui_state.hidden_sections = self.ui_state.hidden_sections ^ {section}
 
     def do_toggle_runs(self) -> None:
         self._toggle("runs")
@@ -135,44 +137,44 @@ class Actions:
 
         Where it hides the chosen run, Enter goes to the first that it shows.
         """
-        desk = self.desk
-        runs = desk.roster
+        desk = self.ui_state
+        runs = desk.run_list
 
         def hold(text: str) -> None:
             runs.filter = text
 
         def keep(text: str) -> None:
             hold(text)
-            shown = [known.id for known in runs.shown(desk.known())]
-            if shown and desk.chosen not in shown:
-                desk.step_run(0)
+            shown = [known.id for known in runs.filtered(desk.listed_runs())]
+            if shown and desk.chosen_run_id not in shown:
+                desk.move_run_choice(0)
 
         before = runs.filter
-        desk.typing = Typing("/", keep, hold, before, lambda: hold(before))
+        desk.line_input = LineInput("/", keep, hold, before, lambda: hold(before))
 
     # --- time travel -----------------------------------------------------------------------------
 
-    def _travel(self, rows: int) -> None:
-        desk = self.desk
+    def _move_cursor(self, rows: int) -> None:
+        desk = self.ui_state
         if desk.run is not None and len(desk.run.timeline):
-            desk.player.playing = False
-            desk.player.move(desk.run.timeline, rows)
+            desk.cursor.playing = False
+            desk.cursor.move_by(desk.run.timeline, rows)
 
     def do_back(self, times: int = 1) -> None:
-        self._travel(-times)
+        self._move_cursor(-times)
 
     def do_forward(self, times: int = 1) -> None:
-        self._travel(times)
+        self._move_cursor(times)
 
     def do_next_red(self) -> None:
-        self._finding(1)
+        self._go_to_finding(1)
 
     def do_previous_red(self) -> None:
-        self._finding(-1)
+        self._go_to_finding(-1)
 
-    def _finding(self, direction: int) -> None:
-        desk = self.desk
-        found = desk.next_finding(direction)
+    def _go_to_finding(self, direction: int) -> None:
+        desk = self.ui_state
+        found = desk.go_to_finding(direction)
         if found is None or desk.run is None:
             where, key = ("after", "N") if direction > 0 else ("before", "n")
             desk.toast = f"no finding {where} this moment"
@@ -185,8 +187,8 @@ class Actions:
         )
 
     def do_pause(self) -> None:
-        if self.desk.run is not None:
-            self.desk.player.toggle(self.desk.run.timeline)
+        if self.ui_state.run is not None:
+            self.ui_state.cursor.toggle_playing(self.ui_state.run.timeline)
 
     def do_faster(self) -> None:
         self._speed(1)
@@ -195,54 +197,54 @@ class Actions:
         self._speed(-1)
 
     def _speed(self, direction: int) -> None:
-        self.desk.player.change_speed(direction)
-        self.desk.toast = f"replay at {self.desk.player.speed:,.0f}x"
+        self.ui_state.cursor.change_speed(direction)
+        self.ui_state.toast = f"replay at {self.ui_state.cursor.speed:,.0f}x"
 
     def do_start(self) -> None:
         if self._in_list:
-            self.desk.step_run(-len(self.desk.session.runs))
-        elif self.desk.run is not None and len(self.desk.run.timeline):
-            self.desk.player.to(self.desk.run.timeline, 0)
+            self.ui_state.move_run_choice(-len(self.ui_state.session.runs))
+        elif self.ui_state.run is not None and len(self.ui_state.run.timeline):
+            self.ui_state.cursor.go_to(self.ui_state.run.timeline, 0)
 
     def do_live(self) -> None:
         if self._in_list:
-            self.desk.step_run(len(self.desk.session.runs))
-        elif self.desk.run is not None:
-            self.desk.player.to(self.desk.run.timeline, None)
+            self.ui_state.move_run_choice(len(self.ui_state.session.runs))
+        elif self.ui_state.run is not None:
+            self.ui_state.cursor.go_to(self.ui_state.run.timeline, None)
 
     def do_jump(self) -> None:
-        self.desk.typing = Typing("go to step or % ", self._jump)
+        self.ui_state.line_input = LineInput("go to step or % ", self._jump)
 
     def _jump(self, text: str) -> None:
-        run = self.desk.run
+        run = self.ui_state.run
         if run is None or not text.strip():
             return
-        row = find_place(run.timeline, text)
+        row = find_row(run.timeline, text)
         if row is None:
-            self.desk.toast = f"{text!r} is neither a step nor a percentage"
+            self.ui_state.toast = f"{text!r} is neither a step nor a percentage"
         else:
-            self.desk.player.playing = False
-            self.desk.player.to(run.timeline, row)
+            self.ui_state.cursor.playing = False
+            self.ui_state.cursor.go_to(run.timeline, row)
 
     # --- charts ----------------------------------------------------------------------------------
 
     def do_axis(self) -> None:
-        self.desk.chart.next_axis()
+        self.ui_state.chart.next_axis()
 
     def do_logarithm(self) -> None:
-        self.desk.chart.logarithm = not self.desk.chart.logarithm
+        self.ui_state.chart.log_scale = not self.ui_state.chart.log_scale
 
     def do_smoother(self) -> None:
-        self.desk.chart.smoother(1)
+        self.ui_state.chart.change_smoothing(1)
 
     def do_rougher(self) -> None:
-        self.desk.chart.smoother(-1)
+        self.ui_state.chart.change_smoothing(-1)
 
     def do_raw(self) -> None:
-        self.desk.chart.smoothing = 0.0
+        self.ui_state.chart.smoothing = 0.0
 
     def do_stack(self) -> None:
-        self.desk.chart.stacked = not self.desk.chart.stacked
+        self.ui_state.chart.stacked = not self.ui_state.chart.stacked
 
     def do_left(self, times: int = 1) -> None:
         self._chart_cursor(-times)
@@ -252,61 +254,61 @@ class Actions:
 
     def _chart_cursor(self, by: int) -> None:
         """Move the chart's cursor; outside a chart the arrows move the timeline's."""
-        desk = self.desk
+        desk = self.ui_state
         run = desk.run
         if run is None:
             return
-        if desk.layer not in CHARTS:
-            self._travel(by)
+        if desk.overlay not in CHART_OVERLAYS:
+            self._move_cursor(by)
             return
-        last = desk.player.place(run.timeline)
-        here = last if desk.chart.cursor is None else desk.chart.cursor
-        desk.chart.cursor = max(0, min(last, here + by))
+        last = desk.cursor.current_row(run.timeline)
+        here = last if desk.chart.cursor_row is None else desk.chart.cursor_row
+        desk.chart.cursor_row = max(0, min(last, here + by))
 
     # --- findings --------------------------------------------------------------------------------
 
     def do_acknowledge(self) -> None:
-        self._note("acknowledge, because: ", mute=False)
+        self._ask_reason("acknowledge, because: ", mute=False)
 
     def do_mute(self) -> None:
-        self._note("mute, because: ", mute=True)
+        self._ask_reason("mute, because: ", mute=True)
 
-    def _note(self, label: str, mute: bool) -> None:
-        desk = self.desk
+    def _ask_reason(self, label: str, mute: bool) -> None:
+        desk = self.ui_state
         run, view = desk.run, desk.view()
-        if run is None or view is None or not view.open:
+        if run is None or view is None or not view.open_findings:
             desk.toast = "no finding is open"
             return
-        finding = view.open[0].finding  # what is acknowledged stands behind what is not
+        finding = view.open_findings[0].finding  # what is acknowledged stands behind what is not
         path = run.path
-        if desk.memory.note(path, finding.rule, finding.since.step) is not None:
-            for opened in view.open:
-                desk.memory.forget(path, opened.finding.rule)
-            desk.look_anew()
+        if desk.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
+            for opened in view.open_findings:
+                desk.acknowledgements.revoke(path, opened.finding.rule)
+            desk.invalidate()
             desk.toast = "everything acknowledged or muted here is told again"
             return
 
         def keep(reason: str) -> None:
             if mute:
-                desk.memory.mute(path, finding.rule, reason)
+                desk.acknowledgements.mute(path, finding.rule, reason)
             else:
-                desk.memory.acknowledge(path, finding.rule, finding.since.step, reason)
-            desk.look_anew()
+                desk.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
+            desk.invalidate()
             word = "muted" if mute else "acknowledged"
-            desk.toast = desk.memory.problem or f"{finding.title}: {word}"
+            desk.toast = desk.acknowledgements.problem or f"{finding.title}: {word}"
 
-        desk.typing = Typing(label, keep)
+        desk.line_input = LineInput(label, keep)
 
     # --- the mouse -------------------------------------------------------------------------------
 
     def click(self, what: str, arg: str, share: float) -> None:
         """A click on a run, a value or the timeline (at a share of its width)."""
-        desk = self.desk
+        desk = self.ui_state
         if what == "run":
-            desk.picked = True
-            if desk.chosen == arg:
+            desk.chosen_by_user = True
+            if desk.chosen_run_id == arg:
                 desk.focus = "values"
-            desk.choose(arg)
+            desk.choose_run(arg)
         elif what == "concept":
             if desk.concept == arg and desk.focus == "values":
                 self.do_zoom()
@@ -314,4 +316,4 @@ class Actions:
         elif what == "time" and desk.run is not None and len(desk.run.timeline):
             rows = len(desk.run.timeline)
             row = min(rows - 1, int(share * rows))
-            desk.player.to(desk.run.timeline, row if row < rows - 1 else None)
+            desk.cursor.go_to(desk.run.timeline, row if row < rows - 1 else None)

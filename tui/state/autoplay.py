@@ -8,64 +8,64 @@ from typing import Protocol
 
 from ppo_top.model import Severity
 from ppo_top.runs.run import Run
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.state.ui_state import UiState
 
-FRAME_S = 1 / 15
+MIN_FRAME_S = 1 / 15
 """The shortest time between two pictures of a replay."""
 
-LONGEST_S = 1.0
+MAX_SLEEP_S = 1.0
 """The longest sleep, so that a change of speed is felt."""
 
 
-class Stage(Protocol):
+class PlaybackHost(Protocol):
     """What playback needs of the app."""
 
-    desk: Desk
+    ui_state: UiState
 
-    def after(self, delay: float, callback: Callable[[], None]) -> object: ...
+    def call_after_delay(self, delay: float, callback: Callable[[], None]) -> object: ...
     def draw(self) -> None: ...
-    def toast(self, text: str) -> None: ...
+    def show_toast(self, text: str) -> None: ...
 
 
 class Playback:
     """The clock of the replay."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, stage: PlaybackHost) -> None:
+        self.host = stage
         self._waiting = False
         self._last = 0.0
 
-    def go(self) -> None:
+    def start(self) -> None:
         """Begin to move the cursor where it is to play and does not yet."""
-        if self.stage.desk.player.playing and not self._waiting:
+        if self.host.ui_state.cursor.playing and not self._waiting:
             self._last = time.monotonic()
-            self._sleep(FRAME_S)
+            self._sleep(MIN_FRAME_S)
 
     def _sleep(self, seconds: float) -> None:
         self._waiting = True
-        self.stage.after(seconds, self._tick)
+        self.host.call_after_delay(seconds, self._tick)
 
     def _tick(self) -> None:
         self._waiting = False
-        desk, now = self.stage.desk, time.monotonic()
-        run, player = desk.run, desk.player
+        desk, now = self.host.ui_state, time.monotonic()
+        run, player = desk.run, desk.cursor
         if run is None or not player.playing:
             return
-        before = player.place(run.timeline)
+        before = player.current_row(run.timeline)
         moved = player.advance(run.timeline, now - self._last)
         self._last = now
         if moved:
-            self._tell_fired(run, before, player.place(run.timeline))
-            if player.place(run.timeline) == len(run.timeline) - 1:
+            self._announce_findings(run, before, player.current_row(run.timeline))
+            if player.current_row(run.timeline) == len(run.timeline) - 1:
                 more = ", . goes to the next run" if len(desk.session.runs) > 1 else ""
-                self.stage.toast(f"the replay is over: space plays it again{more}")
-            self.stage.draw()
+                self.host.show_toast(f"the replay is over: space plays it again{more}")
+            self.host.draw()
         if player.playing:
             wait = player.wait_s(run.timeline) or 0.0
-            self._sleep(min(max(wait, FRAME_S), LONGEST_S))
+            self._sleep(min(max(wait, MIN_FRAME_S), MAX_SLEEP_S))
 
-    def _tell_fired(self, run: Run, before: int, now: int) -> None:
+    def _announce_findings(self, run: Run, before: int, now: int) -> None:
         for finding in run.findings:
             if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
                 share = round(100 * (finding.opened.row + 1) / max(len(run.timeline), 1))
-                self.stage.toast(f"{finding.title}: would have fired at {share} % of the run")
+                self.host.show_toast(f"{finding.title}: would have fired at {share} % of the run")

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-AXES = ("step", "time", "update")
+CHART_AXES = ("step", "time", "update")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95)
 """Weights of the past in the exponential mean; 0 draws the values alone, which hides nothing."""
 
 
 @dataclass(slots=True)
-class ChartView:
+class ChartOptions:
     """The state of the zoomed chart."""
 
     axis: str = "step"
-    logarithm: bool = False
+    log_scale: bool = False
     smoothing: float = 0.0
     stacked: bool = False
-    cursor: int | None = None
+    cursor_row: int | None = None
     """The row under the chart's cursor; None: the newest one shown."""
 
     def next_axis(self) -> None:
         """Step, time, update and round again."""
-        self.axis = AXES[(AXES.index(self.axis) + 1) % len(AXES)]
+        self.axis = CHART_AXES[(CHART_AXES.index(self.axis) + 1) % len(CHART_AXES)]
 
-    def smoother(self, direction: int) -> None:
+    def change_smoothing(self, direction: int) -> None:
         """More (1) or less (-1) smoothing."""
         at = SMOOTHINGS.index(self.smoothing) + direction
         self.smoothing = SMOOTHINGS[max(0, min(len(SMOOTHINGS) - 1, at))]

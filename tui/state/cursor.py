@@ -8,14 +8,14 @@ from statistics import median
 
 from ppo_top.runs.timeline import Timeline
 
-LONGEST_PAUSE = 10.0
+MAX_PAUSE_UPDATES = 10.0
 """A pause in a log (a resume a day later) is played as this many usual updates at most."""
 
-SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
+REPLAY_SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 
 
 @dataclass(slots=True)
-class Player:
+class Cursor:
     """Where the cursor stands: `row` is None at the newest update.
 
     Playing follows the log's own clock `speed` times as fast; without a clock, a row a second.
@@ -25,8 +25,8 @@ class Player:
     playing: bool = False
     speed: float = 60.0
     replay: bool = False
-    _spent: float = 0.0
-    _usual: tuple[int, float] = (-1, 1.0)
+    _elapsed: float = 0.0
+    _usual_pause_cache: tuple[int, float] = (-1, 1.0)
 
     def advance(self, timeline: Timeline, seconds: float) -> bool:
         """Let so many seconds of the viewer's clock pass; True when the cursor moved."""
@@ -34,12 +34,12 @@ class Player:
             return False
         last = len(timeline) - 1
         row = self.row
-        self._spent += seconds * self.speed
-        while row < last and self._spent >= (pause := self._pause(timeline, row + 1)):
-            self._spent -= pause
+        self._elapsed += seconds * self.speed
+        while row < last and self._elapsed >= (pause := self._pause(timeline, row + 1)):
+            self._elapsed -= pause
             row += 1
         if row >= last:
-            self._spent = 0.0
+            self._elapsed = 0.0
             self.playing = False
         moved = row != self.row
         self.row = row
@@ -49,47 +49,47 @@ class Player:
         """Seconds until the cursor moves by itself, or None."""
         if not self.playing or self.row is None or self.row >= len(timeline) - 1:
             return None
-        return max(0.0, (self._pause(timeline, self.row + 1) - self._spent) / self.speed)
+        return max(0.0, (self._pause(timeline, self.row + 1) - self._elapsed) / self.speed)
 
     def _pause(self, timeline: Timeline, row: int) -> float:
         gap = timeline.times[row] - timeline.times[row - 1] if row else 0.0
         if not gap >= 0:
             return 1.0
-        return min(gap, LONGEST_PAUSE * self._usual_pause(timeline))
+        return min(gap, MAX_PAUSE_UPDATES * self._usual_pause(timeline))
 
     def _usual_pause(self, timeline: Timeline) -> float:
         amount = len(timeline) // 64
-        if self._usual[0] != amount:
+        if self._usual_pause_cache[0] != amount:
             times = timeline.times
             sample = range(1, len(times), max(1, len(times) // 500))
             gaps = [times[at] - times[at - 1] for at in sample if times[at] > times[at - 1]]
-            self._usual = (amount, median(gaps) if gaps else 1.0)
-        return self._usual[1]
+            self._usual_pause_cache = (amount, median(gaps) if gaps else 1.0)
+        return self._usual_pause_cache[1]
 
     # --- moving --------------------------------------------------------------------------------
 
-    def place(self, timeline: Timeline) -> int:
+    def current_row(self, timeline: Timeline) -> int:
         """The row looked at (-1 for a timeline without rows)."""
         last = len(timeline) - 1
         return last if self.row is None else min(self.row, last)
 
-    def move(self, timeline: Timeline, rows: int) -> None:
+    def move_by(self, timeline: Timeline, rows: int) -> None:
         """So many rows on or back; on past the end is live again."""
         last = len(timeline) - 1
-        target = self.place(timeline) + rows
+        target = self.current_row(timeline) + rows
         self._set(max(0, target) if target < last or self.replay else None, last)
 
-    def to(self, timeline: Timeline, row: int | None) -> None:
+    def go_to(self, timeline: Timeline, row: int | None) -> None:
         """To a row, or (None) to the end."""
         self._set(row, len(timeline) - 1)
 
     def _set(self, row: int | None, last: int) -> None:
-        self._spent = 0.0
+        self._elapsed = 0.0
         self.row = None if row is None else max(0, min(row, last))
         if self.row is None:
             self.playing = False
 
-    def toggle(self, timeline: Timeline) -> None:
+    def toggle_playing(self, timeline: Timeline) -> None:
         """Play or pause; at the end playing begins at the start."""
         if self.playing:
             self.playing = False
@@ -98,18 +98,20 @@ class Player:
         if self.row is None or self.row >= last:
             self.row = 0
         self.playing = last > 0
-        self._spent = 0.0
+        self._elapsed = 0.0
 
     def change_speed(self, direction: int) -> None:
         """The next faster (1) or slower (-1) speed."""
         if direction > 0:
-            self.speed = next((each for each in SPEEDS if each > self.speed), SPEEDS[-1])
+            self.speed = next(
+                (each for each in REPLAY_SPEEDS if each > self.speed), REPLAY_SPEEDS[-1]
+            )
         else:
-            slower = [each for each in SPEEDS if each < self.speed]
-            self.speed = slower[-1] if slower else SPEEDS[0]
+            slower = [each for each in REPLAY_SPEEDS if each < self.speed]
+            self.speed = slower[-1] if slower else REPLAY_SPEEDS[0]
 
 
-def find_place(timeline: Timeline, wanted: str) -> int | None:
+def find_row(timeline: Timeline, wanted: str) -> int | None:
     """The row of a step (`14336`) or of a share of the updates (`50%`); None if it is neither."""
     text = wanted.strip().replace(",", "").replace("_", "").lower()
     if not len(timeline):
@@ -124,9 +126,9 @@ def find_place(timeline: Timeline, wanted: str) -> int | None:
         return None
     if step != step:
         return None
-    return first_at(timeline.steps, step)
+    return first_row_at_step(timeline.steps, step)
 
 
-def first_at(steps: Sequence[int], step: float) -> int:
+def first_row_at_step(steps: Sequence[int], step: float) -> int:
     """The first row that reaches a step, else the last one (steps may fall back at a restart)."""
     return next((row for row, each in enumerate(steps) if each >= step), len(steps) - 1)

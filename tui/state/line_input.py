@@ -6,57 +6,57 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-HELD_S = 0.2
+KEY_REPEAT_S = 0.2
 """A key that comes again within this time is held down: steps become longer."""
 
-LONGEST = 200
+MAX_INPUT_CHARS = 200
 
 
 @dataclass(slots=True)
-class Typing:
-    """A line that is being typed, and what is done with it; `changed` is told of every letter."""
+class LineInput:
+    """A line that is being typed, and what is done with it; `on_change` is told of every letter."""
 
     label: str
-    done: Callable[[str], None]
-    changed: Callable[[str], None] = lambda _text: None
+    on_submit: Callable[[str], None]
+    on_change: Callable[[str], None] = lambda _text: None
     text: str = ""
-    left: Callable[[], None] = lambda: None
+    on_cancel: Callable[[], None] = lambda: None
     """Called when it is left without Enter."""
 
-    def press(self, key: str, character: str | None) -> bool:
+    def press_key(self, key: str, character: str | None) -> bool:
         """Edit; False when the line is finished or left."""
         if key == "enter":
-            self.done(self.text.strip())
+            self.on_submit(self.text.strip())
             return False
         if key in ("escape", "ctrl+c"):
-            self.left()
+            self.on_cancel()
             return False
         if key in ("backspace", "ctrl+h"):
-            self.put(self.text[:-1])
+            self.set_text(self.text[:-1])
         elif key == "ctrl+u":
-            self.put("")
+            self.set_text("")
         elif character and character.isprintable():
-            self.put(self.text + character)
+            self.set_text(self.text + character)
         return True
 
-    def put(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Replace the text."""
-        self.text = text[:LONGEST]
-        self.changed(self.text)
+        self.text = text[:MAX_INPUT_CHARS]
+        self.on_change(self.text)
 
 
 @dataclass(slots=True)
-class Held:
+class KeyRepeat:
     """Counts how often a key came in quick succession."""
 
     clock: Callable[[], float] = time.monotonic
     _key: str = ""
-    _when: float = 0.0
+    _last_time: float = 0.0
     _count: int = 0
 
-    def times(self, key: str) -> int:
+    def step_count(self, key: str) -> int:
         """How far a key goes: one step, and farther the longer it is held."""
         now = self.clock()
-        again = key == self._key and now - self._when < HELD_S
-        self._key, self._when, self._count = key, now, self._count + 1 if again else 0
+        again = key == self._key and now - self._last_time < KEY_REPEAT_S
+        self._key, self._last_time, self._count = key, now, self._count + 1 if again else 0
         return 1 if self._count < 6 else min(100, 2 ** (self._count // 6))

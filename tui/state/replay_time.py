@@ -9,9 +9,9 @@ from ppo_top.model import Severity, State
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.tui import Replay
-from ppo_top.views.liveness import standing
+from ppo_top.views.liveness import run_status
 
-STORY = 0.4
+IDEAL_FINDING_SHARE = 0.4
 """A replay is best watched where things go wrong after this share of the run."""
 
 
@@ -38,11 +38,11 @@ def row_at(run: Run, when: float) -> int | None:
 def state_at(run: Run, row: int | None, now: float) -> State:
     """The state of a run at a row: before its end it lives."""
     if row is None or row >= len(run.timeline) - 1:
-        return standing(run, now).state
+        return run_status(run, now).state
     return State.LIVE if row >= 0 else State.STARTING
 
 
-def best_story(session: Session, replay: Replay) -> str | None:
+def pick_replay_run(session: Session, replay: Replay) -> str | None:
     """For a replay of several runs: one that was healthy for a while before it turned red."""
     named = [run.id for run in session.runs.values() if run.name == replay.run]
     if named:
@@ -51,5 +51,5 @@ def best_story(session: Session, replay: Replay) -> str | None:
     for run in session.runs.values():
         rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
         if rows and len(run.timeline):
-            told.append((abs(min(rows) / len(run.timeline) - STORY), run.id))
+            told.append((abs(min(rows) / len(run.timeline) - IDEAL_FINDING_SHARE), run.id))
     return min(told)[1] if told else None

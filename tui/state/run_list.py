@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 
 from ppo_top.catalogue import concept
 from ppo_top.model import State, Verdict
-from ppo_top.rules.engine.context import REWARDS
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.text.format import count, value
+from ppo_top.text.format import count, format_metric_value
 from ppo_top.tui.state.replay_time import state_at
-from ppo_top.tui.state.seed_groups import Traits, families, traits
-from ppo_top.tui.state.snapshot import Counts, Entry
+from ppo_top.tui.state.seed_groups import RunTraits, group_seeds, run_traits
+from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.views.run_view import verdict
 
-FRESH_S = 5.0
+MAX_STATE_AGE_S = 5.0
 """How long the state of a run that did not change is believed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ListedRun:
     """What the list says of a run."""
 
     id: str
@@ -30,9 +30,9 @@ class Known:
     path: str
     verdict: Verdict
     state: State
-    newest: float
-    traits: Traits
-    trouble: str = ""
+    last_change: float
+    traits: RunTraits
+    finding: str = ""
     """The worst finding that is open."""
     since: str = ""
     reward: str = ""
@@ -40,7 +40,7 @@ class Known:
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether every word is in name, path, verdict, state or finding; `!word` must not be."""
-        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.trouble}".lower()
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.finding}".lower()
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
             for word in words
@@ -52,91 +52,91 @@ class RunList:
     """The list of the runs, as a function of the session, a filter and what is folded."""
 
     filter: str = ""
-    fold: bool = True
-    opened: set[str] = field(default_factory=set)
+    fold_seeds: bool = True
+    unfolded: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], Verdict] = verdict
-    trouble_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
+    worst_finding_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
     """The worst open finding and the step since which it is so."""
     row_of: Callable[[Run], int | None] = lambda _run: None
     """At which row a run is seen; None: at its end."""
-    _known: dict[str, tuple[int, int | None, float, Known]] = field(default_factory=dict)
+    _cache: dict[str, tuple[int, int | None, float, ListedRun]] = field(default_factory=dict)
 
-    def known(self, session: Session, now: float) -> list[Known]:
+    def listed_runs(self, session: Session, now: float) -> list[ListedRun]:
         """All runs, those in trouble first, then the newest."""
-        every = [self._of(run, now) for run in session.runs.values()]
-        if len(self._known) > len(every):
-            self._known = {k: kept for k, kept in self._known.items() if k in session.runs}
+        every = [self._listed_run(run, now) for run in session.runs.values()]
+        if len(self._cache) > len(every):
+            self._cache = {k: kept for k, kept in self._cache.items() if k in session.runs}
         return sorted(every, key=_rank)
 
-    def _of(self, run: Run, now: float) -> Known:
-        kept = self._known.get(run.id)
+    def _listed_run(self, run: Run, now: float) -> ListedRun:
+        kept = self._cache.get(run.id)
         row = self.row_of(run)
-        if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < FRESH_S:
+        if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < MAX_STATE_AGE_S:
             return kept[3]
-        trouble, since = self.trouble_of(run, row)
-        made = Known(
+        trouble, since = self.worst_finding_of(run, row)
+        made = ListedRun(
             id=run.id,
             name=run.name,
             path=run.path,
             verdict=self.verdict_of(run, row),
             state=state_at(run, row, now),
-            newest=run.last_change,
-            traits=traits(run.name, run.config),
-            trouble=trouble,
+            last_change=run.last_change,
+            traits=run_traits(run.name, run.config),
+            finding=trouble,
             since=since,
             reward=reward_at(run, row),
             step=step_at(run, row),
         )
-        self._known[run.id] = (run.version, row, now, made)
+        self._cache[run.id] = (run.version, row, now, made)
         return made
 
-    def look_anew(self) -> None:
+    def invalidate(self) -> None:
         """Believe nothing that is known: what counts as trouble has changed."""
-        self._known.clear()
+        self._cache.clear()
 
-    def shown(self, every: list[Known]) -> list[Known]:
+    def filtered(self, every: list[ListedRun]) -> list[ListedRun]:
         """Those that the filter lets through."""
         words = self.filter.lower().split()
         return [known for known in every if known.matches(words)] if words else every
 
-    def entries(self, every: list[Known], chosen: str) -> list[Entry]:
+    def entries(self, every: list[ListedRun], chosen: str) -> list[RunListEntry]:
         """The lines of the list; a group of seeds is one line unless it is opened or chosen."""
-        groups = self.groups(self.shown(every))
-        entries: list[Entry] = []
+        groups = self.group_by_experiment(self.filtered(every))
+        entries: list[RunListEntry] = []
         for name, members in groups.items():
             if len(members) == 1:
                 entries.append(_entry(members[0]))
                 continue
-            folded = name not in self.opened and chosen not in {each.id for each in members[1:]}
+            folded = name not in self.unfolded and chosen not in {each.id for each in members[1:]}
             entries.append(_group(name, members, folded))
             if not folded:
                 entries += [_entry(each)._replace(member=True) for each in members[1:]]
         return entries
 
-    def groups(self, every: list[Known]) -> dict[str, list[Known]]:
+    def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
         """Runs by experiment, each in the order given; without folding every run for itself."""
-        if not self.fold:
+        if not self.fold_seeds:
             return {known.id: [known] for known in every}
         by_id = {known.id: known for known in every}
-        found = families({known.id: known.traits for known in every})
+        found = group_seeds({known.id: known.traits for known in every})
         return {name: [by_id[each] for each in ids] for name, ids in found.items()}
 
     def unfold(self, session: Session, now: float, chosen: str) -> bool:
         """Open the folded group that a run stands for; False where there is none."""
-        for entry in self.entries(self.known(session, now), chosen):
-            if entry.id == chosen and entry.size > 1:
-                self.opened.add(entry.name)
+        for entry in self.entries(self.listed_runs(session, now), chosen):
+            if entry.id == chosen and entry.seeds > 1:
+                self.unfolded.add(entry.name)
                 return True
         return False
 
 
 def reward_at(run: Run, row: int | None) -> str:
     """The newest reward of a run at a row, or nothing."""
-    for name in REWARDS:
+    for name in REWARD_CONCEPTS:
         track = run.timeline.tracks.get(name)
-        seen = 0 if track is None else len(track) if row is None else track.until(row)
+        seen = 0 if track is None else len(track) if row is None else track.count_until(row)
         if track is not None and seen:
-            return value(track.values[seen - 1], concept(name).fmt)
+            return format_metric_value(track.values[seen - 1], concept(name).fmt)
     return ""
 
 
@@ -147,20 +147,20 @@ def step_at(run: Run, row: int | None) -> str:
     return count(steps[at]) if at >= 0 else ""
 
 
-def _entry(known: Known) -> Entry:
-    return Entry(
+def _entry(known: ListedRun) -> RunListEntry:
+    return RunListEntry(
         known.id,
         known.name,
         known.verdict,
         known.state,
-        trouble=known.trouble,
+        finding=known.finding,
         since=known.since,
         reward=known.reward,
         step=known.step,
     )
 
 
-def _group(name: str, members: list[Known], folded: bool) -> Entry:
+def _group(name: str, members: list[ListedRun], folded: bool) -> RunListEntry:
     first = _entry(members[0])
     if not folded:
         return first
@@ -170,22 +170,22 @@ def _group(name: str, members: list[Known], folded: bool) -> Entry:
         name=name,
         verdict=worst.verdict,
         state=state,
-        size=len(members),
+        seeds=len(members),
         folded=True,
-        trouble=worst.trouble,
+        finding=worst.finding,
         since=worst.since,
     )
 
 
-def _rank(known: Known) -> tuple[int, float, str]:
+def _rank(known: ListedRun) -> tuple[int, float, str]:
     trouble = known.verdict.rank if known.verdict.is_trouble else 0
-    return -trouble, -known.newest, known.name
+    return -trouble, -known.last_change, known.name
 
 
-def counts(every: list[Known], shown: int) -> Counts:
+def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
     """The sums over all runs."""
     states = Counter(each.state for each in every)
-    return Counts(
+    return RunCounts(
         live=states[State.LIVE],
         stalled=states[State.STALLED],
         finished=states[State.FINISHED],
@@ -199,9 +199,9 @@ def counts(every: list[Known], shown: int) -> Counts:
     )
 
 
-def newest_live(every: list[Known]) -> Known | None:
+def default_run(every: list[ListedRun]) -> ListedRun | None:
     """The run to look at first: the newest live one, else the first of the list."""
     live = [each for each in every if each.state is State.LIVE]
     if live:
-        return max(live, key=lambda each: each.newest)
+        return max(live, key=lambda each: each.last_change)
     return every[0] if every else None

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.timeline import Track
-from ppo_top.tui.graphics.styled_text import Line, told
-from ppo_top.tui.graphics.symbols import UNICODE, Glyphs
-from ppo_top.views.downsample import Pyramid
+from ppo_top.tui.graphics.styled_text import StyledLine, display_text
+from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
+from ppo_top.views.downsample import MinMaxPyramid
 from ppo_top.views.run_view import RunView
 
 
-class Entry(NamedTuple):
-    """A line of the runs list: a run, or a group of seeds (`size` above 1) folded into one.
+class RunListEntry(NamedTuple):
+    """A line of the runs list: a run, or a group of seeds (`seeds` above 1) folded into one.
 
-    The worst open finding (`trouble`), the step `since` which it is so, reward and step are told
+    The worst open finding (`finding`), the step `since` which it is so, reward and step are told
     where the list has the screen to itself.
     """
 
@@ -25,16 +25,16 @@ class Entry(NamedTuple):
     name: str
     verdict: Verdict
     state: State
-    size: int = 1
+    seeds: int = 1
     folded: bool = False
     member: bool = False
-    trouble: str = ""
+    finding: str = ""
     since: str = ""
     reward: str = ""
     step: str = ""
 
 
-class Counts(NamedTuple):
+class RunCounts(NamedTuple):
     """How many runs there are of each sort, whatever the filter hides."""
 
     live: int = 0
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
     ended: int = 0
 
 
-class Transport(NamedTuple):
+class PlaybackState(NamedTuple):
     """Where the cursor of a replay stands: its row of so many, playing or not, and how fast."""
 
     row: int
@@ -59,16 +59,16 @@ class Transport(NamedTuple):
     replay: bool
 
 
-class Loading(NamedTuple):
+class LoadingProgress(NamedTuple):
     """How much has been read, in bytes, and how many of all runs have their verdict."""
 
-    done: int
-    total: int
-    judged: int = 0
-    runs: int = 0
+    read_bytes: int
+    total_bytes: int
+    judged_runs: int = 0
+    total_runs: int = 0
 
 
-class Prompt(NamedTuple):
+class InputPrompt(NamedTuple):
     """A line that is being typed: the question, the text so far and what is to be known beside."""
 
     label: str
@@ -76,90 +76,92 @@ class Prompt(NamedTuple):
     hint: str = ""
 
 
-class Hit(NamedTuple):
+class ClickRegion(NamedTuple):
     """A region that the mouse may click on, and what that means."""
 
     x: int
     y: int
     width: int
     height: int
-    what: str
-    arg: str = ""
+    kind: str
+    target: str = ""
 
-    def shifted(self, dx: int, dy: int) -> Hit:
+    def shifted(self, dx: int, dy: int) -> ClickRegion:
         """The same region elsewhere."""
         return self._replace(x=self.x + dx, y=self.y + dy)
 
 
 @dataclass(slots=True)
-class Block:
+class ScreenBlock:
     """A piece of the screen: lines and the places on them that can be clicked."""
 
-    lines: list[Line] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
+    lines: list[StyledLine] = field(default_factory=list)
+    click_regions: list[ClickRegion] = field(default_factory=list)
 
-    def add(self, other: Block, x: int = 0) -> None:
+    def append_block(self, other: ScreenBlock, x: int = 0) -> None:
         """Append another block below."""
-        self.hits.extend(hit.shifted(x, len(self.lines)) for hit in other.hits)
+        self.click_regions.extend(hit.shifted(x, len(self.lines)) for hit in other.click_regions)
         self.lines.extend(other.lines)
 
 
-class Pyramids:
+class DrawingCache:
     """The min/max summaries of tracks that were drawn lately, and the curves of the last view."""
 
-    KEPT = 400
+    MAX_TRACKS = 400
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[Track, Pyramid]] = {}
-        self._drawn: dict[Hashable, list[Line]] = {}
-        self._drawn_of: RunView | None = None
+        self._pyramids: dict[int, tuple[Track, MinMaxPyramid]] = {}
+        self._lines: dict[Hashable, list[StyledLine]] = {}
+        self._view: RunView | None = None
 
-    def drawn(self, view: RunView, key: Hashable, draw: Callable[[], list[Line]]) -> list[Line]:
+    def cached_lines(
+        self, view: RunView, key: Hashable, draw: Callable[[], list[StyledLine]]
+    ) -> list[StyledLine]:
         """A curve of a view as it was drawn, or drawn now: a key seldom changes any of them."""
-        if view is not self._drawn_of:
-            self._drawn.clear()
-            self._drawn_of = view
-        lines = self._drawn.get(key)
+        if view is not self._view:
+            self._lines.clear()
+            self._view = view
+        lines = self._lines.get(key)
         if lines is None:
-            lines = self._drawn[key] = draw()
+            lines = self._lines[key] = draw()
         return lines
 
-    def of(self, track: Track) -> Pyramid:
+    def pyramid_for(self, track: Track) -> MinMaxPyramid:
         """The summary of a track, made at first sight."""
-        kept = self._kept.get(id(track))
+        kept = self._pyramids.get(id(track))
         if kept is None or kept[0] is not track:
-            if len(self._kept) >= self.KEPT:
-                self._kept.clear()
-            kept = self._kept[id(track)] = (track, Pyramid(track.values))
+            if len(self._pyramids) >= self.MAX_TRACKS:
+                self._pyramids.clear()
+            kept = self._pyramids[id(track)] = (track, MinMaxPyramid(track.values))
         return kept[1]
 
 
 @dataclass(slots=True)
-class Frame:
+class Snapshot:
     """One moment of the screen."""
 
-    place: str = "."
+    watched_paths: str = "."
     view: RunView | None = None
     findings: Sequence[Finding] = ()
     """Every finding whose mark the timeline is to show."""
-    entries: Sequence[Entry] = ()
-    chosen: str = ""
-    counts: Counts = field(default_factory=Counts)
-    updated: str = ""
-    transport: Transport | None = None
+    entries: Sequence[RunListEntry] = ()
+    chosen_run_id: str = ""
+    counts: RunCounts = field(default_factory=RunCounts)
+    last_change_text: str = ""
+    playback_state: PlaybackState | None = None
     focus: str = "values"
     concept: str = ""
     scroll: int = 0
-    hidden: frozenset[str] = frozenset()
-    prompt: Prompt | None = None
+    hidden_sections: frozenset[str] = frozenset()
+    prompt: InputPrompt | None = None
     filter: str = ""
-    loading: Loading | None = None
+    loading: LoadingProgress | None = None
     toast: str = ""
-    waiting: str = ""
+    waiting_text: str = ""
     acknowledged: Mapping[str, str] = field(default_factory=dict)
-    glyphs: Glyphs = UNICODE
-    pyramids: Pyramids = field(default_factory=Pyramids)
+    symbols: Symbols = UNICODE_SYMBOLS
+    drawing_cache: DrawingCache = field(default_factory=DrawingCache)
 
-    def told(self, text: str) -> str:
+    def display_text(self, text: str) -> str:
         """Words of a rule or a log in the characters of the screen: as wide as they will be."""
-        return self.glyphs.text(told(text))
+        return self.symbols.translate(display_text(text))

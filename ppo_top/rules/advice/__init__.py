@@ -1,9 +1,9 @@
 """What to try, in the option names of the trainer at hand and with the run's own values.
 
-A rule writes `lower {learning_rate}`; for a run of Stable-Baselines3 that becomes
-`lower learning_rate (0.03 now; SB3's default is 0.0003)`, for one of verl
-`lower actor_rollout_ref.actor.optim.lr (...)`. What may follow the name is told by `Named`, phrases
-such as `{kl_limit}` by `advice.phrases`. A sentence that needs an option which the trainer
+A rule writes `lower {learning_rate}`; for a run of Stable-Baselines3 that becomes `lower
+learning_rate (0.03 now; SB3's option_default is 0.0003)`, for one of verl `lower
+actor_rollout_ref.actor.optim.lr (...)`. What may follow the name is told by `AdvisedOption`,
+phrases such as `{kl_limit}` by `advice.phrases`. A sentence that needs an option which the trainer
 does not have, or that asks for what is so already, is left out.
 """
 
@@ -14,19 +14,19 @@ from functools import lru_cache
 
 from ppo_top.catalogue import (
     Option,
-    Producer,
+    Trainer,
     canonical_names,
-    default,
     option,
+    option_default,
     options,
-    trainers,
+    trainer_tables,
 )
 from ppo_top.model import ConfigValue
-from ppo_top.rules.advice.advised_option import FOLLOWED, Named
-from ppo_top.rules.advice.phrases import PHRASES, RATE_FOLLOWS
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
+from ppo_top.rules.advice.phrases import ADVICE_PHRASES, KL_ADAPTIVE_TRAINERS
+from ppo_top.rules.engine.context import RuleContext
 
-LOGGED = {
+LOGGED_OPTIONS = {
     "learning_rate": "lr",
     "clip_range": "clip_range",
     "clip_range_vf": "clip_range_vf",
@@ -34,7 +34,7 @@ LOGGED = {
 }
 """Options whose value some trainers log as a metric."""
 
-EITHER = {
+ALTERNATIVE_OPTIONS = {
     "kl_penalty": ("beta", "kl_coef"),
     "rollouts": (
         "n_steps",
@@ -49,100 +49,109 @@ EITHER = {
 }
 """Options that serve the same end: the first that the trainer has is named."""
 
-NAMES = canonical_names() | EITHER.keys() | PHRASES.keys()
+ADVICE_NAMES = canonical_names() | ALTERNATIVE_OPTIONS.keys() | ADVICE_PHRASES.keys()
 """Everything that advice may speak of."""
 
-COMPUTED = "computed"
+COMPUTED_NOTE = "computed"
 """The note on what looks like an option and is worked out from others."""
 
 
-class Options(Mapping[str, Named | str]):
+class AdviceOptions(Mapping[str, AdvisedOption | str]):
     """Looks options and phrases up for one run, as a sentence asks for them."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.producer = producer_of(run)
+    def __init__(self, run: RuleContext) -> None:
+        self.context = run
+        self.trainer = trainer_of(run)
 
-    def __getitem__(self, name: str) -> Named | str:
-        phrase = PHRASES.get(name)
+    def __getitem__(self, name: str) -> AdvisedOption | str:
+        phrase = ADVICE_PHRASES.get(name)
         if phrase is not None:
-            return phrase(self.find, self.producer.id, self.run.family)
-        return self.find(name)
+            return phrase(self.find_option, self.trainer.id, self.context.family)
+        return self.find_option(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(ADVICE_NAMES)
 
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(ADVICE_NAMES)
 
-    def find(self, name: str) -> Named:
+    def find_option(self, name: str) -> AdvisedOption:
         """The option of this name, or the first of those that serve its end; or KeyError."""
-        for each in self._ways(name):
-            named = self._named(each)
+        for each in self._alternatives(name):
+            named = self._advised(each)
             if named is not None:
                 return named
         raise KeyError(name)
 
-    def _ways(self, name: str) -> tuple[str, ...]:
-        ways = EITHER.get(name, (name,))
-        in_reward = "reward" in self.run.profile.tags.get("ref_kl_token", "")
+    def _alternatives(self, name: str) -> tuple[str, ...]:
+        ways = ALTERNATIVE_OPTIONS.get(name, (name,))
+        in_reward = "reward" in self.context.profile.tags.get("ref_kl_token", "")
         return ways[::-1] if name == "kl_penalty" and in_reward else ways
 
-    def _named(self, canonical: str) -> Named | None:
-        own, known = current(self.run, canonical), _known(self.producer, canonical)
+    def _advised(self, canonical: str) -> AdvisedOption | None:
+        own, known = (
+            current_value(self.context, canonical),
+            _catalogue_option(self.trainer, canonical),
+        )
         if known is None:
-            missing = _has_own(self.producer.id) and own is None
-            return None if missing else Named(canonical, own)
+            missing = _has_options(self.trainer.id) and own is None
+            return None if missing else AdvisedOption(canonical, own)
         line, usual = known
-        if line.note == COMPUTED:
+        if line.note == COMPUTED_NOTE:
             return None
         if canonical == "learning_rate" and self._rate_follows():
-            target = self.find("target_kl")
-            return Named(target.name, target.value, target.usual, target.whose, FOLLOWED)
-        return Named(line.name, own, usual, _whose(self.producer), line.note)
+            target = self.find_option("target_kl")
+            return AdvisedOption(
+                target.name, target.value, target.default, target.default_owner, RATE_FOLLOWS_NOTE
+            )
+        return AdvisedOption(line.name, own, usual, _default_owner(self.trainer), line.note)
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever that was to begin with."""
-        if self.producer.id not in RATE_FOLLOWS:
+        if self.trainer.id not in KL_ADAPTIVE_TRAINERS:
             return False
-        schedule = self.run.config.get("lr_schedule") or default(self.producer, "lr_schedule")
+        schedule = self.context.config.get("lr_schedule") or option_default(
+            self.trainer, "lr_schedule"
+        )
         return schedule == "adaptive"
 
 
 @lru_cache(maxsize=1024)
-def _known(producer: Producer, canonical: str) -> tuple[Option, ConfigValue | None] | None:
+def _catalogue_option(
+    producer: Trainer, canonical: str
+) -> tuple[Option, ConfigValue | None] | None:
     """The catalogue's line on an option of a trainer, and its default."""
     line = option(producer, canonical)
-    return (line, default(producer, canonical)) if line is not None else None
+    return (line, option_default(producer, canonical)) if line is not None else None
 
 
 @lru_cache(maxsize=64)
-def _has_own(trainer: str) -> bool:
+def _has_options(trainer: str) -> bool:
     """Whether the catalogue knows what this trainer calls its options."""
-    own = {trainer, trainers()[trainer].like} if trainer in trainers() else {trainer}
+    own = {trainer, trainer_tables()[trainer].like} if trainer in trainer_tables() else {trainer}
     return any(each.trainer in own for each in options())
 
 
-def _whose(producer: Producer) -> str:
+def _default_owner(producer: Trainer) -> str:
     """Whose default it is: TRL's, whichever of its trainers, and Spinning Up's."""
     label = producer.label
     return "TRL" if label.startswith("TRL ") else label.removesuffix(" PPO")
 
 
-def producer_of(run: Run) -> Producer:
+def trainer_of(run: RuleContext) -> Trainer:
     """The run's trainer as the catalogue knows it."""
-    table = trainers().get(run.profile.producer)
-    label = table.label if table is not None else run.profile.producer
-    return Producer(run.profile.producer, label, run.family, run.profile.algo)
+    table = trainer_tables().get(run.profile.trainer_id)
+    label = table.label if table is not None else run.profile.trainer_id
+    return Trainer(run.profile.trainer_id, label, run.family, run.profile.algo)
 
 
-def current(run: Run, canonical: str) -> ConfigValue | None:
+def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
     """An option's value in this run: from its configuration, or as the log has it.
 
     Schedules begin at the option's value; a value above it was set while the run went on.
     """
     value: ConfigValue | None = run.config.get(canonical)
-    history = run.histories.get(LOGGED.get(canonical, ""))
+    history = run.histories.get(LOGGED_OPTIONS.get(canonical, ""))
     if history is not None and history.first:
         began = history.first[0]
         if value is None or history.last > 2.0 * began:
@@ -150,9 +159,9 @@ def current(run: Run, canonical: str) -> ConfigValue | None:
     return value
 
 
-def fill(sentences: Iterable[str], run: Run) -> tuple[str, ...]:
+def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
     """Sentences with this run's options in them, without those that do not apply."""
-    named, filled = Options(run), []
+    named, filled = AdviceOptions(run), []
     for sentence in sentences:
         try:
             filled.append(sentence.format_map(named))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from ppo_top.model import ConfigValue
 from ppo_top.text.format import clean, number
 
-OFF = (None, False, 0, "False", "false", "None", "none", "")
+OFF_VALUES = (None, False, 0, "False", "false", "None", "none", "")
 
-WORTH_SAYING = ("since ", "two ")
+SHOWN_NOTE_PREFIXES = ("since ", "two ")
 """How notes begin that belong into a sentence: from which version on, how many numbers."""
 
-FOLLOWED = "the learning rate follows it"
+RATE_FOLLOWS_NOTE = "the learning rate follows it"
 """Said of a target that is named in place of the learning rate."""
 
 
-class Named:
+class AdvisedOption:
     """An option: its name, the run's own value and the trainer's default as far as known.
 
     Formats in a sentence: none prints the name with what is known of its value, `name` the bare
@@ -28,39 +28,46 @@ class Named:
         self,
         name: str,
         value: ConfigValue | None = None,
-        usual: ConfigValue | None = None,
-        whose: str = "",
+        default: ConfigValue | None = None,
+        default_owner: str = "",
         note: str = "",
     ) -> None:
-        self.name, self.value, self.usual, self.whose = name, value, usual, whose
-        self.note = note if note.startswith(WORTH_SAYING) or note == FOLLOWED else ""
+        self.name, self.value, self.default, self.default_owner = (
+            name,
+            value,
+            default,
+            default_owner,
+        )
+        self.note = (
+            note if note.startswith(SHOWN_NOTE_PREFIXES) or note == RATE_FOLLOWS_NOTE else ""
+        )
 
     @property
     def number(self) -> float | None:
         """The run's own value, or else the default, where that is a number."""
-        value = self.usual if self.value is None else self.value
+        value = self.default if self.value is None else self.value
         return _number(value)
 
     def __format__(self, spec: str) -> str:
         if spec == "name":
             return self.name
         if spec.startswith(","):
-            return f"{self}{'' if self.note == FOLLOWED else spec}"
+            return f"{self}{'' if self.note == RATE_FOLLOWS_NOTE else spec}"
         known = spec.startswith("known ")
-        if spec and not self._is(not known, *spec.removeprefix("known ").split()):
+        if spec and not self._satisfies(not known, *spec.removeprefix("known ").split()):
             raise KeyError(self.name)
-        now, usual = _text(self.value), _text(self.usual)
+        now, usual = _text(self.value), _text(self.default)
         words = [f"{now} now"] if now else []
         if usual and usual != now:
-            words.append(f"{self.whose}'s default is {usual}")
+            words.append(f"{self.default_owner}'s default is {usual}")
         if self.note:
             words.append(self.note)
         return f"{self.name} ({'; '.join(words)})" if words else self.name
 
-    def _is(self, unknown: bool, word: str, limit: str = "0") -> bool:
+    def _satisfies(self, unknown: bool, word: str, limit: str = "0") -> bool:
         """Whether the run's own value is `above` or `below` a limit, or `off`; or `unknown`."""
         if word == "off":
-            return self.value in OFF
+            return self.value in OFF_VALUES
         own = _number(self.value)
         if own is None:
             return unknown

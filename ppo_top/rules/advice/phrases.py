@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ppo_top.rules.advice.advised_option import Named
-from ppo_top.rules.engine.terms import CTRL, LLM, RLHF
+from ppo_top.rules.advice.advised_option import AdvisedOption
+from ppo_top.rules.engine.terms import CTRL, LLM_FAMILIES, RLHF
 
-Find = Callable[[str], Named]
+FindOption = Callable[[str], AdvisedOption]
 """Looks up an option of the run's trainer by its canonical name; KeyError where there is none."""
 
-Phrase = Callable[[Find, str, str], str]
+AdvicePhrase = Callable[[FindOption, str, str], str]
 """(how to look up options, trainer, family) -> the phrase; KeyError where there is none."""
 
-ENDS_AT = {
+EPOCHS_END_AT = {
     "sb3": "at 1.5 times that",
     "spinning-up": "at 1.5 times that",
     "trl-legacy": "at 1.5 times that",
@@ -26,14 +26,14 @@ ENDS_AT = {
 }
 """Where an update's epochs end, as the trainers' own code has it."""
 
-RATE_FOLLOWS = ("rsl_rl", "rl_games")
+KL_ADAPTIVE_TRAINERS = ("rsl_rl", "rl_games")
 """Trainers whose KL target steers the learning rate."""
 
 
-def kl_limit(find: Find, trainer: str, family: str) -> str:
+def kl_limit(find: FindOption, trainer: str, family: str) -> str:
     """A limit to the KL of an update, unless the run has a tighter one."""
     target = find("target_kl")
-    if trainer in RATE_FOLLOWS:
+    if trainer in KL_ADAPTIVE_TRAINERS:
         raise KeyError("target_kl")  # `Options` names it in place of the learning rate
     if trainer == "rllib":
         return f"lower {target}: the KL coefficient follows it"
@@ -41,11 +41,11 @@ def kl_limit(find: Find, trainer: str, family: str) -> str:
     if target.number is not None and 0.0 < target.number <= wanted:
         raise KeyError("target_kl")
     switch = ", with early_stopping=True" if trainer == "trl-legacy" else ""
-    ends = ENDS_AT.get(trainer, "early")
+    ends = EPOCHS_END_AT.get(trainer, "early")
     return f"set {target.name} to {wanted}{switch}: it ends an update's epochs {ends}"
 
 
-def larger_batches(find: Find, trainer: str, family: str) -> str:
+def larger_batches(find: FindOption, trainer: str, family: str) -> str:
     """Larger batches; some trainers count how many there are instead of what they hold."""
     ways = (
         ("batch_size", "larger batches: {}"),
@@ -60,7 +60,7 @@ def larger_batches(find: Find, trainer: str, family: str) -> str:
     raise KeyError("batch_size")
 
 
-SCALERS = {
+REWARD_SCALERS = {
     "sb3": "VecNormalize(norm_reward=True)",
     "cleanrl": "gym.wrappers.NormalizeReward",
     "skrl": "rewards_shaper",
@@ -73,47 +73,47 @@ SCALERS = {
 """What brings rewards to a usual size."""
 
 
-def normalised_rewards(find: Find, trainer: str, family: str) -> str:
+def normalised_rewards(find: FindOption, trainer: str, family: str) -> str:
     """Rewards of a size that the critic can fit."""
-    way = SCALERS.get(trainer)
+    way = REWARD_SCALERS.get(trainer)
     return f"normalise rewards: {way}" if way else "normalise rewards, or divide them"
 
 
-RECORDERS = {
+RETURN_RECORDERS = {
     "sb3": "Monitor(env), or make_vec_env of SB3",
     "cleanrl": "gym.wrappers.RecordEpisodeStatistics",
 }
 """What notes the returns of episodes."""
 
 
-def monitor(find: Find, trainer: str, family: str) -> str:
+def monitor(find: FindOption, trainer: str, family: str) -> str:
     """How to have episode rewards logged."""
-    way = RECORDERS.get(trainer)
+    way = RETURN_RECORDERS.get(trainer)
     return f"wrap the environment: {way}" if way else "log the mean return of finished episodes"
 
 
-def in_control(find: Find, trainer: str, family: str) -> str:
+def in_control(find: FindOption, trainer: str, family: str) -> str:
     """Nothing: marks a sentence that is not for language models."""
-    return _only(family not in LLM)
+    return _only_if(family not in LLM_FAMILIES)
 
 
-def in_text(find: Find, trainer: str, family: str) -> str:
+def in_text(find: FindOption, trainer: str, family: str) -> str:
     """Nothing: marks a sentence that is for language models only."""
-    return _only(family != CTRL)
+    return _only_if(family != CTRL)
 
 
-def in_groups(find: Find, trainer: str, family: str) -> str:
+def in_groups(find: FindOption, trainer: str, family: str) -> str:
     """Nothing: marks a sentence that is for groups of completions only."""
-    return _only(family not in (CTRL, RLHF))
+    return _only_if(family not in (CTRL, RLHF))
 
 
-def _only(applies: bool) -> str:
+def _only_if(applies: bool) -> str:
     if not applies:
         raise KeyError("family")
     return ""
 
 
-PHRASES: Mapping[str, Phrase] = {
+ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "kl_limit": kl_limit,
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,

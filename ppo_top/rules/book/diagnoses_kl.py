@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS
-from ppo_top.rules.book.reference_kl import drift
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between
-from ppo_top.rules.engine.terms import CRIT, LLM, RLHF, WARN, WATCH
+from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE
+from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
+from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def sampler_exploited(run: Run, limits: Limits) -> Reading | None:
+def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C7: reward rises by a negative KL."""
-    if run.level("ref-kl-negative") < WARN:
+    if run.severity_of("ref-kl-negative") < WARN:
         return None
-    if not run.learned:
-        return between(0.0)
-    kl = drift(run)
+    if not run.rising:
+        return borderline(0.0)
+    kl = reference_kl(run)
     value = kl.last if kl is not None else 0.0
     message = f"reward rises by exploiting the sampler: KL to the reference is {num(value)}"
-    return Reading(CRIT, value, 0.0, message)
+    return Assessment(CRIT, value, 0.0, message)
 
 
-def controller_saturated(run: Run, limits: Limits) -> Reading | None:
+def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C9: the KL controller cannot hold the KL."""
-    if run.level("kl-coef-rising") < WARN:
+    if run.severity_of("kl-coef-rising") < WARN:
         return None
-    if run.level("ref-kl-high") < WATCH:
-        return between(0.0)
+    if run.severity_of("ref-kl-high") < WATCH:
+        return borderline(0.0)
     value, coefficient = run.value("ref_kl", 3) or 0.0, run.value("kl_coef", 3) or 0.0
     message = f"KL controller is saturated: coefficient {num(coefficient)}, KL {num(value)}"
-    return Reading(CRIT, value, None, message)
+    return Assessment(CRIT, value, None, message)
 
 
-def penalty_blocks(run: Run, limits: Limits) -> Reading | None:
+def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C13: the KL penalty stops learning."""
-    if run.level("kl-penalty-dominates") < WARN:
+    if run.severity_of("kl-penalty-dominates") < WARN:
         return None
     if not run.flat:
-        return between(0.0)
+        return borderline(0.0)
     message = "KL penalty is stopping learning: it outweighs the score, and reward is flat"
-    return Reading(WARN, run.value("non_score_reward", 3) or 0.0, None, message)
+    return Assessment(WARN, run.value("non_score_reward", 3) or 0.0, None, message)
 
 
-def disagree_at_start(run: Run, limits: Limits) -> Reading | None:
+def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C17: old and new log-probabilities differ before anything was learned."""
     ratio = run.histories["ratio_mean"]
     if limits["low"] <= ratio.last <= limits["high"]:
         return None
     if ratio.count > limits["updates"]:
-        return between(ratio.last)
+        return borderline(ratio.last)
     message = (
         f"ratio {num(ratio.last)} in update {ratio.count}: old and new log-probs disagree "
         "before there was an update to speak of"
     )
-    return Reading(CRIT, ratio.last, 1.0, message)
+    return Assessment(CRIT, ratio.last, 1.0, message)
 
 
 RULES = (
@@ -62,13 +62,13 @@ RULES = (
         id="sampler-exploited",
         title="Reward comes from the sampler",
         codes=("C7",),
-        sees="reward rises while the KL to the reference is negative",
+        description="reward rises while the KL to the reference is negative",
         concepts=("ref_kl", "reward_mean"),
-        read=sampler_exploited,
-        families=LLM,
-        persist=DIAGNOSIS,
+        assess=sampler_exploited,
+        families=LLM_FAMILIES,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("generation settings are being optimised, not the policy",),
-        tries=("sample with top_k=0, top_p=1, temperature 1", "no minimum length, mask padding"),
+        remedies=("sample with top_k=0, top_p=1, temperature 1", "no minimum length, mask padding"),
         source="TRL's guide: KL should stay positive; trl#235",
         grade="A",
         members=("ref-kl-negative",),
@@ -77,13 +77,13 @@ RULES = (
         id="kl-controller-saturated",
         title="KL controller saturated",
         codes=("C9",),
-        sees="the KL coefficient rises, and so does the KL",
+        description="the KL coefficient rises, and so does the KL",
         concepts=("kl_coef", "ref_kl"),
-        read=controller_saturated,
-        families=LLM,
-        persist=DIAGNOSIS,
+        assess=controller_saturated,
+        families=LLM_FAMILIES,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("updates are too large for the controller",),
-        tries=("lower {learning_rate}", "start with a larger {kl_penalty}"),
+        remedies=("lower {learning_rate}", "start with a larger {kl_penalty}"),
         source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
         grade="D",
         members=("kl-coef-rising", "ref-kl-high", "drift-without-gain"),
@@ -92,13 +92,13 @@ RULES = (
         id="kl-penalty-too-strong",
         title="KL penalty too strong",
         codes=("C13",),
-        sees="the KL penalty outweighs the score, and reward is flat",
+        description="the KL penalty outweighs the score, and reward is flat",
         concepts=("non_score_reward", "reward_mean"),
-        read=penalty_blocks,
+        assess=penalty_blocks,
         families=frozenset({RLHF}),
-        persist=DIAGNOSIS,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the KL penalty is larger than any gain in score",),
-        tries=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
+        remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
         source="TRL practice: the KL penalty 'should not dominate rewards'",
         grade="D",
         members=("kl-penalty-dominates", "reward-never-moves", "reward-plateau"),
@@ -107,15 +107,15 @@ RULES = (
         id="logprobs-disagree",
         title="Log-probs disagree from the start",
         codes=("C17",),
-        sees="the probability ratio is off 1 in the first updates",
+        description="the probability ratio is off 1 in the first updates",
         concepts=("ratio_mean",),
-        read=disagree_at_start,
-        on=("ratio_mean",),
-        families=LLM,
+        assess=disagree_at_start,
+        triggers=("ratio_mean",),
+        families=LLM_FAMILIES,
         limits={"updates": 3, "low": 0.9, "high": 1.1},
-        persist=DIAGNOSIS,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("dropout, dtype, padding or temperature differ between old and new log-probs",),
-        tries=(
+        remedies=(
             "policy in eval mode while old log-probs are computed",
             "the same code path, dtype and temperature for both",
         ),

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses_updates import BACK, DIAGNOSIS
-from ppo_top.rules.book.reference_kl import drift
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between
-from ppo_top.rules.engine.rule import persist as times
-from ppo_top.rules.engine.terms import CRIT, GRPO, LLM, WARN, WATCH
+from ppo_top.rules.book.diagnoses_updates import BEST_CHECKPOINT_REMEDY, DIAGNOSIS_PERSISTENCE
+from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
+from ppo_top.rules.engine.rule import k_of_n as times
+from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
-def hacking(run: Run, limits: Limits) -> Reading | None:
+def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C3: reward and KL rise together while length, evaluation or a part of the reward drift."""
-    kl = drift(run)
-    high = max(run.level("ref-kl-high"), run.level("ref-kl-token-high")) >= WATCH
+    kl = reference_kl(run)
+    high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
     climbs = kl is not None and kl.count >= 25 and kl.rising()
     if not (climbs or high) or run.reward is None:
         return None
-    if not (run.learned or run.gained):
-        return between(0.0)
-    worse = run.level("eval-gap") >= WARN
+    if not (run.rising or run.gained):
+        return borderline(0.0)
+    worse = run.severity_of("eval-gap") >= WARN
     length = run.histories.get("resp_len_mean")
     moved = 0.0
-    if length is not None and length.count >= 25 and length.base(10) > 0.0:
-        moved = length.level(5) / length.base(10) - 1.0
-    parts = run.level("reward-parts-diverge") >= WATCH
+    if length is not None and length.count >= 25 and length.baseline(10) > 0.0:
+        moved = length.recent_median(5) / length.baseline(10) - 1.0
+    parts = run.severity_of("reward-parts-diverge") >= WATCH
     signs = []
     if worse:
         signs.append("evaluation falls")
@@ -34,60 +34,62 @@ def hacking(run: Run, limits: Limits) -> Reading | None:
     if parts:
         signs.append("one part of the reward falls")
     if not signs:
-        return between(0.0)
+        return borderline(0.0)
     words = " and ".join(signs)
     message = f"likely reward hacking or over-optimisation: reward and KL rise while {words}"
-    return Reading(CRIT if worse else WARN, kl.last if kl is not None else 0.0, None, message)
+    return Assessment(CRIT if worse else WARN, kl.last if kl is not None else 0.0, None, message)
 
 
-def no_signal(run: Run, limits: Limits) -> Reading | None:
+def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C5: all groups tie and the gradient is gone."""
     share = run.value("frac_zero_std", 3)
-    tied = run.level("groups-tie") >= WARN
-    if not tied and (share is not None or run.level("reward-spread-gone") < WARN):
+    tied = run.severity_of("groups-tie") >= WARN
+    if not tied and (share is not None or run.severity_of("reward-spread-gone") < WARN):
         return None
     gradient = run.histories.get("grad_norm")
-    gone = run.level("grad-zero") >= WARN
+    gone = run.severity_of("grad-zero") >= WARN
     if gradient is not None and gradient.high > 0.0:
-        gone = gone or gradient.last < 0.01 * gradient.level(30) or gradient.last < 1e-6
+        gone = gone or gradient.last < 0.01 * gradient.recent_median(30) or gradient.last < 1e-6
     if (share is not None and share < 1.0) or not (gone or share is not None):
-        return between(0.0)
+        return borderline(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
-    certain = gone or max(run.level("groups-tie"), run.level("reward-spread-gone")) >= CRIT
-    return Reading(CRIT if certain else WARN, share or 0.0, None, message)
+    certain = (
+        gone or max(run.severity_of("groups-tie"), run.severity_of("reward-spread-gone")) >= CRIT
+    )
+    return Assessment(CRIT if certain else WARN, share or 0.0, None, message)
 
 
-def mismatch_collapse(run: Run, limits: Limits) -> Reading | None:
+def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C6: sampler and trainer disagree while gradients, entropy or reward go wrong."""
-    if run.level("sampler-mismatch") < WARN:
+    if run.severity_of("sampler-mismatch") < WARN:
         return None
     gradient, entropy = run.histories.get("grad_norm"), run.histories.get("entropy")
     worse = (
-        (gradient is not None and gradient.last > 3 * gradient.level(30))
+        (gradient is not None and gradient.last > 3 * gradient.recent_median(30))
         or (entropy is not None and entropy.rising())
         or run.falling
     )
     if not worse:
-        return between(0.0)
+        return borderline(0.0)
     gap = run.value("logp_diff_mean", 3)
     words = f" (log-probs differ by {num(gap)})" if gap is not None else ""
     message = f"the mismatch of sampler and trainer{words} is driving a collapse"
-    return Reading(CRIT, gap or 0.0, None, message)
+    return Assessment(CRIT, gap or 0.0, None, message)
 
 
-def runaway(run: Run, limits: Limits) -> Reading | None:
+def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C8: entropy up, completions cut off, reward down."""
-    if run.level("entropy-explodes") < WATCH:
+    if run.severity_of("entropy-explodes") < WATCH:
         return None
     cut, gradient = run.histories.get("truncated_frac"), run.histories.get("grad_norm")
-    longer = run.level("completions-truncated") >= WARN or (cut is not None and cut.rising())
-    worse = run.falling or (gradient is not None and gradient.last > 3 * gradient.level(30))
+    longer = run.severity_of("completions-truncated") >= WARN or (cut is not None and cut.rising())
+    worse = run.falling or (gradient is not None and gradient.last > 3 * gradient.recent_median(30))
     if not (longer and worse):
-        return between(0.0)
+        return borderline(0.0)
     share = cut.last if cut is not None else 0.0
     message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
-    return Reading(CRIT, share, None, message)
+    return Assessment(CRIT, share, None, message)
 
 
 RULES = (
@@ -95,14 +97,14 @@ RULES = (
         id="reward-hacking",
         title="Likely reward hacking",
         codes=("C3",),
-        sees="reward and KL rise together while something else drifts or falls",
+        description="reward and KL rise together while something else drifts or falls",
         concepts=("reward_mean", "ref_kl", "ref_kl_token"),
-        read=hacking,
-        families=LLM,
+        assess=hacking,
+        families=LLM_FAMILIES,
         limits={"length": 0.3},
-        persist=times(3, 5),
+        persistence=times(3, 5),
         causes=("the policy found what the reward pays for, not what it means",),
-        tries=(
+        remedies=(
             "read samples now",
             "raise the KL penalty: {kl_penalty}",
             "punish length, or combine several rewards",
@@ -123,13 +125,13 @@ RULES = (
         id="no-learning-signal",
         title="No learning signal",
         codes=("C5",),
-        sees="all groups tie and the gradient is zero",
+        description="all groups tie and the gradient is zero",
         concepts=("frac_zero_std", "grad_norm"),
-        read=no_signal,
+        assess=no_signal,
         families=frozenset({GRPO}),
-        persist=DIAGNOSIS,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("every completion gets the same reward",),
-        tries=(
+        remedies=(
             "prompts of mixed difficulty, partial credit",
             "more completions a prompt: {num_generations}",
             "check that the reward function returns more than one value",
@@ -142,13 +144,13 @@ RULES = (
         id="mismatch-collapse",
         title="Mismatch drives a collapse",
         codes=("C6",),
-        sees="sampler and trainer disagree while gradients, entropy or reward go wrong",
+        description="sampler and trainer disagree while gradients, entropy or reward go wrong",
         concepts=("logp_diff_mean", "reward_mean"),
-        read=mismatch_collapse,
+        assess=mismatch_collapse,
         families=frozenset({GRPO}),
-        persist=DIAGNOSIS,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the data do not come from the policy that is trained",),
-        tries=(
+        remedies=(
             "the same dtype in sampler and trainer",
             "refresh the sampler's weights after every update",
             "correct for it: see that {importance_sampling_correction:off} is on",
@@ -161,14 +163,14 @@ RULES = (
         id="runaway-generation",
         title="Runaway generation",
         codes=("C8",),
-        sees="entropy up, completions cut off, reward down",
+        description="entropy up, completions cut off, reward down",
         concepts=("entropy", "truncated_frac", "reward_mean"),
-        read=runaway,
-        families=LLM,
-        persist=DIAGNOSIS,
+        assess=runaway,
+        families=LLM_FAMILIES,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the policy babbles to the length limit",),
-        tries=(
-            BACK,
+        remedies=(
+            BEST_CHECKPOINT_REMEDY,
             "lower {learning_rate}",
             "see that {mask_truncated_completions:off} is on",
             "raise the KL penalty: {kl_penalty}",

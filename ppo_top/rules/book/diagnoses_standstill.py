@@ -2,70 +2,76 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic import FIT
-from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS, shown
+from ppo_top.rules.book.critic import CRITIC_REMEDIES
+from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
 from ppo_top.rules.book.learning_rate import is_cut
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.terms import CRIT, INFO, NOT_ON_TEXT, WARN
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import CRIT, INFO, UNCHECKED_ON_LLM, WARN
 from ppo_top.rules.engine.wording import num
 
 
-def premature(run: Run, limits: Limits) -> Reading | None:
+def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C2: no exploration left, and reward stuck."""
-    entropy, reward = run.level("entropy-collapsed"), run.reward
+    entropy, reward = run.severity_of("entropy-collapsed"), run.reward
     if not entropy or reward is None or reward.at_max:
         return None
     goal = run.profile.goal
-    missed = goal is not None and run.level("reward-plateau") and reward.best < goal
+    missed = goal is not None and run.severity_of("reward-plateau") and reward.best < goal
     if not ((entropy >= WARN and reward.stuck) or missed):
-        return between(0.0)
+        return borderline(0.0)
     far = not reward.gained or (goal is not None and reward.best < 0.5 * goal)
-    left, stuck = shown(run, "entropy"), num(reward.smooth)
+    left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
-    return Reading(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
+    return Assessment(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
 
 
-def critic_failing(run: Run, limits: Limits) -> Reading | None:
+def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C4: the critic explains nothing and its loss grows or reward swings."""
-    if run.level("critic-not-learning") < WARN:
+    if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
-    rises = loss is not None and loss.rising() and loss.level(5) > 1.5 * loss.base(5)
-    if not (run.level("value-loss-rising") >= WARN or run.level("reward-swings") >= WARN or rises):
-        return between(0.0)
+    rises = loss is not None and loss.rising() and loss.recent_median(5) > 1.5 * loss.baseline(5)
+    if not (
+        run.severity_of("value-loss-rising") >= WARN
+        or run.severity_of("reward-swings") >= WARN
+        or rises
+    ):
+        return borderline(0.0)
     spite = run.gained and not run.falling
-    message = f"critic is failing (explained variance {shown(run, 'explained_variance')}): " + (
-        "it learns in spite of that" if spite else "policy gradients are noise"
+    message = (
+        f"critic is failing (explained variance {recent_value_text(run, 'explained_variance')}): "
+        + ("it learns in spite of that" if spite else "policy gradients are noise")
     )
     level = WARN if spite else CRIT
-    return Reading(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
+    return Assessment(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
-def nothing_learns(run: Run, limits: Limits) -> Reading | None:
+def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C10: updates change nothing, entropy stays, reward stays."""
-    if run.level("policy-still") < WARN:
+    if run.severity_of("policy-still") < WARN:
         return None
-    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
-        return between(0.0)
+    if not (run.severity_of("entropy-stays") or run.severity_of("reward-never-moves")):
+        return borderline(0.0)
     message = (
         "nothing is learning: KL 0, entropy and reward where they started; "
         "learning rate too small, frozen weights or zero advantages"
     )
-    return Reading(WARN, run.value("approx_kl", 3) or 0.0, None, message)
+    return Assessment(WARN, run.value("approx_kl", 3) or 0.0, None, message)
 
 
-def scale_too_large(run: Run, limits: Limits) -> Reading | None:
+def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C12: rewards so large that the policy cannot learn either."""
-    if run.level("reward-scale") < WARN:
+    if run.severity_of("reward-scale") < WARN:
         return None
-    if not (run.level("entropy-stays") or run.level("reward-never-moves")):
-        return between(0.0)
-    message = f"reward scale too large for this learner: value loss {shown(run, 'value_loss')}"
-    return Reading(WARN, run.value("value_loss", 3) or 0.0, None, message)
+    if not (run.severity_of("entropy-stays") or run.severity_of("reward-never-moves")):
+        return borderline(0.0)
+    loss = recent_value_text(run, "value_loss")
+    message = f"reward scale too large for this learner: value loss {loss}"
+    return Assessment(WARN, run.value("value_loss", 3) or 0.0, None, message)
 
 
-def decayed(run: Run, limits: Limits) -> Reading | None:
+def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """C11: learning rate, KL and clipping have gone to zero together, reward steady."""
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
@@ -76,7 +82,7 @@ def decayed(run: Run, limits: Limits) -> Reading | None:
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
         return None
     message = "learning rate has decayed, updates are small: the normal end of training"
-    return Reading(INFO, rate.last, None, message)
+    return Assessment(INFO, rate.last, None, message)
 
 
 RULES = (
@@ -84,12 +90,12 @@ RULES = (
         id="premature-convergence",
         title="Premature convergence",
         codes=("C2",),
-        sees="entropy is gone and reward is stuck below its ceiling",
+        description="entropy is gone and reward is stuck below its ceiling",
         concepts=("entropy", "reward_mean"),
-        read=premature,
-        persist=DIAGNOSIS,
+        assess=premature,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("too little exploration", "a learning rate that made the policy certain too early"),
-        tries=(
+        remedies=(
             "raise the entropy bonus: {ent_coef:below 0.01}, to 0.01",
             "restart from a checkpoint before the fall",
             "lower {learning_rate}",
@@ -108,15 +114,15 @@ RULES = (
         id="critic-failing",
         title="Critic is failing",
         codes=("C4",),
-        sees="the critic explains nothing while its loss grows or reward swings",
+        description="the critic explains nothing while its loss grows or reward swings",
         concepts=("explained_variance", "value_loss"),
-        read=critic_failing,
-        persist=DIAGNOSIS,
+        assess=critic_failing,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the critic is not trained, too small, or its targets are too large",),
-        tries=(*FIT[:5],),
+        remedies=(*CRITIC_REMEDIES[:5],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
         members=(
             "critic-not-learning",
             "value-loss-rising",
@@ -129,27 +135,27 @@ RULES = (
         id="reward-scale-too-large",
         title="Reward scale too large",
         codes=("C12",),
-        sees="huge value loss, entropy and reward do not move",
+        description="huge value loss, entropy and reward do not move",
         concepts=("value_loss", "entropy", "reward_mean"),
-        read=scale_too_large,
-        persist=DIAGNOSIS,
+        assess=scale_too_large,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("rewards are far larger than the learner can fit",),
-        tries=("{normalised_rewards}", "lower {learning_rate}"),
+        remedies=("{normalised_rewards}", "lower {learning_rate}"),
         source="SB3#2240",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
         members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
     ),
     Rule(
         id="nothing-learns",
         title="Nothing is learning",
         codes=("C10",),
-        sees="KL is zero, entropy and reward stay where they were",
+        description="KL is zero, entropy and reward stay where they were",
         concepts=("approx_kl", "entropy", "reward_mean"),
-        read=nothing_learns,
-        persist=DIAGNOSIS,
+        assess=nothing_learns,
+        persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate too small", "frozen weights", "advantages are zero"),
-        tries=(
+        remedies=(
             "raise {learning_rate:, by 10 times}",
             "check which parameters are trained",
             "check the spread of advantages and rewards",
@@ -162,14 +168,14 @@ RULES = (
         id="learning-rate-decayed",
         title="Learning rate has decayed",
         codes=("C11",),
-        sees="learning rate, KL and clipping have gone to zero together",
+        description="learning rate, KL and clipping have gone to zero together",
         concepts=("lr", "approx_kl", "clip_fraction"),
-        read=decayed,
-        on=("lr",),
+        assess=decayed,
+        triggers=("lr",),
         limits={"kl": 1e-3, "clip": 0.01},
-        persist=persist(2, 2),
+        persistence=k_of_n(2, 2),
         causes=("the schedule comes to its end",),
-        tries=(),
+        remedies=(),
         source="linear decay ends with KL 0.0005 and 0 % clipped (a known run)",
         grade="A",
     ),

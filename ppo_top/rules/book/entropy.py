@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.history import KEPT, History
-from ppo_top.rules.engine.reward_course import Learning
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
-def start(history: History) -> float:
+def initial_entropy(history: History) -> float:
     """The entropy that the run began with: the median of its first three values."""
-    return history.base(3)
+    return history.baseline(3)
 
 
-def most(history: History) -> float:
+def highest_initial_entropy(history: History) -> float:
     """The highest of the first three entropies: a policy may collapse in its first update."""
     return max(history.first[:3])
 
 
-def is_discrete(run: Run) -> bool:
+def is_discrete(run: RuleContext) -> bool:
     """Whether entropy is that of a distribution over choices: never below 0, and no Gaussian's."""
     if "policy_std" in run.histories:
         return False
     entropy = run.histories.get("entropy")
-    if entropy is None or entropy.low < -1e-3 or not start(entropy) > 0.0:
+    if entropy is None or entropy.low < -1e-3 or not initial_entropy(entropy) > 0.0:
         return False
-    return run.family != CTRL or not _is_gaussian(start(entropy))
+    return run.family != CTRL or not _is_gaussian(initial_entropy(entropy))
 
 
-GAUSSIAN = 0.5 * math.log(2 * math.pi * math.e)
+GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
 """The entropy of a normal distribution of spread 1, which is where continuous policies begin."""
 
 
@@ -42,23 +42,23 @@ def _is_gaussian(first: float) -> bool:
 
     It says little: it goes below 0 while the policy learns, or stays where it is.
     """
-    dimensions = round(first / GAUSSIAN)
-    return dimensions > 0 and abs(first - dimensions * GAUSSIAN) < 0.005 * first
+    dimensions = round(first / GAUSSIAN_ENTROPY)
+    return dimensions > 0 and abs(first - dimensions * GAUSSIAN_ENTROPY) < 0.005 * first
 
 
-def entropy_collapsed(run: Run, limits: Limits) -> Reading | None:
+def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E1: little of the initial entropy is left, and the reward does not justify it."""
     history = run.histories["entropy"]
-    first, value = most(history), history.last
+    first, value = highest_initial_entropy(history), history.last
     if value > limits["clear"] * first or not is_discrete(run):
         return None
     if value > limits["share"] * first:
-        return between(value, limits["share"] * first)
+        return borderline(value, limits["share"] * first)
     when = f"within {history.count} updates" if history.count <= 40 else "over the run"
     level = _collapse_level(run, limits, history.count, value < limits["crit"] * first)
     why = _COLLAPSE_WORDS.get(level, "premature convergence")
     message = f"entropy fell from {num(first)} to {num(value)} {when}: {why}"
-    return Reading(level, value, limits["share"] * first, message)
+    return Assessment(level, value, limits["share"] * first, message)
 
 
 _COLLAPSE_WORDS = {
@@ -67,48 +67,48 @@ _COLLAPSE_WORDS = {
 }
 
 
-def _collapse_level(run: Run, limits: Limits, count: int, deep: bool) -> int:
+def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool) -> int:
     """A fall that reward pays for is normal; one that it does not pay for is not."""
-    if run.at_max or (run.learned and not run.falling) or _pays(run):
+    if run.at_max or (run.rising and not run.falling) or _reward_pays(run):
         return INFO
-    crashed = run.open.get("reward-crash", 0) >= WARN
+    crashed = run.open_severities.get("reward-crash", 0) >= WARN
     early = count <= limits["early"]
     if crashed or early or (run.stuck and not run.gained):
         return CRIT if deep else WARN
     return WATCH if run.flat else INFO
 
 
-def _pays(run: Run) -> bool:
+def _reward_pays(run: RuleContext) -> bool:
     """Whether a language model has gained much before there can be a trend, the last just now.
 
     Most of its entropy is spent in the first updates of a good run (2505.22617).
     """
     reward = run.reward
-    if run.family not in LLM or reward is None or not reward.gained:
+    if run.family not in LLM_FAMILIES or reward is None or not reward.gained:
         return False
     if reward.history.trend(15).full:
         return False
-    return reward.count - reward.best_count <= 1
+    return reward.count - reward.notable_best_count <= 1
 
 
-def policy_dead(run: Run, limits: Limits) -> Reading | None:
+def policy_dead(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E1d: nothing is left to explore and nothing moves, so every other value looks healthy."""
     history = run.histories["entropy"]
-    first = most(history)
+    first = highest_initial_entropy(history)
     if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     moves = kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > 0.0)
     if history.last > limits["share"] * first or moves or has_settled(run):
-        return between(history.last)
+        return borderline(history.last)
     message = (
         f"the policy is frozen at entropy {num(history.last)}: KL, clipping and loss look green "
         "because nothing can change any more"
     )
-    return Reading(CRIT, history.last, limits["share"] * first, message)
+    return Assessment(CRIT, history.last, limits["share"] * first, message)
 
 
-def has_settled(run: Run) -> bool:
+def has_settled(run: RuleContext) -> bool:
     """Whether the policy has become certain after it had learned something, and keeps it.
 
     A reward that varies by chance is then as high as it gets, and never still enough to be called
@@ -117,23 +117,27 @@ def has_settled(run: Run) -> bool:
     entropy, reward = run.histories.get("entropy"), run.reward
     if entropy is None or reward is None or not reward.gained or reward.falling:
         return False
-    certain = is_discrete(run) and entropy.last < 0.1 * most(entropy)
-    return certain and reward.lost < 0.3 and run.told.get("entropy-collapsed", 0) < WARN
+    certain = is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
+    return (
+        certain
+        and reward.lost_share < 0.3
+        and run.last_severities.get("entropy-collapsed", 0) < WARN
+    )
 
 
-def entropy_stays(run: Run, limits: Limits) -> Reading | None:
+def entropy_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E2: the policy is still as random as at the start, and the reward has not moved."""
     history = run.histories["entropy"]
-    first, value, reward = start(history), history.last, run.reward
+    first, value, reward = initial_entropy(history), history.last, run.reward
     if value < limits["some"] * first or not _began_random(run, first) or reward is None:
         return None
     if run.at_max or _too_early(run, limits):
-        return between(value)
-    small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.base))
+        return borderline(value)
+    small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.baseline))
     if value > limits["share"] * first and small and not reward.rising:
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
-        return Reading(WARN, value, limits["share"] * first, message)
+        return Assessment(WARN, value, limits["share"] * first, message)
     drop = -history.trend(20).effect()
     little = reward.gain < 0.25 * reward.scale
     flat = drop < 0.01 * first and little
@@ -143,26 +147,26 @@ def entropy_stays(run: Run, limits: Limits) -> Reading | None:
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
         )
-        return Reading(WARN, value, limits["some"] * first, message)
-    return between(value)
+        return Assessment(WARN, value, limits["some"] * first, message)
+    return borderline(value)
 
 
-def _too_early(run: Run, limits: Limits) -> bool:
+def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether hardly a tenth of the run, or where its end is unknown few episodes, are over."""
-    budget = run.budget
+    budget = run.progress
     return run.few_episodes(limits["early_episodes"]) if budget is None else budget < 0.1
 
 
-UNIFORM = math.log(2)
+UNIFORM_ENTROPY = math.log(2)
 """The entropy of the smallest choice there is, made at random."""
 
-SCALED = ("skrl", "torchrl")
+SCALED_ENTROPY_TRAINERS = ("skrl", "torchrl")
 """Trainers that log the entropy times its coefficient."""
 
 
-def _began_random(run: Run, first: float) -> bool:
+def _began_random(run: RuleContext, first: float) -> bool:
     """Whether the first entropies are those of an untrained policy."""
-    random = first > 0.7 * UNIFORM or run.producer in SCALED
+    random = first > 0.7 * UNIFORM_ENTROPY or run.trainer_id in SCALED_ENTROPY_TRAINERS
     return random and not run.resumed and is_discrete(run)
 
 
@@ -171,24 +175,24 @@ def _is_held(history: History, drop: float) -> bool:
 
     Where learning is merely slow the fall goes on, however small its steps.
     """
-    first = start(history)
-    fallen, at_once = first - history.level(5), first - median(history.first[-5:])
+    first = initial_entropy(history)
+    fallen, at_once = first - history.recent_median(5), first - median(history.first[-5:])
     return drop < 0.2 * fallen and at_once > 0.5 * fallen
 
 
-def _climbs(reward: Learning) -> bool:
+def _climbs(reward: RewardCourse) -> bool:
     """Whether the reward rises half as fast as over the whole run, or faster."""
     usual = reward.gain * 15 / reward.count
     return reward.rising and reward.history.trend(15).effect() > 0.5 * usual
 
 
-def _stagnates(reward: Learning) -> bool:
+def _stagnates(reward: RewardCourse) -> bool:
     """Whether 25 updates brought next to nothing: a smoothed reward creeps without learning.
 
     Of a long run no 25 updates bring much, but its best is never old.
     """
-    if reward.count > KEPT:
-        return reward.count - reward.best_count > 0.25 * reward.count
+    if reward.count > MAX_RECENT_VALUES:
+        return reward.count - reward.notable_best_count > 0.25 * reward.count
     return reward.history.trend(25).effect() < 0.3 * max(reward.gain, reward.noise)
 
 
@@ -208,17 +212,17 @@ RULES = (
         id="entropy-collapsed",
         title="Entropy collapsed",
         codes=("E1",),
-        sees="entropy has fallen to a small share of its start without reward to show for it",
+        description="entropy fell to a small share of its start without reward to show for it",
         concepts=("entropy",),
-        read=entropy_collapsed,
-        on=("entropy",),
+        assess=entropy_collapsed,
+        triggers=("entropy",),
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
-        persist=persist(3, 4),
+        persistence=k_of_n(3, 4),
         causes=(
             "too little exploration: the entropy bonus is too small",
             "learning rate too high, or too many epochs over one batch",
         ),
-        tries=MORE_EXPLORATION,
+        remedies=MORE_EXPLORATION,
         source="entropy falls slowly; 'drops to 0 too fast' is premature (SB3 practice, TRL)",
         grade="C",
     ),
@@ -226,18 +230,18 @@ RULES = (
         id="policy-dead",
         title="The policy is dead",
         codes=("E1d", "C15"),
-        sees="entropy, KL and clipping are all zero, and the reward is not at its ceiling",
+        description="entropy, KL and clipping are all zero, and the reward is not at its ceiling",
         concepts=("entropy",),
-        beside=(
+        related=(
             "approx_kl",
             "clip_fraction",
         ),
-        read=policy_dead,
-        on=("entropy",),
+        assess=policy_dead,
+        triggers=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
-        persist=persist(4, 5),
+        persistence=k_of_n(4, 5),
         causes=("a collapse earlier in the run left the policy certain of one action",),
-        tries=(
+        remedies=(
             "restart from a checkpoint before the collapse: nothing else helps",
             "then lower {learning_rate}",
             "raise the entropy bonus: {ent_coef:below 0.05}",
@@ -258,19 +262,19 @@ RULES = (
         id="entropy-stays",
         title="Entropy does not fall",
         codes=("E2", "E2b"),
-        sees="the policy stays as random as at the start and reward does not move",
+        description="the policy stays as random as at the start and reward does not move",
         concepts=("entropy",),
-        read=entropy_stays,
-        on=("entropy",),
+        assess=entropy_stays,
+        triggers=("entropy",),
         families=frozenset({CTRL}),
         limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
-        persist=persist(5, 5),
+        persistence=k_of_n(5, 5),
         causes=(
             "entropy bonus too high",
             "rewards far too large or too small for the learner",
             "learning rate too small, or reward never reached",
         ),
-        tries=(
+        remedies=(
             "lower the entropy bonus: {ent_coef:above 0}",
             "{normalised_rewards}",
             "raise {learning_rate}",

@@ -2,62 +2,62 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.entropy import is_discrete, start
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.stats import swings
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM, WARN, WATCH
+from ppo_top.rules.book.entropy import initial_entropy, is_discrete
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import count_swings
+from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def entropy_explodes(run: Run, limits: Limits) -> Reading | None:
+def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E3: a language model's entropy rises while something else gets worse."""
     history = run.histories["entropy"]
-    first, value = start(history), history.last
+    first, value = initial_entropy(history), history.last
     if first <= 0.0 or value <= 1.25 * first:
         return None
-    climbed = history.rising() and value - history.before(25)[0] > 0.5 * first
+    climbed = history.rising() and value - history.previous(25)[0] > 0.5 * first
     if not (value > limits["times"] * first or climbed):
-        return between(value)
+        return borderline(value)
     cut = run.histories.get("truncated_frac")
     grad = run.histories.get("grad_norm")
     worse = (
         run.falling
         or (cut is not None and cut.rising())
-        or (grad is not None and grad.last > 3 * grad.level(30))
+        or (grad is not None and grad.last > 3 * grad.recent_median(30))
     )
     message = f"entropy rose from {num(first)} to {num(value)}"
-    return Reading(WARN if worse else WATCH, value, limits["times"] * first, message)
+    return Assessment(WARN if worse else WATCH, value, limits["times"] * first, message)
 
 
-def action_spread(run: Run, limits: Limits) -> Reading | None:
+def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E4: the spread of a Gaussian policy's actions explodes or vanishes."""
     history = run.histories["policy_std"]
-    first, value = start(history), history.last
-    if first <= 0.0 or run.learned or run.at_max:
+    first, value = initial_entropy(history), history.last
+    if first <= 0.0 or run.rising or run.at_max:
         return None
     if value > limits["times"] * first:
         message = f"action std grew from {num(first)} to {num(value)} while reward does not rise"
         level = CRIT if value > limits["crit_times"] * first else WARN
-        return Reading(level, value, limits["times"] * first, message)
+        return Assessment(level, value, limits["times"] * first, message)
     if value < limits["share"] * first and run.flat:
         message = f"action std fell from {num(first)} to {num(value)} and reward is flat"
-        return Reading(WARN, value, limits["share"] * first, message)
+        return Assessment(WARN, value, limits["share"] * first, message)
     return None
 
 
-def entropy_swings(run: Run, limits: Limits) -> Reading | None:
+def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """E5: entropy goes up and down by a large share of its start."""
     history = run.histories["entropy"]
-    leg = limits["leg"] * start(history)
+    leg = limits["leg"] * initial_entropy(history)
     recent = history.recent[-20:]
     if leg <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
         return None
-    turns = swings(recent, leg)
+    turns = count_swings(recent, leg)
     if turns < limits["turns"]:
-        return between(history.last) if turns >= 2 else None
+        return borderline(history.last) if turns >= 2 else None
     message = f"entropy oscillates ({turns} turns in 20 updates): learning rate too high?"
-    return Reading(WARN, history.last, None, message)
+    return Assessment(WARN, history.last, None, message)
 
 
 RULES = (
@@ -65,19 +65,19 @@ RULES = (
         id="entropy-explodes",
         title="Entropy explodes",
         codes=("E3",),
-        sees="a language model's entropy rises while reward, length or gradients get worse",
+        description="a language model's entropy rises while reward, length or gradients get worse",
         concepts=("entropy",),
-        beside=(
+        related=(
             "truncated_frac",
             "grad_norm",
         ),
-        read=entropy_explodes,
-        on=("entropy",),
-        families=LLM,
+        assess=entropy_explodes,
+        triggers=("entropy",),
+        families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 25},
-        persist=persist(3, 4),
+        persistence=k_of_n(3, 4),
         causes=("learning rate too high", "entropy bonus too high", "sampler and trainer disagree"),
-        tries=(
+        remedies=(
             "lower {learning_rate}",
             "remove the entropy bonus, or let it decay: {ent_coef:above 0}",
             "raise the KL penalty: {kl_penalty}",
@@ -90,18 +90,18 @@ RULES = (
         id="action-spread",
         title="Action spread out of bounds",
         codes=("E4",),
-        sees="the std of a Gaussian policy explodes or vanishes without reward",
+        description="the std of a Gaussian policy explodes or vanishes without reward",
         concepts=("policy_std",),
-        read=action_spread,
-        on=("policy_std",),
+        assess=action_spread,
+        triggers=("policy_std",),
         families=frozenset({CTRL}),
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
-        persist=persist(3, 4),
+        persistence=k_of_n(3, 4),
         causes=(
             "it grows: entropy bonus too high, unbounded log-std",
             "it falls: no exploration left, entropy bonus too small or negative",
         ),
-        tries=(
+        remedies=(
             "lower the entropy bonus where it grows, raise it where it falls: {ent_coef}",
             "bound the log-std on both sides, normalise actions",
             "{normalised_rewards}",
@@ -113,15 +113,15 @@ RULES = (
         id="entropy-swings",
         title="Entropy oscillates",
         codes=("E5",),
-        sees="entropy goes up and down by a large share of its start",
+        description="entropy goes up and down by a large share of its start",
         concepts=("entropy",),
-        read=entropy_swings,
-        on=("entropy",),
+        assess=entropy_swings,
+        triggers=("entropy",),
         families=frozenset({CTRL, GRPO}),
         limits={"leg": 0.3, "turns": 4, "warmup": 15},
-        persist=persist(2, 3),
+        persistence=k_of_n(2, 3),
         causes=("learning rate too high",),
-        tries=("lower {learning_rate}", "{larger_batches}"),
+        remedies=("lower {learning_rate}", "{larger_batches}"),
         source="Andy Jones, Debugging RL: oscillation points at the learning rate",
         grade="C",
     ),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM, WARN, WATCH
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
-def truncated(run: Run, limits: Limits) -> Reading | None:
+def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G2: completions are cut off at the length limit."""
     history = run.histories["truncated_frac"]
-    value, base = history.last, history.base(5)
+    value, base = history.last, history.baseline(5)
     if value <= limits["clear"]:
         return None
     limit = run.config.get("max_completion_length")
@@ -19,63 +19,65 @@ def truncated(run: Run, limits: Limits) -> Reading | None:
     message = f"{pct(value)} of completions are cut off at {where} (healthy <= 10 %)"
     risen = value - base >= limits["risen"]
     if (value > limits["crit"] and risen) or history.recent[-5:] == [1.0] * 5:
-        return Reading(CRIT, value, limits["clear"], message)
+        return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"]:
-        return Reading(WARN if risen else WATCH, value, limits["clear"], message)
-    return between(value, limits["clear"])
+        return Assessment(WARN if risen else WATCH, value, limits["clear"], message)
+    return borderline(value, limits["clear"])
 
 
-def length_runs(run: Run, limits: Limits) -> Reading | None:
+def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G4: completions become much longer or shorter, and reward does not say why."""
     history = run.histories["resp_len_mean"]
-    base, value = history.base(10), history.last
+    base, value = history.baseline(10), history.last
     if base <= 0.0:
         return None
     if value > limits["times"] * base:
         message = f"completions grew from {num(base)} to {num(value)} tokens: longer, not better"
         return (
-            Reading(WARN, value, limits["times"] * base, message) if run.stuck else between(value)
+            Assessment(WARN, value, limits["times"] * base, message)
+            if run.stuck
+            else borderline(value)
         )
     if value < limits["share"] * base:
-        if run.learned:
+        if run.rising:
             message = f"short answers pay ({num(base)} -> {num(value)} tokens): a reward shortcut?"
-            return Reading(WATCH, value, limits["share"] * base, message)
+            return Assessment(WATCH, value, limits["share"] * base, message)
         message = f"completions shrank from {num(base)} to {num(value)} tokens"
-        return Reading(WARN if run.stuck else WATCH, value, limits["share"] * base, message)
+        return Assessment(WARN if run.stuck else WATCH, value, limits["share"] * base, message)
     return None
 
 
-def length_spread(run: Run, limits: Limits) -> Reading | None:
+def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G4: the spread of completion lengths explodes."""
     history = run.histories["resp_len_std"]
-    base = history.base(10)
+    base = history.baseline(10)
     if base <= 0.0 or history.last <= limits["times"] * base:
         return None
     message = f"spread of completion lengths grew from {num(base)} to {num(history.last)}"
-    return Reading(WATCH, history.last, limits["times"] * base, message)
+    return Assessment(WATCH, history.last, limits["times"] * base, message)
 
 
-def no_end(run: Run, limits: Limits) -> Reading | None:
+def no_end(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G5: no completion ends by itself."""
     cut, ended = run.value("truncated_frac", 0), run.value("term_len_mean", 0)
     count = run.value("eos_count", 0)
     never = (cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0
     if not never:
         return None
-    return Reading(WARN, 0.0, None, "no completion ends by itself: no end-of-text token")
+    return Assessment(WARN, 0.0, None, "no completion ends by itself: no end-of-text token")
 
 
-def prompts_changed(run: Run, limits: Limits) -> Reading | None:
+def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """T1: prompts have another length than before."""
     history = run.histories["query_len_mean"]
-    base, now = history.base(10), history.level(10)
+    base, now = history.baseline(10), history.recent_median(10)
     if base <= 0.0 or abs(now / base - 1.0) <= limits["share"]:
         return None
     message = f"prompts changed in length from {num(base)} to {num(now)} tokens: other input data?"
-    return Reading(INFO, now, base, message)
+    return Assessment(INFO, now, base, message)
 
 
-def near_certain(run: Run, limits: Limits) -> Reading | None:
+def near_certain(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """T2: token log-probabilities leave those of the reference and near 0."""
     own = run.value("logprobs_p50", 0)
     reference = run.value("ref_logprobs_p50", 1)
@@ -84,15 +86,15 @@ def near_certain(run: Run, limits: Limits) -> Reading | None:
     message = (
         f"policy is nearly certain of its tokens (log-prob {num(own)}, reference {num(reference)})"
     )
-    return Reading(INFO, own, limits["certain"], message)
+    return Assessment(INFO, own, limits["certain"], message)
 
 
-def tools_fail(run: Run, limits: Limits) -> Reading | None:
+def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G10: most calls of tools fail."""
     value = run.values["tool_fail_freq"]
     if value <= limits["share"]:
         return None
-    return Reading(WATCH, value, limits["share"], f"{pct(value)} of tool calls fail")
+    return Assessment(WATCH, value, limits["share"], f"{pct(value)} of tool calls fail")
 
 
 RULES = (
@@ -100,16 +102,16 @@ RULES = (
         id="completions-truncated",
         title="Completions are cut off",
         codes=("G2",),
-        sees="a growing share of completions ends at the length limit",
+        description="a growing share of completions ends at the length limit",
         concepts=("truncated_frac",),
-        beside=("resp_len_mean",),
-        read=truncated,
-        on=("truncated_frac",),
-        families=LLM,
+        related=("resp_len_mean",),
+        assess=truncated,
+        triggers=("truncated_frac",),
+        families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1},
-        persist={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
         causes=("the limit is too short for the task", "the policy does not learn to stop"),
-        tries=(
+        remedies=(
             "raise {max_completion_length}",
             "leave them out of the loss: see that {mask_truncated_completions:off} is on",
             "punish overlong answers softly (DAPO), check the end-of-text token and chat template",
@@ -121,16 +123,16 @@ RULES = (
         id="length-runaway",
         title="Completion length runs away",
         codes=("G4",),
-        sees="completions become much longer or shorter without reward for it",
+        description="completions become much longer or shorter without reward for it",
         concepts=("resp_len_mean",),
-        beside=("truncated_frac",),
-        read=length_runs,
-        on=("resp_len_mean",),
-        families=LLM,
+        related=("truncated_frac",),
+        assess=length_runs,
+        triggers=("resp_len_mean",),
+        families=LLM_FAMILIES,
         limits={"times": 2.0, "share": 0.3, "warmup": 12},
-        persist=persist(8, 10),
+        persistence=k_of_n(8, 10),
         causes=("a length bias in loss or reward", "a shortcut in the reward"),
-        tries=(
+        remedies=(
             "read some samples",
             "a penalty on length, or a loss without length bias: {loss_type}",
             "raise the KL penalty: {kl_penalty}",
@@ -142,15 +144,15 @@ RULES = (
         id="length-spread",
         title="Spread of lengths explodes",
         codes=("G4",),
-        sees="the spread of completion lengths grows far beyond its start",
+        description="the spread of completion lengths grows far beyond its start",
         concepts=("resp_len_std",),
-        beside=("resp_len_mean",),
-        read=length_spread,
-        on=("resp_len_std",),
-        families=LLM,
+        related=("resp_len_mean",),
+        assess=length_spread,
+        triggers=("resp_len_std",),
+        families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 12},
         causes=("some completions run to the limit",),
-        tries=("read the longest samples", "punish overlong answers softly"),
+        remedies=("read the longest samples", "punish overlong answers softly"),
         source="TRL practice: responses_len_std 'not exploding'",
         grade="D",
     ),
@@ -158,16 +160,16 @@ RULES = (
         id="no-end",
         title="No completion ends",
         codes=("G5",),
-        sees="not one completion ends with an end-of-text token",
+        description="not one completion ends with an end-of-text token",
         concepts=("truncated_frac",),
-        beside=("term_len_mean", "eos_count"),
-        read=no_end,
-        on=("truncated_frac", "term_len_mean", "eos_count"),
-        families=LLM,
+        related=("term_len_mean", "eos_count"),
+        assess=no_end,
+        triggers=("truncated_frac", "term_len_mean", "eos_count"),
+        families=LLM_FAMILIES,
         limits={"warmup": 1},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("the length limit is too short", "the wrong end-of-text or padding token"),
-        tries=(
+        remedies=(
             "raise {max_completion_length}",
             "check eos_token and pad_token, and the chat template",
             "punish what does not end: {missing_eos_penalty}",
@@ -179,14 +181,14 @@ RULES = (
         id="prompts-changed",
         title="Prompts changed",
         codes=("T1",),
-        sees="prompts are much longer or shorter than at the start",
+        description="prompts are much longer or shorter than at the start",
         concepts=("query_len_mean",),
-        read=prompts_changed,
-        on=("query_len_mean",),
-        families=LLM,
+        assess=prompts_changed,
+        triggers=("query_len_mean",),
+        families=LLM_FAMILIES,
         limits={"share": 0.5, "warmup": 20},
         causes=("the input data changed",),
-        tries=("check the order of the data", "shuffle the prompts"),
+        remedies=("check the order of the data", "shuffle the prompts"),
         source="TRL practice: monitor prompt length for drift",
         grade="D",
     ),
@@ -194,14 +196,14 @@ RULES = (
         id="near-certain",
         title="Policy is nearly certain",
         codes=("T2",),
-        sees="token log-probabilities near 0, far from the reference's",
+        description="token log-probabilities near 0, far from the reference's",
         concepts=("logprobs_dist",),
-        read=near_certain,
-        on=("logprobs_p50",),
-        families=LLM,
+        assess=near_certain,
+        triggers=("logprobs_p50",),
+        families=LLM_FAMILIES,
         limits={"certain": -0.05, "warmup": 5},
         causes=("entropy has collapsed",),
-        tries=("raise the KL penalty: {kl_penalty}", "lower {learning_rate}"),
+        remedies=("raise the KL penalty: {kl_penalty}", "lower {learning_rate}"),
         source="TRL practice: inspect log-probs against the reference for shifts",
         grade="D",
     ),
@@ -209,14 +211,14 @@ RULES = (
         id="tools-fail",
         title="Tool calls fail",
         codes=("G10",),
-        sees="most calls of tools fail",
+        description="most calls of tools fail",
         concepts=("tool_fail_freq",),
-        read=tools_fail,
-        on=("tool_fail_freq",),
+        assess=tools_fail,
+        triggers=("tool_fail_freq",),
         families=frozenset({GRPO}),
         limits={"share": 0.5, "warmup": 3},
         causes=("a broken tool, or calls in the wrong form",),
-        tries=("call the tool by hand", "show the form of a call in the prompt"),
+        remedies=("call the tool by hand", "show the form of a call in the prompt"),
         source="TRL's GRPO guide: tools/failure_frequency",
         grade="D",
     ),

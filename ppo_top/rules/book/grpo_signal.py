@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM, PART, WARN, WATCH
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    INFO,
+    LLM_FAMILIES,
+    REWARD_COMPONENT_PREFIX,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct
 
 
-def groups_tie(run: Run, limits: Limits) -> Reading | None:
+def groups_tie(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G1: all rewards of a group are equal, so that there is no gradient."""
     value = run.value("frac_zero_std", 0)
     if value is None:
@@ -18,23 +26,23 @@ def groups_tie(run: Run, limits: Limits) -> Reading | None:
         return None
     message = f"{pct(value)} of the groups have identical rewards: no gradient from them"
     if run.at_max:
-        return Reading(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
+        return Assessment(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
     if value <= limits["warn"]:
-        return between(value, limits["clear"])
-    rows = run.histories["frac_zero_std"].recent[-MANY:]
+        return borderline(value, limits["clear"])
+    rows = run.histories["frac_zero_std"].recent[-TIE_WINDOW_ROWS:]
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run):
         level -= 1  # a hard task may begin so
     if _nearly_solved(run):
-        return Reading(WATCH, value, limits["clear"], message + " (most are solved)")
-    return Reading(max(level, WATCH), value, limits["clear"], message)
+        return Assessment(WATCH, value, limits["clear"], message + " (most are solved)")
+    return Assessment(max(level, WATCH), value, limits["clear"], message)
 
 
-MANY = 16
+TIE_WINDOW_ROWS = 16
 """Rows that are looked at together where a row holds one or two groups."""
 
 
-def _most_by_chance(run: Run, rows: list[float], limits: Limits) -> int:
+def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> int:
     """The most that may be said: of rows of one or two groups some on end tie by chance.
 
     TRL's usual batch is one group for each GPU. Rewards that never differ are no chance.
@@ -43,30 +51,30 @@ def _most_by_chance(run: Run, rows: list[float], limits: Limits) -> int:
     many = any(2.0 * share != int(2.0 * share) for share in rows)
     if many or reward is None or reward.history.high <= reward.history.low:
         return CRIT
-    if len(rows) < MANY or sum(rows) <= limits["warn"] * MANY:
+    if len(rows) < TIE_WINDOW_ROWS or sum(rows) <= limits["warn"] * TIE_WINDOW_ROWS:
         return WATCH
     return CRIT if min(rows) >= 1.0 else WARN
 
 
-def _scaled_by_batch(run: Run) -> bool:
+def _scaled_by_batch(run: RuleContext) -> bool:
     """With advantages scaled over the batch a tied group still teaches."""
     return run.config.get("scale_rewards") == "batch"
 
 
-def _at_floor(run: Run) -> bool:
+def _at_floor(run: RuleContext) -> bool:
     reward = run.reward
     return reward is not None and reward.history.low >= 0.0 and reward.smooth < 0.1
 
 
-def _nearly_solved(run: Run) -> bool:
+def _nearly_solved(run: RuleContext) -> bool:
     """Whether groups tie because their prompts have become easy, which is what training is for."""
     reward = run.reward
     if reward is None or not reward.gained or reward.history.low < 0.0:
         return False
-    return reward.history.high <= 1.0 and reward.history.level(10) >= 0.9
+    return reward.history.high <= 1.0 and reward.history.recent_median(10) >= 0.9
 
 
-def _no_spread(run: Run, limits: Limits) -> Reading | None:
+def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Where no share of tied groups is logged, their spread tells."""
     spread = run.value("group_reward_std", 0)
     if spread is None:
@@ -77,34 +85,34 @@ def _no_spread(run: Run, limits: Limits) -> Reading | None:
         return None
     message = "all rewards are equal: no gradient"
     if run.at_max:
-        return Reading(INFO, 0.0, None, message + " (reward is at its ceiling)")
+        return Assessment(INFO, 0.0, None, message + " (reward is at its ceiling)")
     level = int(CRIT)
     if not flat:
         name = "group_reward_std" if "group_reward_std" in run.histories else "reward_std"
-        spreads = run.histories[name].recent[-MANY:]
+        spreads = run.histories[name].recent[-TIE_WINDOW_ROWS:]
         rows = [float(each < limits["spread"]) for each in spreads]
         level = _most_by_chance(run, rows, limits)
-    return Reading(level, 0.0, None, message)
+    return Assessment(level, 0.0, None, message)
 
 
-def spread_gone(run: Run, limits: Limits) -> Reading | None:
+def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G9: the spread of rewards has collapsed against its own start."""
     history = run.histories["reward_std"]
-    base = history.base(10)
+    base = history.baseline(10)
     if base <= 0.0 or history.last >= limits["clear"] * base:
         return None
-    rows = history.recent[-MANY:]
+    rows = history.recent[-TIE_WINDOW_ROWS:]
     gone = sum(spread < limits["share"] * base for spread in rows)
     if history.last >= limits["share"] * base or gone < limits["most"] * len(rows):
-        return between(history.last)  # of one group a row the rewards are equal now and then
+        return borderline(history.last)  # of one group a row the rewards are equal now and then
     message = f"spread of rewards fell from {num(base)} to {num(history.last)}"
     if run.at_max:
-        return Reading(INFO, history.last, limits["share"] * base, message + ": solved")
+        return Assessment(INFO, history.last, limits["share"] * base, message + ": solved")
     message += ": all completions get the same reward"
-    return Reading(WARN, history.last, limits["share"] * base, message)
+    return Assessment(WARN, history.last, limits["share"] * base, message)
 
 
-def one_sided(run: Run, limits: Limits) -> Reading | None:
+def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G3: only the upper or the lower side clips, while entropy falls."""
     low, high = run.value("clip_low", 1), run.value("clip_high", 0)
     entropy = run.histories.get("entropy")
@@ -113,26 +121,28 @@ def one_sided(run: Run, limits: Limits) -> Reading | None:
     if high <= limits["times"] * low or not entropy.falling():
         return None
     message = f"nearly all clipping is at the upper side ({pct(high)} against {pct(low)})"
-    return Reading(INFO, high, None, message)
+    return Assessment(INFO, high, None, message)
 
 
-def parts_diverge(run: Run, limits: Limits) -> Reading | None:
+def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G7: one part of the reward rises while another falls."""
     if run.updates % int(limits["every"]):
-        return between(0.0) if "reward-parts-diverge" in run.open else None
+        return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
     up: list[tuple[str, float]] = []
     down: list[tuple[str, float]] = []
     for concept, history in run.histories.items():
-        if concept.startswith(PART) and history.count >= 25:
+        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= 25:
             moved = _moved(history)
             if moved:
-                (up if moved > 0 else down).append((concept[len(PART) : -1], moved))
+                (up if moved > 0 else down).append(
+                    (concept[len(REWARD_COMPONENT_PREFIX) : -1], moved)
+                )
     if not up or not down:
         return None
     best, worst = max(up, key=lambda part: part[1]), min(down, key=lambda part: part[1])
     message = f"{best[0]} {best[1]:+.2g}, but {worst[0]} {worst[1]:+.2g} over 25 updates"
     matters = any(word in worst[0].lower() for word in ("accura", "correct", "solve", "answer"))
-    return Reading(WARN if matters else WATCH, worst[1], None, message)
+    return Assessment(WARN if matters else WATCH, worst[1], None, message)
 
 
 def _moved(history: History) -> float:
@@ -150,19 +160,19 @@ RULES = (
         id="groups-tie",
         title="Groups without signal",
         codes=("G1",),
-        sees="all rewards of a group are equal in most groups",
+        description="all rewards of a group are equal in most groups",
         concepts=("frac_zero_std",),
-        beside=("reward_std", "grad_norm"),
-        read=groups_tie,
-        on=("frac_zero_std", "group_reward_std", "adv_max", "reward_std"),
+        related=("reward_std", "grad_norm"),
+        assess=groups_tie,
+        triggers=("frac_zero_std", "group_reward_std", "adv_max", "reward_std"),
         families=frozenset({GRPO}),
         limits={"clear": 0.6, "warn": 0.8, "early": 50, "spread": 1e-6},
-        persist={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
         causes=(
             "prompts are too easy or too hard: every answer gets the same reward",
             "the reward function returns one value only",
         ),
-        tries=(
+        remedies=(
             "prompts of mixed difficulty, partial credit",
             "more completions a prompt: {num_generations}",
             "a higher {temperature}",
@@ -175,14 +185,14 @@ RULES = (
         id="reward-spread-gone",
         title="Rewards are all the same",
         codes=("G9",),
-        sees="the spread of rewards has collapsed",
+        description="the spread of rewards has collapsed",
         concepts=("reward_std",),
-        read=spread_gone,
-        on=("reward_std",),
-        families=LLM,
+        assess=spread_gone,
+        triggers=("reward_std",),
+        families=LLM_FAMILIES,
         limits={"share": 0.05, "clear": 0.1, "most": 0.7, "warmup": 10},
         causes=("every completion gets the same reward",),
-        tries=("read some samples", "harder or easier prompts", "a higher {temperature}"),
+        remedies=("read some samples", "harder or easier prompts", "a higher {temperature}"),
         source="TRL's guide: watch values that 'collapse to 0'",
         grade="D",
     ),
@@ -190,15 +200,15 @@ RULES = (
         id="clip-one-sided",
         title="Clipping at the upper side only",
         codes=("G3",),
-        sees="nearly all clipping is at the upper side while entropy falls",
+        description="nearly all clipping is at the upper side while entropy falls",
         concepts=("clip_high",),
-        beside=("clip_low", "entropy"),
-        read=one_sided,
-        on=("clip_high",),
+        related=("clip_low", "entropy"),
+        assess=one_sided,
+        triggers=("clip_high",),
         families=frozenset({GRPO}),
         limits={"times": 10.0, "floor": 1e-3, "warmup": 20},
         causes=("the upper clip keeps unlikely tokens from becoming likely",),
-        tries=("clip higher: {clip_range_high:below 0.28} to 0.28",),
+        remedies=("clip higher: {clip_range_high:below 0.28} to 0.28",),
         source="DAPO: clip-higher",
         grade="D",
     ),
@@ -206,14 +216,14 @@ RULES = (
         id="reward-parts-diverge",
         title="Parts of the reward diverge",
         codes=("G7",),
-        sees="one reward function rises while another falls",
+        description="one reward function rises while another falls",
         concepts=("reward_component_mean{f}",),
-        read=parts_diverge,
-        families=LLM,
+        assess=parts_diverge,
+        families=LLM_FAMILIES,
         limits={"every": 5},
-        persist=persist(1, 1),
+        persistence=k_of_n(1, 1),
         causes=("the policy serves the easier part of the reward",),
-        tries=("change the weights of the reward functions", "read some samples"),
+        remedies=("change the weights of the reward functions", "read some samples"),
         source="TRL's GRPO guide: per-function rewards tell which aspects are learned",
         grade="D",
     ),

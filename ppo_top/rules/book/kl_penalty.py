@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.reference_kl import drift
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, persist
-from ppo_top.rules.engine.terms import INFO, LLM, RLHF, WARN
+from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
+from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN
 from ppo_top.rules.engine.wording import num
 
 
-def controller(run: Run, limits: Limits) -> Reading | None:
+def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K4: the adaptive KL coefficient rises; a fault when the KL does not come down for it."""
     history = run.histories["kl_coef"]
     if history.high <= history.low:
@@ -19,51 +19,51 @@ def controller(run: Run, limits: Limits) -> Reading | None:
     if before <= 0.0 or not trend.full:
         return None
     up = history.last / before
-    kl = drift(run)
+    kl = reference_kl(run)
     if trend.tau > 0.5 and trend.z > 3.3 and kl is not None and not kl.falling():
-        grown = kl.level(5) >= 0.95 * kl.recent[-20] if len(kl.recent) >= 20 else False
+        grown = kl.recent_median(5) >= 0.95 * kl.recent[-20] if len(kl.recent) >= 20 else False
         if grown and up > limits["losing"]:
             message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
-            return Reading(WARN, history.last, None, message)
+            return Assessment(WARN, history.last, None, message)
     since = history.recent[-50:][0]
     if since > 0.0 and history.last / since >= limits["rise"]:
         message = f"KL coefficient rose x {num(history.last / since)}: the controller reacts"
-        return Reading(INFO, history.last, None, message)
+        return Assessment(INFO, history.last, None, message)
     return None
 
 
-def penalty_off(run: Run, limits: Limits) -> Reading | None:
+def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K4, mirrored: the coefficient has collapsed to nothing."""
     history = run.histories["kl_coef"]
     if history.last > limits["low"] or history.high <= limits["low"]:
         return None
-    return Reading(INFO, history.last, limits["low"], f"KL penalty is off ({num(history.last)})")
+    return Assessment(INFO, history.last, limits["low"], f"KL penalty is off ({num(history.last)})")
 
 
-def penalty_dominates(run: Run, limits: Limits) -> Reading | None:
+def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K5: the KL penalty outweighs what the score has gained."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
-    if run.producer == "trl-legacy":
+    if run.trainer_id == "trl-legacy":
         length = run.value("resp_len_mean", 1)
         if length is None:
             return None
         cost *= length
     if reward is None or run.reward_concept != "reward_mean":
         return None
-    gain = reward.history.last - reward.base
+    gain = reward.history.last - reward.baseline
     spread = run.value("reward_std", 1)
     floor = 0.5 * spread if spread is not None else 4 * reward.noise
     if cost <= abs(gain) or cost <= floor:
         return None
     message = f"KL penalty (-{num(cost)}) outweighs the change of the score ({gain:+.3g})"
-    return Reading(WARN, cost, abs(gain), message)
+    return Assessment(WARN, cost, abs(gain), message)
 
 
-def parts_ways(run: Run, limits: Limits) -> Reading | None:
+def parts_ways(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K6: the score rises while score plus penalty falls."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward
-    if score is None or reward is None or score.row != run.mark.row:
+    if score is None or reward is None or score.last_row != run.mark.row:
         return None
     falls, rises = whole.trend(25), score.trend(25)
     if not (falls.full and rises.full and falls.z < -1.96 and rises.z > 1.96):
@@ -75,7 +75,7 @@ def parts_ways(run: Run, limits: Limits) -> Reading | None:
         f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more KL "
         f"than it earns (RLHF reward {num(falls.values[0])} -> {num(whole.last)})"
     )
-    return Reading(WARN, whole.last, None, message)
+    return Assessment(WARN, whole.last, None, message)
 
 
 RULES = (
@@ -83,15 +83,15 @@ RULES = (
         id="kl-coef-rising",
         title="KL controller is losing",
         codes=("K4",),
-        sees="the adaptive KL coefficient rises and the KL does not come down",
+        description="the adaptive KL coefficient rises and the KL does not come down",
         concepts=("kl_coef",),
-        beside=("ref_kl",),
-        read=controller,
-        on=("kl_coef",),
-        families=LLM,
+        related=("ref_kl",),
+        assess=controller,
+        triggers=("kl_coef",),
+        families=LLM_FAMILIES,
         limits={"rise": 1.5, "losing": 1.2, "warmup": 20},
         causes=("the policy drifts faster than the penalty grows",),
-        tries=(
+        remedies=(
             "lower {learning_rate}",
             "start with a larger coefficient: {kl_penalty}",
             "a smaller horizon: {kl_horizon}",
@@ -103,14 +103,14 @@ RULES = (
         id="kl-penalty-off",
         title="KL penalty is off",
         codes=("K4",),
-        sees="the adaptive KL coefficient has fallen to nothing",
+        description="the adaptive KL coefficient has fallen to nothing",
         concepts=("kl_coef",),
-        read=penalty_off,
-        on=("kl_coef",),
-        families=LLM,
+        assess=penalty_off,
+        triggers=("kl_coef",),
+        families=LLM_FAMILIES,
         limits={"low": 1e-4, "warmup": 5},
         causes=("the KL stays below its target",),
-        tries=("a lower target: {ref_kl_target}", "a fixed coefficient: {kl_penalty}"),
+        remedies=("a lower target: {ref_kl_target}", "a fixed coefficient: {kl_penalty}"),
         source="TRL's guide: watch values that collapse to 0",
         grade="D",
     ),
@@ -118,16 +118,16 @@ RULES = (
         id="kl-penalty-dominates",
         title="KL penalty dominates",
         codes=("K5",),
-        sees="the KL penalty is larger than what the score has gained",
+        description="the KL penalty is larger than what the score has gained",
         concepts=("non_score_reward",),
-        beside=("ref_kl", "kl_coef"),
-        read=penalty_dominates,
-        on=("non_score_reward",),
+        related=("ref_kl", "kl_coef"),
+        assess=penalty_dominates,
+        triggers=("non_score_reward",),
         families=frozenset({RLHF}),
         limits={"warmup": 20},
-        persist=persist(8, 10),
+        persistence=k_of_n(8, 10),
         causes=("the penalty is too strong, or the policy has drifted too far",),
-        tries=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
+        remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
         source="TRL practice: the KL penalty 'should not dominate rewards'",
         grade="D",
     ),
@@ -135,16 +135,16 @@ RULES = (
         id="rlhf-reward-falls",
         title="RLHF reward and score part ways",
         codes=("K6",),
-        sees="the score rises while score plus KL penalty falls",
+        description="the score rises while score plus KL penalty falls",
         concepts=("rlhf_reward",),
-        beside=("reward_mean", "non_score_reward"),
-        read=parts_ways,
-        on=("rlhf_reward",),
+        related=("reward_mean", "non_score_reward"),
+        assess=parts_ways,
+        triggers=("rlhf_reward",),
         families=frozenset({RLHF}),
         limits={"warmup": 25},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("the score is bought with more KL than it is worth",),
-        tries=(
+        remedies=(
             "lower {learning_rate}",
             "raise the KL penalty: {kl_penalty}",
             "stop at the best evaluated checkpoint",

@@ -4,68 +4,68 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import AT_ONCE, Limits, Reading, Rule, persist
-from ppo_top.rules.engine.terms import CTRL, EVERY, INFO, KNOWN, WARN, WATCH
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
+from ppo_top.rules.engine.terms import ALL_FAMILIES, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def rate_over(run: Run, limits: Limits) -> Reading | None:
+def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O4: the learning rate reaches zero while there is something left to learn."""
     history = run.histories["lr"]
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
-    budget = run.budget
+    budget = run.progress
     early = budget is not None and budget < 0.9
     idle = history.recent[-int(limits["idle"]) :]
     over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
     if over and budget is None and not run.at_max:
         message = f"learning rate has been {num(history.last)} for {len(idle)} updates and more"
-        return Reading(WATCH, history.last, None, f"{message}: nothing changes any more")
-    if not (early or run.learned):
+        return Assessment(WATCH, history.last, None, f"{message}: nothing changes any more")
+    if not (early or run.rising):
         return None
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
     message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
-    return Reading(INFO, history.last, None, message)
+    return Assessment(INFO, history.last, None, message)
 
 
-def rate_cut(run: Run, limits: Limits) -> Reading | None:
+def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O4: the learning rate is switched off from one update to the next, in no schedule's way."""
     history = run.histories["lr"]
     if run.at_max or not is_cut(run, history):
         return None
     message = f"learning rate fell from {num(history.high)} to {num(history.last)} at once"
-    return Reading(WARN, history.last, None, f"{message}: the policy can learn no more")
+    return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-ADAPTIVE = ("rsl-rl", "skrl", "rl-games")
+ADAPTIVE_RATE_TRAINERS = ("rsl-rl", "skrl", "rl-games")
 """Trainers whose rate may follow the KL: by a factor of 1.5, many times in one update."""
 
 
-def is_cut(run: Run, rate: History) -> bool:
+def is_cut(run: RuleContext, rate: History) -> bool:
     """Whether a rate that is next to nothing became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.producer in ADAPTIVE:
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.trainer_id in ADAPTIVE_RATE_TRAINERS:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
 
 
-def rate_jumps(run: Run, limits: Limits) -> Reading | None:
+def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O4: the learning rate is suddenly several times higher."""
     history = run.histories["lr"]
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
-    if run.producer in ADAPTIVE:
+    if run.trainer_id in ADAPTIVE_RATE_TRAINERS:
         return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
-    return Reading(INFO, history.last, before, message)
+    return Assessment(INFO, history.last, before, message)
 
 
-def rate_pinned(run: Run, limits: Limits) -> Reading | None:
+def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P7: a learning rate that follows the KL has hit its lower or upper end."""
-    if run.producer not in ADAPTIVE:
+    if run.trainer_id not in ADAPTIVE_RATE_TRAINERS:
         return None
     history = run.histories["lr"]
     if history.high <= history.low:
@@ -79,28 +79,28 @@ def rate_pinned(run: Run, limits: Limits) -> Reading | None:
         message = (
             f"KL above target although the learning rate is at its minimum ({num(history.last)})"
         )
-        return Reading(WARN, history.last, floor, message)
+        return Assessment(WARN, history.last, floor, message)
     high = int(limits["ceiling_points"])
     if len(recent) >= high and min(recent[-high:]) >= limits["ceiling"] and run.flat:
         message = (
             f"learning rate is at its maximum ({num(history.last)}) and the reward does not rise"
         )
-        return Reading(WATCH, history.last, limits["ceiling"], message)
+        return Assessment(WATCH, history.last, limits["ceiling"], message)
     return None
 
 
-def stopped_by_kl(run: Run, limits: Limits) -> Reading | None:
+def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P8: the KL limit ends nearly every update early."""
     recent = run.histories["n_updates"].recent[-12:]
     made = [later - early for early, later in pairwise(recent)]
-    epochs = run.number("n_epochs")
-    target = run.number("target_kl")
+    epochs = run.config_number("n_epochs")
+    target = run.config_number("target_kl")
     if not made or min(made) < 0 or epochs is None or not target or max(made) > epochs:
         return None
     if made[-1] >= epochs:
         return None
     message = f"the KL limit stops updates early: {num(made[-1])} of {num(epochs)} epochs"
-    return Reading(WATCH, made[-1], epochs, message)
+    return Assessment(WATCH, made[-1], epochs, message)
 
 
 RULES = (
@@ -108,15 +108,18 @@ RULES = (
         id="learning-rate-over",
         title="Learning rate is zero",
         codes=("O4",),
-        sees="the schedule ends while the reward still rises or the run goes on",
+        description="the schedule ends while the reward still rises or the run goes on",
         concepts=("lr",),
-        read=rate_over,
-        on=("lr",),
+        assess=rate_over,
+        triggers=("lr",),
         limits={"share": 1e-3, "idle": 20, "warmup": 5},
-        families=KNOWN,
-        persist=persist(3, 3),
+        families=KNOWN_FAMILIES,
+        persistence=k_of_n(3, 3),
         causes=("the schedule is shorter than the run",),
-        tries=("a schedule as long as the run: {training_length}", "a floor under {learning_rate}"),
+        remedies=(
+            "a schedule as long as the run: {training_length}",
+            "a floor under {learning_rate}",
+        ),
         source="a learning rate that is too small converges too slowly (SB3 practice)",
         grade="D",
     ),
@@ -124,16 +127,16 @@ RULES = (
         id="learning-rate-cut",
         title="Learning rate switched off",
         codes=("O4",),
-        sees="the learning rate falls to zero from one update to the next",
+        description="the learning rate falls to zero from one update to the next",
         concepts=("lr",),
-        beside=("approx_kl",),
-        read=rate_cut,
-        on=("lr",),
-        families=EVERY,
+        related=("approx_kl",),
+        assess=rate_cut,
+        triggers=("lr",),
+        families=ALL_FAMILIES,
         limits={"warmup": 5},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("a schedule that ends before the run does", "a callback or a resumed optimiser"),
-        tries=(
+        remedies=(
             "a schedule as long as the run: {training_length}",
             "check what sets {learning_rate} while the run goes on",
         ),
@@ -144,15 +147,15 @@ RULES = (
         id="learning-rate-jump",
         title="Learning rate jumped",
         codes=("O4",),
-        sees="the learning rate is several times higher than one update before",
+        description="the learning rate is several times higher than one update before",
         concepts=("lr",),
-        read=rate_jumps,
-        on=("lr",),
-        families=EVERY,
+        assess=rate_jumps,
+        triggers=("lr",),
+        families=ALL_FAMILIES,
         limits={"times": 3.0, "warmup": 10, "clear_after": 10},
-        persist=AT_ONCE,
+        persistence=AT_ONCE,
         causes=("a schedule with restarts, a changed setting, or a resumed run",),
-        tries=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
+        remedies=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
         source="a larger learning rate makes training collapse (SB3 practice)",
         grade="C",
     ),
@@ -160,10 +163,10 @@ RULES = (
         id="learning-rate-pinned",
         title="Adaptive learning rate at its end",
         codes=("P7",),
-        sees="a learning rate that follows the KL sits at its minimum or maximum",
+        description="a learning rate that follows the KL sits at its minimum or maximum",
         concepts=("lr",),
-        read=rate_pinned,
-        on=("lr",),
+        assess=rate_pinned,
+        triggers=("lr",),
         families=frozenset({CTRL}),
         limits={
             "floor": 1.001e-6,
@@ -172,10 +175,10 @@ RULES = (
             "ceiling_points": 50,
             "warmup": 20,
         },
-        by={"rsl-rl": {"floor": 1.001e-5}},
-        persist=AT_ONCE,
+        limit_overrides={"rsl-rl": {"floor": 1.001e-5}},
+        persistence=AT_ONCE,
         causes=("the reward's scale or the batch makes every update too large",),
-        tries=(
+        remedies=(
             "scale rewards down",
             "fewer passes over the same data: {n_epochs:above 1}",
             "{larger_batches}",
@@ -188,16 +191,16 @@ RULES = (
         id="kl-stops-updates",
         title="The KL limit cuts updates short",
         codes=("P8",),
-        sees="updates end before their last epoch because the KL limit is reached",
+        description="updates end before their last epoch because the KL limit is reached",
         concepts=("n_updates",),
-        beside=("approx_kl",),
-        read=stopped_by_kl,
-        on=("n_updates",),
+        related=("approx_kl",),
+        assess=stopped_by_kl,
+        triggers=("n_updates",),
         families=frozenset({CTRL}),
         limits={"warmup": 5},
-        persist=persist(8, 10),
+        persistence=k_of_n(8, 10),
         causes=("the learning rate is too high for the target; the stop hides the rise of the KL",),
-        tries=("lower {learning_rate}", "fewer passes over the same data: {n_epochs:above 1}"),
+        remedies=("lower {learning_rate}", "fewer passes over the same data: {n_epochs:above 1}"),
         source="text printed by SB3 and Spinning Up",
         grade="A",
     ),

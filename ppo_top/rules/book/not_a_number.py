@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import may_be_nan
-from ppo_top.rules.engine.rule import AT_ONCE, Limits, Reading, Rule, between
-from ppo_top.rules.engine.stats import log_surprise, median
-from ppo_top.rules.engine.terms import CRIT, EVERY, LLM, PART, WARN, WATCH
-from ppo_top.rules.engine.wording import label, num, times
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
+from ppo_top.rules.engine.stats import median, robust_log_z
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    CRIT,
+    LLM_FAMILIES,
+    REWARD_COMPONENT_PREFIX,
+    WARN,
+    WATCH,
+)
+from ppo_top.rules.engine.wording import label, num, ratio_text
 
-FINITE_AGAIN = 3
+FINITE_POINTS_TO_CLEAR = 3
 """So many finite points in a row make a series good again."""
 
 
-def _is_fault(run: Run, concept: str, value: float) -> bool:
+def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
     if may_be_nan(concept, value):
         return False
     before_first = concept not in run.histories
@@ -24,26 +31,26 @@ def _is_fault(run: Run, concept: str, value: float) -> bool:
     return not (waits_for_episodes and rewards and math.isnan(value))
 
 
-def non_finite(run: Run, limits: Limits) -> Reading | None:
+def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """N1: a value is NaN or infinite."""
-    values, bad = run.values, run.bad
-    fresh = [name for name in run.new_bad if _is_fault(run, name, values[name])]
-    for concept in [name for name in bad if name in values and name not in run.new_bad]:
+    values, bad = run.values, run.non_finite
+    fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name])]
+    for concept in [name for name in bad if name in values and name not in run.non_finite_now]:
         bad[concept] += 1
-        if bad[concept] >= FINITE_AGAIN:
+        if bad[concept] >= FINITE_POINTS_TO_CLEAR:
             del bad[concept]
     if not fresh:
-        return between(math.nan) if bad else None
+        return borderline(math.nan) if bad else None
     for concept in fresh:
         bad[concept] = 0
     first = fresh[0]
     message = f"{label(first)} became {num(values[first])}"
     if len(fresh) > 1:
         message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
-    return Reading(CRIT, values[first], None, message, evidence=_moved_most(run, fresh))
+    return Assessment(CRIT, values[first], None, message, evidence=_moved_most(run, fresh))
 
 
-def _moved_most(run: Run, fresh: list[str]) -> tuple[str, ...]:
+def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
     """The three series that moved most in the ten updates before."""
     moved = []
     for concept, history in run.histories.items():
@@ -51,65 +58,67 @@ def _moved_most(run: Run, fresh: list[str]) -> tuple[str, ...]:
         if concept in fresh or len(earlier) < 10 or min(earlier) <= 0.0:
             continue
         peak = max(late)
-        if log_surprise(peak, earlier) > 6.0:
+        if robust_log_z(peak, earlier) > 6.0:
             moved.append((peak / median(earlier), concept, peak))
     moved.sort(reverse=True)
     return tuple(
-        f"before it, {label(concept)} rose to {num(peak)} ({times(ratio, 1.0)})"
+        f"before it, {label(concept)} rose to {num(peak)} ({ratio_text(ratio, 1.0)})"
         for ratio, concept, peak in moved[:3]
     )
 
 
-LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
+WATCHED_LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
 
 
-def hidden_nan(run: Run, limits: Limits) -> Reading | None:
+def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """N2: a series stops while its siblings go on, as trackers that drop NaN make it look."""
     for concept, history in run.histories.items():
-        if history.row == run.mark.row or history.count < limits["points"]:
+        if history.last_row == run.mark.row or history.count < limits["points"]:
             continue
         level = _level_of_loss(run, concept)
-        if not level or concept in run.bad or not _siblings(run, concept):
+        if not level or concept in run.non_finite or not _siblings(run, concept):
             continue
-        gone = run.mark.row - history.row
+        gone = run.mark.row - history.last_row
         due = run.updates - gone  # how many there would be had it never been missing
         always = history.count >= due - 1
         waited = limits["rows"] - always
         if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
             what = "reward " * concept.startswith("reward_component") + label(concept)
             words = f"{what} is no longer logged, for {gone} updates, while others are"
-            return Reading(level, history.last, None, words)
+            return Assessment(level, history.last, None, words)
     return None
 
 
-def _level_of_loss(run: Run, concept: str) -> int:
+def _level_of_loss(run: RuleContext, concept: str) -> int:
     """How bad it is when a series stops; 0 for one that may come and go."""
-    if concept in LOSSES:
-        return CRIT if run.producer == "rllib" else WATCH
-    if run.family not in LLM:
+    if concept in WATCHED_LOSSES:
+        return CRIT if run.trainer_id == "rllib" else WATCH
+    if run.family not in LLM_FAMILIES:
         return 0
-    if concept.startswith(PART):
-        return WATCH if _took_over(run, run.mark.row - run.histories[concept].row) else WARN
+    if concept.startswith(REWARD_COMPONENT_PREFIX):
+        return WATCH if _took_over(run, run.mark.row - run.histories[concept].last_row) else WARN
     return WARN if concept == "reward_mean" else 0
 
 
-def _took_over(run: Run, gone: int) -> bool:
+def _took_over(run: RuleContext, gone: int) -> bool:
     """Whether another reward began when this one ended: the tasks that it is for are over."""
-    parts = (run.histories.get(name) for name in run.values if name.startswith(PART))
+    parts = (
+        run.histories.get(name) for name in run.values if name.startswith(REWARD_COMPONENT_PREFIX)
+    )
     return any(part is not None and part.count <= gone + 2 for part in parts)
 
 
-def _siblings(run: Run, missing: str) -> bool:
-    others = (run.histories.get(c) for c in (*LOSSES, "reward_mean") if c != missing)
-    return any(h is not None and run.mark.row - h.row <= 1 for h in others)
+def _siblings(run: RuleContext, missing: str) -> bool:
+    others = (run.histories.get(c) for c in (*WATCHED_LOSSES, "reward_mean") if c != missing)
+    return any(h is not None and run.mark.row - h.last_row <= 1 for h in others)
 
 
-def only_notes(run: Run, limits: Limits) -> Reading | None:
+def only_console_text(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A rule that speaks by console text alone: no row of numbers raises or clears it."""
     return None
 
 
-_NAN_TRIES = (
+_NAN_REMEDIES = (
     "if it lasts, the weights are gone: restart from the last good checkpoint",
     "lower {learning_rate:, by 3 to 10 times}",
     "clip gradients: {max_grad_norm:above 0.1}",
@@ -123,18 +132,18 @@ RULES = (
         id="non-finite",
         title="Not a number",
         codes=("N1",),
-        sees="a metric is NaN or infinite",
+        description="a metric is NaN or infinite",
         concepts=(),
-        read=non_finite,
-        families=EVERY,
-        persist=AT_ONCE,
+        assess=non_finite,
+        families=ALL_FAMILIES,
+        persistence=AT_ONCE,
         limits={"clear_after": 1},
         causes=(
             "exploding gradients or a learning rate that is too high",
             "an infinite or NaN reward or observation",
             "overflow in half precision",
         ),
-        tries=_NAN_TRIES,
+        remedies=_NAN_REMEDIES,
         source="TRL logging guide: value loss 'will spike / NaN when not going well'",
         grade="A",
     ),
@@ -142,19 +151,19 @@ RULES = (
         id="hidden-nan",
         title="A loss disappeared from the log",
         codes=("N2", "S7"),
-        sees="a loss, KL or gradient norm stops being logged while the others go on",
+        description="a loss, KL or gradient norm stops being logged while the others go on",
         concepts=("total_loss",),
-        read=hidden_nan,
-        persist=AT_ONCE,
+        assess=hidden_nan,
+        persistence=AT_ONCE,
         limits={"points": 10, "rows": 3},
         causes=(
             "some trackers drop NaN instead of writing it",
             "a reward function that returns NaN or None is left out",
         ),
-        tries=(
+        remedies=(
             "look for NaN in the console output",
             "have it logged: {nan_filter:name}=False",
-            *_NAN_TRIES[:3],
+            *_NAN_REMEDIES[:3],
         ),
         source="transformers Trainer and Ray's TensorBoard logger drop NaN values",
         grade="B",
@@ -163,12 +172,12 @@ RULES = (
         id="out-of-memory",
         title="Out of memory",
         codes=("N3",),
-        sees="the console says that memory ran out",
+        description="the console says that memory ran out",
         concepts=(),
-        read=only_notes,
-        families=EVERY,
+        assess=only_console_text,
+        families=ALL_FAMILIES,
         causes=("batch, sequence length or model too large for the device",),
-        tries=(
+        remedies=(
             "smaller batches: {batch_size}",
             "{in_text}shorter completions: {max_completion_length}",
             "{in_text}gradient checkpointing, or a smaller share of memory for the sampler",
@@ -182,12 +191,12 @@ RULES = (
         id="crashed",
         title="The training process failed",
         codes=("N3",),
-        sees="the console ends in a Python traceback",
+        description="the console ends in a Python traceback",
         concepts=(),
-        read=only_notes,
-        families=EVERY,
+        assess=only_console_text,
+        families=ALL_FAMILIES,
         causes=("an exception ended the process",),
-        tries=("read the last lines of the console log", "restart from the last checkpoint"),
+        remedies=("read the last lines of the console log", "restart from the last checkpoint"),
         source="text printed by Python",
         grade="A",
     ),
@@ -195,12 +204,12 @@ RULES = (
         id="numpy-warning",
         title="The environment computes with invalid numbers",
         codes=("N3",),
-        sees="numpy warns of an invalid value, an overflow or a division by zero",
+        description="numpy warns of an invalid value, an overflow or a division by zero",
         concepts=(),
-        read=only_notes,
-        families=EVERY,
+        assess=only_console_text,
+        families=ALL_FAMILIES,
         causes=("a division by zero or an overflow in the environment or the reward",),
-        tries=(
+        remedies=(
             "make it an error to find it: np.seterr(all='raise')",
             "{in_control}clip observations and rewards",
         ),

@@ -3,54 +3,56 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.step_size import update_kl
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import AT_ONCE, Limits, Reading, Rule, between
-from ppo_top.rules.engine.stats import log_surprise, median
-from ppo_top.rules.engine.terms import CRIT, CTRL, EVERY, INFO, RLHF, WARN, WATCH
-from ppo_top.rules.engine.wording import num, times
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
+from ppo_top.rules.engine.stats import median, robust_log_z
+from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, INFO, RLHF, WARN, WATCH
+from ppo_top.rules.engine.wording import num, ratio_text
 
 
-def policy_loss_positive(run: Run, limits: Limits) -> Reading | None:
+def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P9: the surrogate loss is positive for long, or of an extreme size."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
     if _unscaled(run, history):
         message = f"policy loss is {num(value)}: advantages do not seem to be normalised"
-        return Reading(INFO, value, limits["extreme"], message)
+        return Assessment(INFO, value, limits["extreme"], message)
     if abs(value) > limits["extreme"] and run.family == CTRL and _usually_small(run):
-        return Reading(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
+        return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
     if value > limits["warn"] and run.family == CTRL and _usually_small(run):
         message = (
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
         )
-        return Reading(WARN, value, limits["warn"], message)
+        return Assessment(WARN, value, limits["warn"], message)
     if value <= 0.5 * limits["warn"] and abs(value) <= 0.1:
         return None
-    before = [abs(x) for x in history.before(30) if x]
+    before = [abs(x) for x in history.previous(30) if x]
     if abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
-        return Reading(WATCH, value, None, message)
-    return between(value)
+        return Assessment(WATCH, value, None, message)
+    return borderline(value)
 
 
-PPO_ONLY = ("approx_kl", "approx_kl_k1", "clip_fraction")
+CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")
 """What tells that a policy loss is that of a clipped or trusted update."""
 
 
-def _usually_small(run: Run) -> bool:
+def _usually_small(run: RuleContext) -> bool:
     """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
     if run.profile.algo not in ("", "PPO"):
         return False
-    if not (run.profile.algo or any(concept in run.histories for concept in PPO_ONLY)):
+    if not (
+        run.profile.algo or any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
+    ):
         return False  # it may be the loss of A2C, or minus the value of an action (SAC, TD3)
-    if run.producer == "sb3" and "clip_fraction" not in run.histories:
+    if run.trainer_id == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
 
 
-def _unscaled(run: Run, history: History) -> bool:
+def _unscaled(run: RuleContext, history: History) -> bool:
     """A loss that was large from the start, of steps that are small, is in units of the reward."""
     kl = update_kl(run)
     large = median([abs(x) for x in history.first[:5]]) > 0.2
@@ -59,56 +61,58 @@ def _unscaled(run: Run, history: History) -> bool:
 
 def _jumped(value: float, before: list[float]) -> bool:
     middle = median(before)
-    return value > 10.0 * middle and log_surprise(value, before) > 6.0
+    return value > 10.0 * middle and robust_log_z(value, before) > 6.0
 
 
-def loss_spike(run: Run, limits: Limits) -> Reading | None:
+def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """L1: the total loss jumps."""
     history = run.histories["total_loss"]
     value = abs(history.last)
-    before = [abs(x) for x in history.before(30) if x]
+    before = [abs(x) for x in history.previous(30) if x]
     largest = max(abs(history.high), abs(history.low))
     if value < 0.1 * largest or not before or value <= 3.0 * max(before[-20:]):
         return None
     if not _jumped(value, before):
         return None
-    message = f"total loss jumped to {num(history.last)} ({times(value, median(before))})"
-    return Reading(WATCH, history.last, None, message)
+    message = f"total loss jumped to {num(history.last)} ({ratio_text(value, median(before))})"
+    return Assessment(WATCH, history.last, None, message)
 
 
-def grad_spike(run: Run, limits: Limits) -> Reading | None:
+def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O1: the gradient norm jumps."""
     history = run.histories["grad_norm"]
     value = history.last
     if value < limits["floor"]:
         return None
-    before = history.before(30)
+    before = history.previous(30)
     middle = median(before)
-    if value <= limits["times"] * middle or log_surprise(value, before) <= 6.0:
-        return None if value <= 3.0 * middle else between(value)
+    if value <= limits["times"] * middle or robust_log_z(value, before) <= 6.0:
+        return None if value <= 3.0 * middle else borderline(value)
     message = f"gradient norm {num(value)}, {num(value / middle)} times its usual {num(middle)}"
     crit = value > limits["crit_times"] * middle
-    return Reading(CRIT if crit else WARN, value, limits["times"] * middle, message)
+    return Assessment(CRIT if crit else WARN, value, limits["times"] * middle, message)
 
 
-def grad_spike_once(run: Run, limits: Limits) -> Reading | None:
+def grad_spike_once(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O1, first sign: one gradient norm far above the usual."""
     seen = grad_spike(run, limits)
     return seen._replace(level=WATCH) if seen is not None and seen.level else seen
 
 
-def grad_zero(run: Run, limits: Limits) -> Reading | None:
+def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """O2: gradients vanish."""
     history = run.histories["grad_norm"]
     rate = run.value("lr", 1)
-    if history.last > limits["share"] * history.level(30) and history.last > 0.0:
+    if history.last > limits["share"] * history.recent_median(30) and history.last > 0.0:
         return None
     if history.high <= 0.0 or rate == 0.0 or run.at_max:
         return None
-    return Reading(WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it")
+    return Assessment(
+        WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it"
+    )
 
 
-LOWER = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
+GRADIENT_REMEDIES = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
 
 
 RULES = (
@@ -116,16 +120,16 @@ RULES = (
         id="policy-loss-positive",
         title="Policy loss has the wrong sign or size",
         codes=("P9",),
-        sees="the policy loss stays positive, or jumps to an extreme value",
+        description="the policy loss stays positive, or jumps to an extreme value",
         concepts=("policy_loss",),
-        beside=("approx_kl",),
-        read=policy_loss_positive,
-        on=("policy_loss",),
+        related=("approx_kl",),
+        assess=policy_loss_positive,
+        triggers=("policy_loss",),
         families=frozenset({CTRL, RLHF}),
         limits={"warn": 0.01, "extreme": 1.0, "warmup": 3},
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
-        tries=(
-            LOWER[0],
+        remedies=(
+            GRADIENT_REMEDIES[0],
             "fewer passes over the same data: {n_epochs:above 1}",
             "see that {normalise:off} is on",
         ),
@@ -136,15 +140,15 @@ RULES = (
         id="loss-spike",
         title="Total loss jumped",
         codes=("L1",),
-        sees="the optimiser's loss jumps far above its usual size",
+        description="the optimiser's loss jumps far above its usual size",
         concepts=("total_loss",),
-        read=loss_spike,
-        on=("total_loss",),
+        assess=loss_spike,
+        triggers=("total_loss",),
         families=frozenset({CTRL, RLHF, "unknown"}),
         limits={"warmup": 12},
-        persist=AT_ONCE,
+        persistence=AT_ONCE,
         causes=("one of its parts jumped: look at value loss and policy loss",),
-        tries=("look at value loss and policy loss", LOWER[1]),
+        remedies=("look at value loss and policy loss", GRADIENT_REMEDIES[1]),
         source="a sudden spike of the total loss is a warning sign (SB3 practice)",
         grade="C",
     ),
@@ -152,15 +156,15 @@ RULES = (
         id="grad-spike",
         title="Gradient norm jumped",
         codes=("O1",),
-        sees="one gradient norm far above the usual",
+        description="one gradient norm far above the usual",
         concepts=("grad_norm",),
-        read=grad_spike_once,
-        on=("grad_norm",),
-        families=EVERY,
+        assess=grad_spike_once,
+        triggers=("grad_norm",),
+        families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
-        persist=AT_ONCE,
+        persistence=AT_ONCE,
         causes=("an unusual batch",),
-        tries=LOWER,
+        remedies=GRADIENT_REMEDIES,
         source="RLDK: gradient ratio above 10",
         grade="D",
     ),
@@ -168,15 +172,15 @@ RULES = (
         id="grad-high",
         title="Gradients explode",
         codes=("O1",),
-        sees="gradient norms far above the usual, again and again",
+        description="gradient norms far above the usual, again and again",
         concepts=("grad_norm",),
-        read=grad_spike,
-        on=("grad_norm",),
-        families=EVERY,
+        assess=grad_spike,
+        triggers=("grad_norm",),
+        families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
-        persist={WARN: (3, 10), CRIT: (2, 3)},
+        persistence={WARN: (3, 10), CRIT: (2, 3)},
         causes=("learning rate too high", "bad batches or rewards of extreme size"),
-        tries=(*LOWER, "look at the batches of these updates"),
+        remedies=(*GRADIENT_REMEDIES, "look at the batches of these updates"),
         source="RLDK: gradient ratio above 10; trl#2980",
         grade="D",
     ),
@@ -184,14 +188,14 @@ RULES = (
         id="grad-zero",
         title="Gradients vanish",
         codes=("O2",),
-        sees="the gradient norm is zero",
+        description="the gradient norm is zero",
         concepts=("grad_norm",),
-        beside=("frac_zero_std",),
-        read=grad_zero,
-        on=("grad_norm",),
+        related=("frac_zero_std",),
+        assess=grad_zero,
+        triggers=("grad_norm",),
         limits={"share": 1e-6, "warmup": 5},
         causes=("all advantages are zero", "frozen parameters"),
-        tries=(
+        remedies=(
             "check that rewards differ within a batch",
             "check which parameters are trained",
         ),

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import AT_ONCE, Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import EVERY, INFO, WARN
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WARN
 from ppo_top.rules.engine.wording import num, pct
 
 
-def step_stuck(run: Run, limits: Limits) -> Reading | None:
+def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """S2: records arrive, but their step does not move."""
     before = run.memos.get("step-stuck")
     run.memos["step-stuck"] = (float(run.mark.step),)
     if before is None or run.mark.step != before[0] or run.mark.step == 0:
         return None
-    return Reading(WARN, before[0], None, f"step stays at {run.mark.step:,} though records arrive")
+    return Assessment(
+        WARN, before[0], None, f"step stays at {run.mark.step:,} though records arrive"
+    )
 
 
-COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
+TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 
-def updates_stuck(run: Run, limits: Limits) -> Reading | None:
+def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """S4: the trainer's own counter stands still while steps go on."""
-    name = next((c for c in COUNTERS if c in run.values), None)
+    name = next((c for c in TRAINER_COUNTERS if c in run.values), None)
     if name is None:
         return None
     history = run.histories.get(name)
@@ -33,19 +35,19 @@ def updates_stuck(run: Run, limits: Limits) -> Reading | None:
     if history is None or len(history.recent) < 2 or history.recent[-2] != history.last:
         return None
     if step <= before[0]:
-        return between(history.last)
+        return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"
-    return Reading(WARN, history.last, None, words)
+    return Assessment(WARN, history.last, None, words)
 
 
-LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
+TRAINING_LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
 """What a trainer logs once it learns."""
 
 
-def slow(run: Run, limits: Limits) -> Reading | None:
+def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """S3: steps a second have fallen far below those at the start."""
     step, time = float(run.mark.step), run.mark.time
-    learns = float(any(loss in run.histories for loss in LOSSES))
+    learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
     memo = run.memos.get("slow", ())
     if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
         run.memos["slow"] = (step, time, learns)
@@ -65,34 +67,38 @@ def slow(run: Run, limits: Limits) -> Reading | None:
         return None
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
     if share < limits["warn"]:
-        return Reading(WARN, speed, median(speeds[1:]), message)
+        return Assessment(WARN, speed, median(speeds[1:]), message)
     if share < limits["info"]:
-        return Reading(INFO, speed, median(speeds[1:]), message)
-    return between(speed)
+        return Assessment(INFO, speed, median(speeds[1:]), message)
+    return borderline(speed)
 
 
-def _longer(run: Run) -> str:
+def _longer(run: RuleContext) -> str:
     """Longer answers or episodes take more time: say so where they explain it."""
     for concept in ("resp_len_mean", "ep_len"):
         history = run.histories.get(concept)
-        if history is not None and history.base(5) > 0.0 and history.last > 1.5 * history.base(5):
-            factor = num(history.last / history.base(5))
+        if (
+            history is not None
+            and history.baseline(5) > 0.0
+            and history.last > 1.5 * history.baseline(5)
+        ):
+            factor = num(history.last / history.baseline(5))
             what = "episodes" if concept == "ep_len" else "completions"
             return f"; {what} are {factor} times longer"
     return ""
 
 
-def restarted(run: Run, limits: Limits) -> Reading | None:
+def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """S5: the run was resumed."""
     if not 0 < run.segment <= limits["most"] or run.updates > 3:
         return None
     message = f"the run was resumed at step {run.mark.step:,}: baselines start again"
-    return Reading(INFO, float(run.mark.step), None, message)
+    return Assessment(INFO, float(run.mark.step), None, message)
 
 
-def ended_early(run: Run, limits: Limits) -> Reading | None:
+def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R11: near its end, the reward still rises: more training would bring more."""
-    reward, budget = run.reward, run.budget
+    reward, budget = run.reward, run.progress
     if reward is None or budget is None or reward.at_max:
         return None
     if budget < limits["budget"] or not reward.rising:
@@ -104,7 +110,7 @@ def ended_early(run: Run, limits: Limits) -> Reading | None:
     message = (
         f"reward still rises at the end ({num(window[0])} -> {num(reward.smooth)}): train longer"
     )
-    return Reading(INFO, reward.history.last, None, message)
+    return Assessment(INFO, reward.history.last, None, message)
 
 
 RULES = (
@@ -112,14 +118,14 @@ RULES = (
         id="restarted",
         title="Run resumed",
         codes=("S5",),
-        sees="the step went back: the run was resumed from a checkpoint",
+        description="the step went back: the run was resumed from a checkpoint",
         concepts=(),
-        read=restarted,
-        families=EVERY,
+        assess=restarted,
+        families=ALL_FAMILIES,
         limits={"most": 3},
-        persist=AT_ONCE,
+        persistence=AT_ONCE,
         causes=("a restart from a checkpoint",),
-        tries=(),
+        remedies=(),
         source="step of the records",
         grade="A",
     ),
@@ -127,13 +133,13 @@ RULES = (
         id="step-stuck",
         title="Step does not advance",
         codes=("S2",),
-        sees="records arrive with the same step again and again",
+        description="records arrive with the same step again and again",
         concepts=("step",),
-        read=step_stuck,
-        families=EVERY,
-        persist=persist(5, 5),
+        assess=step_stuck,
+        families=ALL_FAMILIES,
+        persistence=k_of_n(5, 5),
         causes=("the logging call is not given the step", "the environment does not step"),
-        tries=("check what is passed as the step to the logger", "check the environment's loop"),
+        remedies=("check what is passed as the step to the logger", "check the environment's loop"),
         source="step counters that stop mean that training has stalled (SB3 practice)",
         grade="A",
     ),
@@ -141,15 +147,15 @@ RULES = (
         id="updates-stuck",
         title="Collecting, but not training",
         codes=("S4",),
-        sees="the trainer's update counter stands still while steps go on",
+        description="the trainer's update counter stands still while steps go on",
         concepts=("n_updates",),
-        read=updates_stuck,
-        on=COUNTERS,
-        families=EVERY,
+        assess=updates_stuck,
+        triggers=TRAINER_COUNTERS,
+        families=ALL_FAMILIES,
         limits={"warmup": 3},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("the learner does not run: replay warm-up, a hanging worker, a paused update",),
-        tries=(
+        remedies=(
             "look at the learner's process",
             "look for a callback or a condition that skips the update",
             "check {learning_starts}: until then nothing is learned",
@@ -161,18 +167,18 @@ RULES = (
         id="slow",
         title="Training has slowed down",
         codes=("S3",),
-        sees="steps a second far below those at the start",
+        description="steps a second far below those at the start",
         concepts=("fps",),
-        beside=(
+        related=(
             "resp_len_mean",
             "ep_len",
         ),
-        read=slow,
-        families=EVERY,
+        assess=slow,
+        families=ALL_FAMILIES,
         limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15},
-        persist=persist(5, 6),
+        persistence=k_of_n(5, 6),
         causes=("a slower environment, longer episodes or completions, or a busy machine",),
-        tries=("look at the machine's load", "look at the environment's time per step"),
+        remedies=("look at the machine's load", "look at the environment's time per step"),
         source="fps shows training speed (SB3 practice)",
         grade="C",
     ),
@@ -180,14 +186,14 @@ RULES = (
         id="still-improving",
         title="Ends while still improving",
         codes=("R11",),
-        sees="the reward still rises as the run comes to its end",
+        description="the reward still rises as the run comes to its end",
         concepts=("reward_mean",),
-        read=ended_early,
-        on=("reward_mean",),
+        assess=ended_early,
+        triggers=("reward_mean",),
         limits={"budget": 0.95, "warmup": 15},
-        persist=AT_ONCE,
+        persistence=AT_ONCE,
         causes=("too few steps",),
-        tries=("train longer: {training_length}",),
+        remedies=("train longer: {training_length}",),
         source="too few timesteps end a run before it converges (SB3 practice)",
         grade="C",
     ),

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def drift(run: Run) -> History | None:
+def reference_kl(run: RuleContext) -> History | None:
     """The KL to the reference, per sequence or per token, whichever the run logs."""
     return run.histories.get("ref_kl") or run.histories.get("ref_kl_token")
 
 
-def drifted(run: Run, limits: Limits) -> Reading | None:
+def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K1: the KL to the reference is high for a whole sequence.
 
     The sum grows with the text: what is little a token is no fault, however long the answers are.
     """
     history = run.histories["ref_kl"]
-    value, target = history.last, run.number("ref_kl_target") or limits["target"]
+    value, target = history.last, run.config_number("ref_kl_target") or limits["target"]
     if value <= limits["watch"] and value <= 2 * target:
         return None
     message = f"policy has drifted {num(value)} nats from the reference (healthy <= 10)"
     length = run.value("resp_len_mean", 1)
     if length is None:
-        length = run.number("max_completion_length")
+        length = run.config_number("max_completion_length")
     if length is not None and value <= limits["token"] * length:
         words = f"{message}, {num(value / length)} a token"
-        return Reading(WATCH, value, limits["watch"], words) if value > limits["watch"] else None
+        return Assessment(WATCH, value, limits["watch"], words) if value > limits["watch"] else None
     far = value > limits["crit"] or (length is not None and length > 0 and value > 0.5 * length)
     if far and value > limits["watch"] and run.stuck:
-        return Reading(CRIT, value, limits["watch"], message)
-    losing = value > 2 * target and run.level("kl-coef-rising") >= WARN
+        return Assessment(CRIT, value, limits["watch"], message)
+    losing = value > 2 * target and run.severity_of("kl-coef-rising") >= WARN
     if value > limits["warn"] or losing or (value > limits["watch"] and _accelerates(history)):
-        return Reading(WARN, value, limits["watch"], message)
-    return Reading(WATCH, value, limits["watch"], message) if value > limits["watch"] else None
+        return Assessment(WARN, value, limits["watch"], message)
+    return Assessment(WATCH, value, limits["watch"], message) if value > limits["watch"] else None
 
 
 def _accelerates(history: History) -> bool:
@@ -49,7 +49,7 @@ def _accelerates(history: History) -> bool:
     return late > 3 * max(early, 1.0)
 
 
-def drifted_token(run: Run, limits: Limits) -> Reading | None:
+def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K1 and G8: the KL to the reference is high per token."""
     history = run.histories["ref_kl_token"]
     value = history.last
@@ -58,23 +58,23 @@ def drifted_token(run: Run, limits: Limits) -> Reading | None:
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
     if value > limits["once"]:
-        return Reading(CRIT, value, limit, message, now=True)
-    before = history.before(20)
+        return Assessment(CRIT, value, limit, message, immediate=True)
+    before = history.previous(20)
     if value > limits["warn"] and (
         value - min(before[-5:]) > limits["leap"] or value > 10 * median(before)
     ):
-        return Reading(WARN, value, limit, message, now=True)
+        return Assessment(WARN, value, limit, message, immediate=True)
     if value > limits["crit"] and run.stuck:
-        return Reading(CRIT, value, limit, message)
+        return Assessment(CRIT, value, limit, message)
     if value > limits["warn"]:
-        return Reading(WATCH if run.learned else WARN, value, limit, message)
-    return between(value, limit)
+        return Assessment(WATCH if run.rising else WARN, value, limit, message)
+    return borderline(value, limit)
 
 
-def negative(run: Run, limits: Limits) -> Reading | None:
+def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K2: a KL to the reference below zero, which only an estimate can be."""
-    history = drift(run)
-    if history is None or history.row != run.mark.row or history.last >= 0.0:
+    history = reference_kl(run)
+    if history is None or history.last_row != run.mark.row or history.last >= 0.0:
         return None
     value = history.last
     if "ref_kl" not in run.histories:
@@ -84,52 +84,52 @@ def negative(run: Run, limits: Limits) -> Reading | None:
         "the sampler's settings are being optimised, not the policy"
     )
     if value < limits["crit"]:
-        return Reading(CRIT, value, 0.0, message, now=True)
-    if history.level(3) < 0.0 and value < limits["noise"]:
-        return Reading(WARN, value, 0.0, message)
-    return between(value)
+        return Assessment(CRIT, value, 0.0, message, immediate=True)
+    if history.recent_median(3) < 0.0 and value < limits["noise"]:
+        return Assessment(WARN, value, 0.0, message)
+    return borderline(value)
 
 
-PLAIN = ("verl", "openrlhf")
+K1_KL_TRAINERS = ("verl", "openrlhf")
 """Trainers that log log p - log q (k1) unless told otherwise, which chance makes negative."""
 
 
-def _negative_token(run: Run, limits: Limits, history: History) -> Reading | None:
+def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
     """A mean per token; TRL's estimator (k3) is never below 0 but for rounding."""
     value = history.last
-    if run.producer not in PLAIN and value < -1e-3:
+    if run.trainer_id not in K1_KL_TRAINERS and value < -1e-3:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
-        return Reading(CRIT, value, 0.0, message)
-    if run.producer in PLAIN and history.level(3) < limits["token_noise"]:
+        return Assessment(CRIT, value, 0.0, message)
+    if run.trainer_id in K1_KL_TRAINERS and history.recent_median(3) < limits["token_noise"]:
         message = (
             f"KL to the reference is negative ({num(value)} a token): "
             "text is not sampled from the policy that is trained"
         )
-        return Reading(WARN, value, 0.0, message)
-    return between(value)
+        return Assessment(WARN, value, 0.0, message)
+    return borderline(value)
 
 
-def stays_zero(run: Run, limits: Limits) -> Reading | None:
+def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K3: the policy never leaves its reference."""
-    history = drift(run)
-    if history is None or history.row != run.mark.row or not run.flat:
+    history = reference_kl(run)
+    if history is None or history.last_row != run.mark.row or not run.flat:
         return None
-    if run.producer == "openrlhf" and history.high == history.low == 0.0:
+    if run.trainer_id == "openrlhf" and history.high == history.low == 0.0:
         return None  # it logs 0 where there is no reference model
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
-    if history.count < limits["points"] or abs(history.level(5)) >= small:
+    if history.count < limits["points"] or abs(history.recent_median(5)) >= small:
         return None
     late = history.count >= limits["late_points"]
     message = (
         f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
     )
-    return Reading(WATCH if late else INFO, history.last, small, message)
+    return Assessment(WATCH if late else INFO, history.last, small, message)
 
 
-def drift_for_nothing(run: Run, limits: Limits) -> Reading | None:
+def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """K7: the KL to the reference climbs, the reward does not."""
-    history = drift(run)
-    if history is None or history.row != run.mark.row or not run.stuck:
+    history = reference_kl(run)
+    if history is None or history.last_row != run.mark.row or not run.stuck:
         return None
     trend = history.trend(25)
     if not (trend.full and trend.tau > 0.5 and trend.z > 3.3):
@@ -140,10 +140,10 @@ def drift_for_nothing(run: Run, limits: Limits) -> Reading | None:
     if late < floor or not (climbed >= limits["nats"] or late > 2 * early):
         return None
     message = f"KL to the reference climbs ({num(early)} -> {num(late)}) and reward does not"
-    return Reading(WARN, late, None, message)
+    return Assessment(WARN, late, None, message)
 
 
-HOLD = (
+REFERENCE_KL_REMEDIES = (
     "raise the KL penalty: {kl_penalty}",
     "lower {learning_rate}",
     "stop at the best evaluated checkpoint",
@@ -159,12 +159,12 @@ RULES = (
         id="ref-kl-high",
         title="Far from the reference",
         codes=("K1",),
-        sees="the KL to the reference, summed over a sequence, is high",
+        description="the KL to the reference, summed over a sequence, is high",
         concepts=("ref_kl",),
-        beside=("kl_coef", "resp_len_mean"),
-        read=drifted,
-        on=("ref_kl",),
-        families=LLM,
+        related=("kl_coef", "resp_len_mean"),
+        assess=drifted,
+        triggers=("ref_kl",),
+        families=LLM_FAMILIES,
         limits={
             "watch": 10.0,
             "warn": 20.0,
@@ -174,7 +174,7 @@ RULES = (
             "warmup": 3,
         },
         causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
-        tries=HOLD,
+        remedies=REFERENCE_KL_REMEDIES,
         source=TRL_RANGE,
         grade="A",
     ),
@@ -182,15 +182,15 @@ RULES = (
         id="ref-kl-token-high",
         title="Far from the reference",
         codes=("K1", "G8"),
-        sees="the KL to the reference is high per token",
+        description="the KL to the reference is high per token",
         concepts=("ref_kl_token",),
-        beside=("entropy", "resp_len_mean"),
-        read=drifted_token,
-        on=("ref_kl_token",),
-        families=LLM,
+        related=("entropy", "resp_len_mean"),
+        assess=drifted_token,
+        triggers=("ref_kl_token",),
+        families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "leap": 0.5, "crit": 1.0, "once": 5.0, "warmup": 2},
         causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
-        tries=HOLD,
+        remedies=REFERENCE_KL_REMEDIES,
         source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",
         grade="C",
     ),
@@ -198,18 +198,18 @@ RULES = (
         id="ref-kl-negative",
         title="KL to the reference is negative",
         codes=("K2",),
-        sees="the estimated KL to the reference is below zero for long, or far below",
+        description="the estimated KL to the reference is below zero for long, or far below",
         concepts=("ref_kl",),
-        read=negative,
-        on=("ref_kl", "ref_kl_token"),
-        families=LLM,
+        assess=negative,
+        triggers=("ref_kl", "ref_kl_token"),
+        families=LLM_FAMILIES,
         limits={"crit": -1.0, "noise": -0.05, "token_noise": -0.01, "warmup": 2},
-        persist={WARN: (5, 5), CRIT: (3, 5)},
+        persistence={WARN: (5, 5), CRIT: (3, 5)},
         causes=(
             "text is not sampled from the policy's own distribution (top-k, top-p, min length)",
             "padding is counted, or dropout is on",
         ),
-        tries=(
+        remedies=(
             "sample with top_k=0, top_p=1, temperature 1, no minimum length",
             "mask padding; policy in eval mode while log-probs are computed",
             "the same dtype for policy and reference",
@@ -221,14 +221,14 @@ RULES = (
         id="ref-kl-zero",
         title="Policy stays at its reference",
         codes=("K3",),
-        sees="the KL to the reference stays near zero and reward is flat",
+        description="the KL to the reference stays near zero and reward is flat",
         concepts=("ref_kl",),
-        read=stays_zero,
-        on=("ref_kl", "ref_kl_token"),
-        families=LLM,
+        assess=stays_zero,
+        triggers=("ref_kl", "ref_kl_token"),
+        families=LLM_FAMILIES,
         limits={"points": 50, "late_points": 150, "sequence": 0.01, "token": 1e-4},
         causes=("learning rate too small, penalty too strong, or an adapter that is not trained",),
-        tries=(
+        remedies=(
             "raise {learning_rate}",
             "lower the KL penalty: {kl_penalty}",
             "check that the adapter is on and the reference does not share weights",
@@ -240,16 +240,16 @@ RULES = (
         id="drift-without-gain",
         title="Drift without benefit",
         codes=("K7",),
-        sees="the KL to the reference climbs while reward does not",
+        description="the KL to the reference climbs while reward does not",
         concepts=("ref_kl",),
-        beside=("ref_kl_token",),
-        read=drift_for_nothing,
-        on=("ref_kl", "ref_kl_token"),
+        related=("ref_kl_token",),
+        assess=drift_for_nothing,
+        triggers=("ref_kl", "ref_kl_token"),
         families=frozenset({RLHF, GRPO}),
         limits={"nats": 2.0, "floor": 5.0, "token_floor": 0.1, "warmup": 25},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("over-optimisation, or a learning rate that only adds noise",),
-        tries=HOLD[:3],
+        remedies=REFERENCE_KL_REMEDIES[:3],
         source="TRL practice: KL that rises means over-optimisation; Gao et al. 2210.10760",
         grade="D",
     ),

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.critic import critic_loss
-from ppo_top.rules.engine.context import Run
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import NOT_ON_TEXT, WARN
+from ppo_top.rules.engine.terms import UNCHECKED_ON_LLM, WARN
 from ppo_top.rules.engine.wording import num
 
 
-def returns_constant(run: Run, limits: Limits) -> Reading | None:
+def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """V8: all returns are equal, so that there is nothing to tell a good action by."""
-    if "explained_variance" not in run.new_bad:
+    if "explained_variance" not in run.non_finite_now:
         return None
     if run.at_max or run.gained:
-        return between(0.0)
+        return borderline(0.0)
     message = (
         "all returns are equal (explained variance is undefined): no action is better or worse"
     )
-    return Reading(WARN, 0.0, None, message)
+    return Assessment(WARN, 0.0, None, message)
 
 
-def returns_changed(run: Run, limits: Limits) -> Reading | None:
+def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """V4, seen from the other side: the critic is surprised, learns anew, and the reward falls.
 
     A learner that optimises something else than before looks well in all other values.
     """
     history, loss, reward = run.histories["explained_variance"], critic_loss(run), run.reward
-    if loss is None or loss.row != run.mark.row or run.few_samples or reward is None:
+    if loss is None or loss.last_row != run.mark.row or run.tiny_updates or reward is None:
         return None
-    before = history.before(10)
+    before = history.previous(10)
     if _surprised(history.last, before, loss, limits) and not run.falling:
         now = (float(history.count), history.last, median(before), reward.smooth)
         run.memos["returns-changed"] = now
@@ -40,20 +40,20 @@ def returns_changed(run: Run, limits: Limits) -> Reading | None:
         return None
     fallen = max(memo[3], reward.best - 0.1 * reward.gain) - reward.smooth
     if not reward.gained or fallen < max(4.0 * reward.noise, limits["share"] * reward.gain):
-        return between(history.last)
+        return borderline(history.last)
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
-    level = max(WARN, run.level("reward-crash"))
-    return Reading(level, memo[1], limits["good"], message)
+    level = max(WARN, run.severity_of("reward-crash"))
+    return Assessment(level, memo[1], limits["good"], message)
 
 
-def _surprised(value: float, before: list[float], loss: History, limits: Limits) -> bool:
+def _surprised(value: float, before: list[float], loss: History, limits: RuleLimits) -> bool:
     """A good critic that fails from one update to the next, by much."""
     usual = median(before)
     return (
         usual >= limits["good"]
         and value < usual - limits["drop"]
-        and loss.last > limits["times"] * median(loss.before(10))
+        and loss.last > limits["times"] * median(loss.previous(10))
     )
 
 
@@ -62,47 +62,47 @@ RULES = (
         id="returns-constant",
         title="All returns are equal",
         codes=("V8",),
-        sees="explained variance is undefined, update after update, because no two returns differ",
+        description="explained variance is undefined, as no two returns differ",
         concepts=("explained_variance",),
-        beside=("value_loss",),
-        read=returns_constant,
-        on=("value_loss",),
+        related=("value_loss",),
+        assess=returns_constant,
+        triggers=("value_loss",),
         limits={"warmup": 3},
-        persist=persist(5, 5),
+        persistence=k_of_n(5, 5),
         causes=(
             "a discount of 0 with a reward that is the same in every step",
             "a reward that never changes",
         ),
-        tries=(
+        remedies=(
             "check the discount: {gamma}",
             "check that the reward depends on what the policy does",
         ),
         source="1 - Var(returns - values) / Var(returns) is 0/0; labelled run with a discount of 0",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
     ),
     Rule(
         id="returns-changed",
         title="Returns changed",
         codes=("V4", "C18"),
-        sees="the critic fails from one update to the next, learns anew, and the reward falls",
+        description="the critic fails within one update, learns again, and the reward falls",
         concepts=("explained_variance", "reward_mean"),
-        beside=("value_loss", "approx_kl"),
-        read=returns_changed,
-        on=("explained_variance",),
+        related=("value_loss", "approx_kl"),
+        assess=returns_changed,
+        triggers=("explained_variance",),
         limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
-        persist=persist(3, 4),
+        persistence=k_of_n(3, 4),
         causes=(
             "the reward that is learned from is no longer the one that is logged: sign, scale",
             "the environment or its observations changed",
         ),
-        tries=(
+        remedies=(
             "check what changed at that step: the reward, a wrapper, the environment",
             "go back to the checkpoint before it",
         ),
         source="labelled runs: the reward's sign turned in mid-run",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
         members=("reward-crash", "critic-lost", "value-loss-spike"),
     ),
 )

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def spread_explodes(run: Run, limits: Limits) -> Reading | None:
+def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R5: the spread of rewards grows far more than their mean."""
     history, reward = run.histories["reward_std"], run.reward
-    base = history.base(10)
+    base = history.baseline(10)
     if reward is None or base <= 0.0 or history.last <= 2.0 * base:
         return None
     mean = max(abs(reward.smooth), 1e-12)
-    first = max(abs(reward.base), 1e-12)
+    first = max(abs(reward.baseline), 1e-12)
     if history.last <= limits["times"] * base or history.last / mean <= 2.0 * base / first:
-        return between(history.last)
+        return borderline(history.last)
     message = f"spread of rewards grew from {num(base)} to {num(history.last)}"
     level = WARN if reward.falling else WATCH
-    return Reading(level, history.last, limits["times"] * base, message)
+    return Assessment(level, history.last, limits["times"] * base, message)
 
 
-def length_parts(run: Run, limits: Limits) -> Reading | None:
+def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R8: reward and episode length used to move together, and now move apart."""
     length, reward = run.histories["ep_len"], run.reward
-    if reward is None or reward.history.row != run.mark.row or length.row != run.mark.row:
+    if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
         return None
     usual = _together(run, reward.history.last, length.last)
     if length.count <= 30 or abs(usual) <= limits["tau"] or length.count % 5:
-        return None if length.count % 5 == 0 else between(length.last)
+        return None if length.count % 5 == 0 else borderline(length.last)
     size = min(20, length.count)
     now = _correlation(length.recent[-size:], reward.history.recent[-size:])
     if now * usual >= 0.0 or abs(now) <= limits["tau"]:
@@ -38,10 +38,10 @@ def length_parts(run: Run, limits: Limits) -> Reading | None:
     message = "reward and episode length now move apart; before, they moved together"
     if usual < 0:
         message = "reward and episode length now move together; before, one rose as the other fell"
-    return Reading(WATCH, now, usual, message)
+    return Assessment(WATCH, now, usual, message)
 
 
-def _together(run: Run, reward: float, length: float) -> float:
+def _together(run: RuleContext, reward: float, length: float) -> float:
     """The correlation of reward and length over all points so far, from running sums."""
     n, x, y, xx, yy, xy = run.memos.get("length-parts", (0.0,) * 6)
     n, dx, dy = n + 1.0, reward - x, length - y
@@ -60,7 +60,7 @@ def _correlation(left: list[float], right: list[float]) -> float:
     return float(both / spread**0.5) if spread > 0.0 else 0.0
 
 
-def eval_gap(run: Run, limits: Limits) -> Reading | None:
+def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R7: evaluation lags behind the training reward, or falls while that rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
     if reward is None or not reward.gained:
@@ -69,14 +69,14 @@ def eval_gap(run: Run, limits: Limits) -> Reading | None:
     falls = len(last) == 3 and last[0] > last[1] > last[2]
     if falls and reward.rising and last[0] - last[2] > 0.2 * reward.gain:
         message = f"evaluation falls ({num(last[0])} -> {num(last[2])}) while training reward rises"
-        return Reading(WARN, last[2], last[0], message)
+        return Assessment(WARN, last[2], last[0], message)
     if reward.smooth - history.last > limits["share"] * reward.gain:
         message = f"evaluation ({num(history.last)}) lags training reward ({num(reward.smooth)})"
-        return Reading(WATCH, history.last, reward.smooth, message)
+        return Assessment(WATCH, history.last, reward.smooth, message)
     return None
 
 
-def long_tails(run: Run, limits: Limits) -> Reading | None:
+def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R10: a histogram leans far to one side."""
     for name in ("reward", "adv"):
         low, mid, high = (run.value(f"{name}_{part}", 0) for part in ("p1", "p50", "p99"))
@@ -85,19 +85,19 @@ def long_tails(run: Run, limits: Limits) -> Reading | None:
         skew = (high - mid) / (mid - low)
         if not 1.0 / limits["skew"] <= skew <= limits["skew"]:
             what = "rewards" if name == "reward" else "advantages"
-            return Reading(
+            return Assessment(
                 INFO, skew, limits["skew"], f"the distribution of {what} has a long tail"
             )
     return None
 
 
-def advantages_off(run: Run, limits: Limits) -> Reading | None:
+def advantages_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A1: whitened advantages should have mean 0."""
     value = run.values["adv_mean"]
     if abs(value) <= limits["mean"]:
         return None
     message = f"advantages are not centred: mean {num(value)}"
-    return Reading(INFO, value, limits["mean"], message)
+    return Assessment(INFO, value, limits["mean"], message)
 
 
 RULES = (
@@ -105,13 +105,13 @@ RULES = (
         id="reward-spread",
         title="Spread of rewards explodes",
         codes=("R5",),
-        sees="the spread of rewards grows far more than their mean",
+        description="the spread of rewards grows far more than their mean",
         concepts=("reward_std",),
-        read=spread_explodes,
-        on=("reward_std",),
+        assess=spread_explodes,
+        triggers=("reward_std",),
         limits={"times": 3.0, "warmup": 10},
         causes=("outliers in the reward", "the policy behaves very differently from case to case"),
-        tries=("clip or normalise rewards", "lower {learning_rate}"),
+        remedies=("clip or normalise rewards", "lower {learning_rate}"),
         source="TRL practice: reward std 'moderate; not exploding'",
         grade="D",
     ),
@@ -119,14 +119,14 @@ RULES = (
         id="length-parts",
         title="Reward and episode length part ways",
         codes=("R8",),
-        sees="reward and episode length begin to move against their usual relation",
+        description="reward and episode length begin to move against their usual relation",
         concepts=("ep_len",),
-        read=length_parts,
-        on=("ep_len",),
+        assess=length_parts,
+        triggers=("ep_len",),
         limits={"tau": 0.6},
-        persist=persist(2, 10),
+        persistence=k_of_n(2, 10),
         causes=("the policy found a shortcut, or the task changed",),
-        tries=("watch some episodes", "check the reward for a shortcut"),
+        remedies=("watch some episodes", "check the reward for a shortcut"),
         source="episode length: 'trend diverges from reward' is a warning sign (SB3 practice)",
         grade="D",
     ),
@@ -134,18 +134,18 @@ RULES = (
         id="eval-gap",
         title="Evaluation lags training",
         codes=("R7",),
-        sees="evaluation rewards stay below training, or fall while it rises",
+        description="evaluation rewards stay below training, or fall while it rises",
         concepts=("eval_reward_mean",),
-        read=eval_gap,
-        on=("eval_reward_mean",),
+        assess=eval_gap,
+        triggers=("eval_reward_mean",),
         limits={"share": 0.3},
-        persist=persist(2, 2),
+        persistence=k_of_n(2, 2),
         causes=(
             "the deterministic policy is worse than the sampled one",
             "normalisation statistics are not shared with the evaluation environment",
             "over-fitting to the training reward",
         ),
-        tries=(
+        remedies=(
             "{in_control}share the statistics of normalisation with evaluation (VecNormalize)",
             "look at what is evaluated, and how it goes",
         ),
@@ -156,14 +156,14 @@ RULES = (
         id="long-tails",
         title="Long tails",
         codes=("R10",),
-        sees="the distribution of rewards or advantages leans far to one side",
+        description="the distribution of rewards or advantages leans far to one side",
         concepts=("reward_dist",),
-        beside=("adv_dist",),
-        read=long_tails,
-        on=("reward_p50", "adv_p50"),
+        related=("adv_dist",),
+        assess=long_tails,
+        triggers=("reward_p50", "adv_p50"),
         limits={"skew": 5.0},
         causes=("a few samples carry most of the reward",),
-        tries=("clip or normalise rewards", "look at the samples with extreme rewards"),
+        remedies=("clip or normalise rewards", "look at the samples with extreme rewards"),
         source="TRL practice: reward and advantage distributions are balanced, without long tails",
         grade="D",
     ),
@@ -171,14 +171,14 @@ RULES = (
         id="advantages-off",
         title="Advantages are not centred",
         codes=("A1",),
-        sees="the mean of whitened advantages is not 0",
+        description="the mean of whitened advantages is not 0",
         concepts=("adv_mean",),
-        read=advantages_off,
-        on=("adv_mean",),
+        assess=advantages_off,
+        triggers=("adv_mean",),
         families=frozenset({"rlhf"}),
         limits={"mean": 0.1},
         causes=("advantages are not normalised",),
-        tries=("see that {whiten_rewards:off} is on", "check the advantage normalisation"),
+        remedies=("see that {whiten_rewards:off} is on", "check the advantage normalisation"),
         source="TRL practice: advantages centred near 0",
         grade="D",
     ),

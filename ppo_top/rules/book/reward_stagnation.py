@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward import reward_now
-from ppo_top.rules.engine.context import REWARDS, Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.stats import swings
-from ppo_top.rules.engine.terms import EVERY, INFO, NOT_ON_TEXT, WARN, WATCH
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import count_swings
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def plateau(run: Run, limits: Limits) -> Reading | None:
+def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R3: no new best for long; a fault only where something else says why."""
     reward = reward_now(run)
-    if reward is None or not reward.gained or reward.at_max or reward.lost > 0.3:
+    if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
         return None
-    waited = reward.count - reward.best_count
+    waited = reward.count - reward.notable_best_count
     if waited < max(limits["points"], limits["share"] * reward.count):
         return None
     message = f"no new best reward for {waited} updates (best {num(reward.best)})"
     goal = run.profile.goal
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
-        return Reading(WARN, reward.history.last, goal, missed)
+        return Assessment(WARN, reward.history.last, goal, missed)
     level = WATCH if _exhausted(run) else INFO
-    return Reading(level, reward.history.last, reward.best, message)
+    return Assessment(level, reward.history.last, reward.best, message)
 
 
-def _exhausted(run: Run) -> bool:
+def _exhausted(run: RuleContext) -> bool:
     """Whether there is a reason why nothing more will come."""
     entropy, rate = run.histories.get("entropy"), run.histories.get("lr")
     ties = run.value("frac_zero_std")
     return (
-        (entropy is not None and 0.0 < entropy.last < 0.1 * entropy.base(3))
-        or "policy-still" in run.open
+        (entropy is not None and 0.0 < entropy.last < 0.1 * entropy.baseline(3))
+        or "policy-still" in run.open_severities
         or (ties is not None and ties > 0.8)
         or (rate is not None and rate.last < 0.01 * rate.high)
     )
 
 
-def oscillates(run: Run, limits: Limits) -> Reading | None:
+def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """R4: reward goes up and down by a large share of its gain, without getting anywhere."""
     reward = reward_now(run)
     if reward is None or reward.count < limits["points"] or reward.gain <= 0.0:
@@ -48,13 +48,13 @@ def oscillates(run: Run, limits: Limits) -> Reading | None:
     recent = reward.history.recent[-30:]
     if max(recent) - min(recent) <= leg or reward.history.trend(25).tau >= 0.2:
         return None
-    turns = swings(recent, leg)
+    turns = count_swings(recent, leg)
     if turns < limits["turns"]:
-        return between(reward.history.last) if turns >= 2 else None
+        return borderline(reward.history.last) if turns >= 2 else None
     message = (
         f"reward swings without converging: {turns} turns of more than {num(leg)} in 30 updates"
     )
-    return Reading(WARN, reward.history.last, None, message)
+    return Assessment(WARN, reward.history.last, None, message)
 
 
 RULES = (
@@ -62,15 +62,15 @@ RULES = (
         id="reward-plateau",
         title="Reward has stopped rising",
         codes=("R3",),
-        sees="no new best for a quarter of the run",
+        description="no new best for a quarter of the run",
         concepts=("reward_mean",),
-        beside=("entropy",),
-        read=plateau,
-        on=REWARDS,
+        related=("entropy",),
+        assess=plateau,
+        triggers=REWARD_CONCEPTS,
         limits={"points": 30, "share": 0.25},
-        persist=persist(3, 3),
+        persistence=k_of_n(3, 3),
         causes=("converged, or stuck in a local optimum: insufficient exploration",),
-        tries=(
+        remedies=(
             "raise the entropy bonus: {ent_coef:below 0.05}",
             "{larger_batches}",
             "lower {learning_rate:, or let it decay}",
@@ -84,15 +84,15 @@ RULES = (
         id="reward-swings",
         title="Reward oscillates",
         codes=("R4",),
-        sees="large swings of the reward without an upward trend",
+        description="large swings of the reward without an upward trend",
         concepts=("reward_mean",),
-        read=oscillates,
-        on=REWARDS,
-        families=EVERY,
+        assess=oscillates,
+        triggers=REWARD_CONCEPTS,
+        families=ALL_FAMILIES,
         limits={"points": 40, "leg": 0.25, "turns": 4},
-        persist=persist(2, 3),
+        persistence=k_of_n(2, 3),
         causes=("training is unstable: learning rate too high, batches too small", "sparse reward"),
-        tries=(
+        remedies=(
             "lower {learning_rate}",
             "more samples an update: {rollouts}",
             "{kl_limit}",
@@ -100,6 +100,6 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
     ),
 )

@@ -2,88 +2,96 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, GRPO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
-CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "staleness")
+MISMATCH_CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "staleness")
 
 
-def sampler_differs(run: Run, limits: Limits) -> Reading | None:
+def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """G6: log-probabilities, importance ratios or KL between sampler and trainer are off."""
     readings = [
         reading
-        for concept, read in _READERS
+        for concept, read in _CHECKS
         if (value := run.value(concept, 0)) is not None
         and (reading := read(run, limits, value)) is not None
     ]
     return max(readings, key=lambda reading: reading.level, default=None)
 
 
-def _gap(run: Run, limits: Limits, value: float) -> Reading | None:
-    scale = limits["verl_scale"] if run.producer == "verl" else 1.0
+def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+    scale = limits["verl_scale"] if run.trainer_id == "verl" else 1.0
     value_in = abs(value) / scale
     if value_in <= 0.5 * limits["gap"]:
         return None
     message = f"sampler and trainer disagree: mean gap of log-probs {num(value)}"
     if value_in > limits["gap_crit"]:
-        return Reading(CRIT, value, limits["gap"] * scale, message)
+        return Assessment(CRIT, value, limits["gap"] * scale, message)
     if value_in > limits["gap"]:
-        return Reading(WARN, value, limits["gap"] * scale, message)
-    return between(value)
+        return Assessment(WARN, value, limits["gap"] * scale, message)
+    return borderline(value)
 
 
-def _ratio(run: Run, limits: Limits, value: float) -> Reading | None:
+def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     message = f"mean importance ratio of trainer to sampler {num(value)} (should be 1)"
     if _masked_sequences(run):
         gap = run.value("logp_diff_mean", 1)
         bad = value < 0.2 and gap is not None and gap > 0.05
-        return Reading(WARN, value, 0.2, message) if bad else None
+        return Assessment(WARN, value, 0.2, message) if bad else None
     if not 0.1 <= value <= 10.0:
-        return Reading(CRIT, value, 1.0, message)
-    return Reading(WARN, value, 1.0, message) if not 0.5 <= value <= 2.0 else None
+        return Assessment(CRIT, value, 1.0, message)
+    return Assessment(WARN, value, 1.0, message) if not 0.5 <= value <= 2.0 else None
 
 
-def _masked_sequences(run: Run) -> bool:
+def _masked_sequences(run: RuleContext) -> bool:
     """Ratios of whole sequences are far from 1 by construction, and capped at 3."""
     mode = run.config.get("importance_sampling_mode")
     if isinstance(mode, str):
         return mode.startswith("sequence")
     low, high = run.histories.get("is_ratio_min"), run.histories.get("is_ratio_max")
-    if run.producer == "verl" or low is None or high is None:
+    if run.trainer_id == "verl" or low is None or high is None:
         return False
     return low.low <= 0.0 and high.high <= 3.0
 
 
-def _kl(run: Run, limits: Limits, value: float) -> Reading | None:
+def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     size = abs(value)
     if size <= 0.5 * limits["kl"]:
         return None
     message = f"KL between sampler and trainer {num(value)} (healthy below 0.01)"
     if size > limits["kl_crit"]:
-        return Reading(CRIT, value, limits["kl"], message)
-    return Reading(WARN, value, limits["kl"], message) if size > limits["kl"] else between(value)
+        return Assessment(CRIT, value, limits["kl"], message)
+    return (
+        Assessment(WARN, value, limits["kl"], message) if size > limits["kl"] else borderline(value)
+    )
 
 
-def _samples(run: Run, limits: Limits, value: float) -> Reading | None:
+def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     if value >= 0.5:
         return None
     message = f"effective sample size {num(value)} (healthy above 0.5)"
     if value < limits["ess_crit"]:
-        return Reading(CRIT, value, limits["ess"], message)
-    return Reading(WARN, value, limits["ess"], message) if value < limits["ess"] else between(value)
+        return Assessment(CRIT, value, limits["ess"], message)
+    return (
+        Assessment(WARN, value, limits["ess"], message)
+        if value < limits["ess"]
+        else borderline(value)
+    )
 
 
-def _stale(run: Run, limits: Limits, value: float) -> Reading | None:
+def _stale(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     history = run.histories["staleness"]
-    if history.count < 20 or not history.rising() or value < 2.0 * max(history.base(5), 1.0):
+    if history.count < 20 or not history.rising() or value < 2.0 * max(history.baseline(5), 1.0):
         return None
-    message = f"samples grow stale: {num(value)} updates old, {num(history.base(5))} at the start"
-    return Reading(WATCH, value, None, message)
+    message = (
+        f"samples grow stale: {num(value)} updates old, {num(history.baseline(5))} at the start"
+    )
+    return Assessment(WATCH, value, None, message)
 
 
-_READERS = (
+_CHECKS = (
     ("logp_diff_mean", _gap),
     ("is_ratio_mean", _ratio),
     ("rollout_kl", _kl),
@@ -96,11 +104,11 @@ RULES = (
         id="sampler-mismatch",
         title="Sampler and trainer disagree",
         codes=("G6",),
-        sees="the sampler's probabilities differ from the trainer's",
+        description="the sampler's probabilities differ from the trainer's",
         concepts=("logp_diff_mean",),
-        beside=CONCEPTS[1:],
-        read=sampler_differs,
-        on=CONCEPTS,
+        related=MISMATCH_CONCEPTS[1:],
+        assess=sampler_differs,
+        triggers=MISMATCH_CONCEPTS,
         families=frozenset({GRPO}),
         limits={
             "gap": 0.1,
@@ -112,12 +120,12 @@ RULES = (
             "ess_crit": 0.1,
             "warmup": 2,
         },
-        persist={WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)},
+        persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)},
         causes=(
             "other numerics in the sampler: dtype, kernels, quantised cache",
             "sampler weights that are not refreshed, or another temperature, top-p or top-k",
         ),
-        tries=(
+        remedies=(
             "the same dtype in both; a full-precision output layer",
             "refresh the sampler's weights after every update",
             "correct for it: see that {importance_sampling_correction:off} is on",

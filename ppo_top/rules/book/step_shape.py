@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.entropy import has_settled, is_discrete, start
+from ppo_top.rules.book.entropy import has_settled, initial_entropy, is_discrete
 from ppo_top.rules.book.learning_rate import is_cut
-from ppo_top.rules.book.step_size import clipped, update_kl
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM, RLHF, WARN, WATCH
+from ppo_top.rules.book.step_size import clipped_share, update_kl
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
-def ratio_off(run: Run, limits: Limits) -> Reading | None:
+def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P3: the mean probability ratio between new and old policy is not 1."""
     value = run.value("ratio_mean", 0)
     if value is None:
@@ -20,45 +20,45 @@ def ratio_off(run: Run, limits: Limits) -> Reading | None:
         return None
     message = f"mean new/old probability ratio {num(value)} (should be 1.0): updates too drastic"
     if value >= limits["crit_high"] or value <= limits["crit_low"]:
-        return Reading(CRIT, value, 1.0, message, now=True)
+        return Assessment(CRIT, value, 1.0, message, immediate=True)
     if value > limits["warn_high"] or value < limits["warn_low"]:
-        return Reading(WARN, value, 1.0, message)
-    return between(value, 1.0)
+        return Assessment(WARN, value, 1.0, message)
+    return borderline(value, 1.0)
 
 
-def _ratio_tail(run: Run, limits: Limits) -> Reading | None:
+def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The largest ratio of a histogram, as TRL's first PPO trainer writes it."""
     value = run.value("ratio_dist{max}", 0)
     if value is None or value <= limits["tail"]:
         return None
     message = f"largest new/old probability ratio {num(value)} (healthy <= {num(limits['tail'])})"
     crit = value > limits["tail_crit"]
-    return Reading(CRIT if crit else WARN, value, limits["tail"], message, now=crit)
+    return Assessment(CRIT if crit else WARN, value, limits["tail"], message, immediate=crit)
 
 
-def policy_still(run: Run, limits: Limits) -> Reading | None:
+def policy_still(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P4: updates change nothing."""
     value = update_kl(run)
     if value is None or abs(value) > limits["clear_kl"]:
         return None
-    clip = clipped(run) or 0.0
+    clip = clipped_share(run) or 0.0
     if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
-        return between(value, limits["kl"])
+        return borderline(value, limits["kl"])
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
         return None
-    if run.family in LLM and run.gained and not run.falling:
-        return between(value, limits["kl"])  # small steps of a large model may be all it needs
+    if run.family in LLM_FAMILIES and run.gained and not run.falling:
+        return borderline(value, limits["kl"])  # small steps of a large model may be all it needs
     if has_settled(run) or _moves_all_the_same(run, limits):
-        return between(value, limits["kl"])
+        return borderline(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
     if clip:
         held = run.setting("clip_range", "clip_range")
         width = f"clip range {num(held)}" if held is not None else "clip range"
         message = f"the {width} holds the policy: {pct(clip)} clipped at a KL of {num(value)}"
-    return Reading(WARN, value, limits["kl"], message)
+    return Assessment(WARN, value, limits["kl"], message)
 
 
-def _rate_gone(run: Run) -> bool:
+def _rate_gone(run: RuleContext) -> bool:
     """The KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
     if rate is None or rate.high <= 0.0:  # 0 from the start is no schedule
@@ -66,7 +66,7 @@ def _rate_gone(run: Run) -> bool:
     return rate.last <= 0.2 * rate.high and not is_cut(run, rate)
 
 
-def _never_moved_by_design(run: Run) -> bool:
+def _never_moved_by_design(run: RuleContext) -> bool:
     """One on-policy step a batch leaves KL and clipping at exactly 0."""
     if run.family != GRPO:
         return False
@@ -74,18 +74,22 @@ def _never_moved_by_design(run: Run) -> bool:
     return all(history is None or history.high <= 0.0 for history in (kl, clip))
 
 
-def _moves_all_the_same(run: Run, limits: Limits) -> bool:
+def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     """One step a rollout is measured before it is made: KL and clipping are 0, and it learns."""
     seen = [run.histories.get(name) for name in ("approx_kl", "approx_kl_k1", "clip_fraction")]
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
     entropy = run.histories.get("entropy")
-    if entropy is not None and is_discrete(run) and entropy.level() < 0.97 * start(entropy):
+    if (
+        entropy is not None
+        and is_discrete(run)
+        and entropy.recent_median() < 0.97 * initial_entropy(entropy)
+    ):
         return True
     return run.gained and not run.falling
 
 
-def clip_not_binding(run: Run, limits: Limits) -> Reading | None:
+def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P5: the policy moves far, and the clip range is too wide to hold it."""
     kl, clip = update_kl(run), run.value("clip_fraction", 1)
     if kl is None or clip is None or kl <= limits["clear_kl"]:
@@ -94,12 +98,12 @@ def clip_not_binding(run: Run, limits: Limits) -> Reading | None:
     wide = range_ is not None and range_ >= limits["wide"]
     loose = (kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])
     if not loose:
-        return between(kl, limits["kl"])
+        return borderline(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
     message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
     if clip > 2.5 * limits["clip"] and not run.falling:
-        return Reading(WATCH, kl, limits["kl"], message + ", and it does bind")
-    return Reading(WARN, kl, limits["kl"], message)
+        return Assessment(WATCH, kl, limits["kl"], message + ", and it does bind")
+    return Assessment(WARN, kl, limits["kl"], message)
 
 
 RULES = (
@@ -107,14 +111,14 @@ RULES = (
         id="ratio-off",
         title="Probability ratio far from 1",
         codes=("P3",),
-        sees="the new policy's probabilities are far from the old one's",
+        description="the new policy's probabilities are far from the old one's",
         concepts=("ratio_mean",),
-        beside=(
+        related=(
             "clip_fraction",
             "approx_kl",
         ),
-        read=ratio_off,
-        on=("ratio_mean", "ratio_dist{max}"),
+        assess=ratio_off,
+        triggers=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
             "high": 1.1,
@@ -125,12 +129,12 @@ RULES = (
             "tail": 10.0,
             "tail_crit": 200.0,
         },
-        persist=persist(2, 3),
+        persistence=k_of_n(2, 3),
         causes=(
             "updates between consecutive policies are too drastic",
             "old log-probabilities computed with another dtype, temperature or dropout",
         ),
-        tries=(
+        remedies=(
             "lower {learning_rate}",
             "fewer passes over the same data: {n_epochs:above 1}",
             "check that old log-probs come from the same dtype, temperature and eval mode",
@@ -142,21 +146,21 @@ RULES = (
         id="policy-still",
         title="Updates change nothing",
         codes=("P4",),
-        sees="KL and clipping are zero although training goes on",
+        description="KL and clipping are zero although training goes on",
         concepts=("approx_kl",),
-        beside=("clip_fraction",),
-        read=policy_still,
-        on=("approx_kl", "approx_kl_k1"),
+        related=("clip_fraction",),
+        assess=policy_still,
+        triggers=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
-        by={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
-        persist=persist(8, 10),
+        limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
+        persistence=k_of_n(8, 10),
         causes=(
             "learning rate far too small",
             "frozen or untrained weights, or gradients clipped to nothing",
             "a clip range that is far too narrow",
             "advantages that are all zero",
         ),
-        tries=(
+        remedies=(
             "raise {clip_range:known below 0.05}",
             "raise {max_grad_norm:known below 0.01}",
             "raise {learning_rate}",
@@ -171,11 +175,11 @@ RULES = (
         id="clip-not-binding",
         title="The clip does not hold the policy",
         codes=("P5",),
-        sees="the KL is high while hardly anything is clipped",
+        description="the KL is high while hardly anything is clipped",
         concepts=("approx_kl",),
-        beside=("clip_fraction",),
-        read=clip_not_binding,
-        on=("approx_kl", "approx_kl_k1"),
+        related=("clip_fraction",),
+        assess=clip_not_binding,
+        triggers=("approx_kl", "approx_kl_k1"),
         families=frozenset({CTRL}),
         limits={
             "kl": 0.05,
@@ -186,7 +190,7 @@ RULES = (
             "warmup": 3,
         },
         causes=("the clip range is too wide to bind",),
-        tries=("lower {clip_range:above 0.2} to 0.1-0.2", "{kl_limit}", "lower {learning_rate}"),
+        remedies=("lower {clip_range:above 0.2} to 0.1-0.2", "{kl_limit}", "lower {learning_rate}"),
         source="clip range 0.5: clip fraction falls while the KL rises (a known experiment)",
         grade="C",
     ),

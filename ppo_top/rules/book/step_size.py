@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
-FOUNDING_TABLE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
+KL_PRACTICE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
 
 
 SMALLER_STEPS = (
@@ -20,26 +20,26 @@ SMALLER_STEPS = (
 )
 
 
-def update_kl(run: Run) -> float | None:
+def update_kl(run: RuleContext) -> float | None:
     """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size.
 
     Which estimator a script of one's own prints nobody knows.
     """
     value = run.value("approx_kl", 0)
     if value is not None:
-        plain = run.family == GRPO or run.producer == "custom"
+        plain = run.family == GRPO or run.trainer_id == "custom"
         return abs(value) if plain else value
     history = run.histories.get("approx_kl_k1")
-    if history is None or history.row != run.mark.row:
+    if history is None or history.last_row != run.mark.row:
         return None
-    return abs(history.level(5 if history.count >= 5 else history.count))
+    return abs(history.recent_median(5 if history.count >= 5 else history.count))
 
 
-def _kl_limits(run: Run, limits: Limits) -> tuple[float, float, float]:
+def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, float]:
     """(amber, red, crit); a target that the user set raises them, it never lowers them."""
     amber, red, crit = limits["watch"], limits["warn"], limits["crit"]
-    target = run.number("target_kl")
-    if run.producer == "rllib":
+    target = run.config_number("target_kl")
+    if run.trainer_id == "rllib":
         target = target or 0.01
         return 2 * target, 4 * target, 10 * target
     if target and run.family == CTRL:
@@ -47,7 +47,7 @@ def _kl_limits(run: Run, limits: Limits) -> tuple[float, float, float]:
     return amber, red, crit
 
 
-def kl_high(run: Run, limits: Limits) -> Reading | None:
+def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P1: each update moves the policy too far."""
     value = update_kl(run)
     if value is None:
@@ -56,42 +56,42 @@ def kl_high(run: Run, limits: Limits) -> Reading | None:
     if value <= amber or (run.updates <= limits["early"] and value <= 2 * limits["once"]):
         return None
     if value <= red:
-        return between(value, amber)
+        return borderline(value, amber)
     message = (
         f"each update moves the policy too far: approx KL {num(value)} (healthy <= {num(amber)})"
     )
     if value > limits["once"]:
-        return Reading(CRIT, value, amber, message, now=True)
+        return Assessment(CRIT, value, amber, message, immediate=True)
     clip = run.value("clip_fraction", 1)
     harm = _harm(run) or (clip is not None and clip > 0.4)
     if value > crit:
-        return Reading(CRIT if harm or value > 3 * crit else WARN, value, amber, message)
-    return Reading(WARN if harm else WATCH, value, amber, message)
+        return Assessment(CRIT if harm or value > 3 * crit else WARN, value, amber, message)
+    return Assessment(WARN if harm else WATCH, value, amber, message)
 
 
-def _harm(run: Run) -> bool:
+def _harm(run: RuleContext) -> bool:
     """Tuned runs live with large steps: they are a fault when something gets worse for them."""
-    return run.falling or run.open.get("policy-loss-positive", 0) >= WARN
+    return run.falling or run.open_severities.get("policy-loss-positive", 0) >= WARN
 
 
-def clip_high(run: Run, limits: Limits) -> Reading | None:
+def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P2: too large a share of the samples is clipped."""
-    value = clipped(run)
+    value = clipped_share(run)
     if value is None or value <= limits["clear"]:
         return None
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
     if _narrow(run, value):
-        return Reading(WATCH, value, limits["clear"], message + ", though steps are small")
+        return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
     if value > limits["crit"]:
-        return Reading(CRIT, value, limits["clear"], message)
+        return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"] or _far_above_own(run, limits):
-        return Reading(WARN, value, limits["clear"], message)
+        return Assessment(WARN, value, limits["clear"], message)
     if value > limits["watch"]:
-        return Reading(WARN if _harm(run) else WATCH, value, limits["clear"], message)
-    return between(value, limits["clear"])
+        return Assessment(WARN if _harm(run) else WATCH, value, limits["clear"], message)
+    return borderline(value, limits["clear"])
 
 
-def _narrow(run: Run, share: float) -> bool:
+def _narrow(run: RuleContext, share: float) -> bool:
     """The limits are those of a clip range of 0.2: half of it cuts off much of a small step, too.
 
     The KL tells that steps are small (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
@@ -101,7 +101,7 @@ def _narrow(run: Run, share: float) -> bool:
     return small and run.family == CTRL and share <= 0.8 and not _harm(run)
 
 
-def clipped(run: Run) -> float | None:
+def clipped_share(run: RuleContext) -> float | None:
     value = run.value("clip_fraction", 0)
     if value is None:
         sides = [run.value(name, 0) for name in ("clip_low", "clip_high")]
@@ -110,29 +110,29 @@ def clipped(run: Run) -> float | None:
     return value
 
 
-def _far_above_own(run: Run, limits: Limits) -> bool:
+def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
     """Token-level shares are small: there ten times the run's own level is a warning, too."""
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < 30:
         return False
-    own = median(history.before(30))
+    own = median(history.previous(30))
     return history.last > max(10 * own, limits["own_floor"]) and own > 0
 
 
-def kl_spike(run: Run, limits: Limits) -> Reading | None:
+def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """P6: one update far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
     if value is None or history is None or history.count < 12:
         return None
-    if value <= _kl_limits(run, limits)[1] or run.open.get("kl-high"):
+    if value <= _kl_limits(run, limits)[1] or run.open_severities.get("kl-high"):
         return None
-    middle = median(history.before(20))
+    middle = median(history.previous(20))
     if value <= limits["times"] * middle:
         return None
     message = (
         f"one update far larger than the others: approx KL {num(value)}, usually {num(middle)}"
     )
-    return Reading(WATCH, value, limits["times"] * middle, message)
+    return Assessment(WATCH, value, limits["times"] * middle, message)
 
 
 KL_CAUSES = (
@@ -147,35 +147,35 @@ RULES = (
         id="kl-high",
         title="Updates move the policy too far",
         codes=("P1",),
-        sees="the KL between old and new policy stays above its healthy range",
+        description="the KL between old and new policy stays above its healthy range",
         concepts=("approx_kl",),
-        beside=("clip_fraction",),
-        read=kl_high,
-        on=("approx_kl", "approx_kl_k1"),
+        related=("clip_fraction",),
+        assess=kl_high,
+        triggers=("approx_kl", "approx_kl_k1"),
         limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "early": 3},
-        by={
+        limit_overrides={
             RLHF: {"watch": 0.05, "warn": 0.1, "crit": 0.3, "once": 1.5},
             GRPO: {"watch": 0.02, "warn": 0.05, "crit": 0.1, "once": 1.5},
         },
         causes=KL_CAUSES,
-        tries=SMALLER_STEPS,
-        source=FOUNDING_TABLE + "; TRL: 0.01-0.05; Spinning Up stops at 1.5 x target_kl",
+        remedies=SMALLER_STEPS,
+        source=KL_PRACTICE + "; TRL: 0.01-0.05; Spinning Up stops at 1.5 x target_kl",
         grade="A",
-        grades={GRPO: "B"},
+        grade_by_family={GRPO: "B"},
     ),
     Rule(
         id="kl-spike",
         title="One update far too large",
         codes=("P6",),
-        sees="a single KL many times larger than those before",
+        description="a single KL many times larger than those before",
         concepts=("approx_kl",),
-        read=kl_spike,
-        on=("approx_kl",),
+        assess=kl_spike,
+        triggers=("approx_kl",),
         limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
-        by={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
-        persist=persist(1, 1),
+        limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
+        persistence=k_of_n(1, 1),
         causes=("a batch with unusual rewards", "learning rate near its limit"),
-        tries=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
+        remedies=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
         source="Schulman, Nuts and Bolts: a KL spike often comes before a loss of performance",
         grade="C",
     ),
@@ -183,11 +183,11 @@ RULES = (
         id="clip-high",
         title="Too much is clipped",
         codes=("P2", "G3"),
-        sees="a large share of the samples leaves the clip range, update after update",
+        description="a large share of the samples leaves the clip range, update after update",
         concepts=("clip_fraction",),
-        beside=("approx_kl",),
-        read=clip_high,
-        on=("clip_fraction", "clip_low", "clip_high"),
+        related=("approx_kl",),
+        assess=clip_high,
+        triggers=("clip_fraction", "clip_low", "clip_high"),
         limits={
             "clear": 0.2,
             "watch": 0.3,
@@ -196,15 +196,15 @@ RULES = (
             "own_floor": 0.02,
             "warmup": 3,
         },
-        by={GRPO: {"clear": 0.1, "watch": 0.2, "warn": 0.3, "crit": 0.4}},
+        limit_overrides={GRPO: {"clear": 0.1, "watch": 0.2, "warn": 0.3, "crit": 0.4}},
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
-        tries=(
+        remedies=(
             *SMALLER_STEPS[:4],
             "{in_groups}clip higher, if all of it is above: {clip_range_high:below 0.28} to 0.28",
             "{in_groups}check the size of the advantages: {scale_rewards}",
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",
-        grades={GRPO: "D"},
+        grade_by_family={GRPO: "D"},
     ),
 )

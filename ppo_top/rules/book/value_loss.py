@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.book.critic import FIT, climbs, critic_loss
-from ppo_top.rules.engine.context import ENOUGH_SAMPLES, Run
+from ppo_top.rules.book.critic import CRITIC_REMEDIES, critic_loss, loss_climbs
+from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.rule import Limits, Reading, Rule, between, persist
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, NOT_ON_TEXT, WARN, WATCH
-from ppo_top.rules.engine.wording import num, pct, times
+from ppo_top.rules.engine.terms import CRIT, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
-def value_loss_spike(run: Run, limits: Limits) -> Reading | None:
+def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """V2: the value loss jumps; one point is a spike, staying at that height a fault."""
     history = critic_loss(run)
-    if history is None or history.row != run.mark.row:
+    if history is None or history.last_row != run.mark.row:
         return None
     value, memo = history.last, run.memos.get("value-loss-spike")
     if memo is not None:
         return _after_spike(run, limits, history, memo)
     if not _is_spike(history, limits):
         return None
-    usual = max(median(history.before(10)), 1e-12)
+    usual = max(median(history.previous(10)), 1e-12)
     highest = max((*history.first, *history.recent[:-1]))
     gain = run.reward.gain if run.reward is not None else math.inf
     run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
     limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
-    if _third_of_a_kind(run, history.count, limits["again"]) and not run.few_samples:
+    if _third_of_a_kind(run, history.count, limits["again"]) and not run.tiny_updates:
         message = f"{jump}, the third such spike in {num(limits['again'])} updates"
-        return Reading(CRIT if run.falling else WARN, value, limit, message, now=True)
-    message = f"{jump} ({times(value, usual)}), one spike so far"
-    return Reading(WATCH, value, limit, message, now=True)
+        return Assessment(CRIT if run.falling else WARN, value, limit, message, immediate=True)
+    message = f"{jump} ({ratio_text(value, usual)}), one spike so far"
+    return Assessment(WATCH, value, limit, message, immediate=True)
 
 
-def _is_spike(history: History, limits: Limits) -> bool:
-    value, before = history.last, history.before(20)
+def _is_spike(history: History, limits: RuleLimits) -> bool:
+    value, before = history.last, history.previous(20)
     return (
         value > 3.0 * max(before)
         and value > 0.1 * history.high
@@ -44,7 +44,7 @@ def _is_spike(history: History, limits: Limits) -> bool:
     )
 
 
-def _third_of_a_kind(run: Run, count: int, within: float) -> bool:
+def _third_of_a_kind(run: RuleContext, count: int, within: float) -> bool:
     """Whether two others, each calmed down again, came shortly before this spike."""
     spikes = (*run.memos.get("value-loss-spikes", ()), float(count))[-3:]
     run.memos["value-loss-spikes"] = spikes
@@ -52,8 +52,8 @@ def _third_of_a_kind(run: Run, count: int, within: float) -> bool:
 
 
 def _after_spike(
-    run: Run, limits: Limits, history: History, memo: tuple[float, ...]
-) -> Reading | None:
+    run: RuleContext, limits: RuleLimits, history: History, memo: tuple[float, ...]
+) -> Assessment | None:
     """Against the level from before the spike, which must not drift up with it.
 
     While the reward rises a loss no higher than it has been before belongs to the task: a bonus at
@@ -65,64 +65,66 @@ def _after_spike(
         del run.memos["value-loss-spike"]
         return None
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
-        return between(value) if value > 5.0 * usual else None
-    message = f"value loss jumped {times(value, usual)} and stays up ({num(value)})"
-    explained = (run.learned and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
-    if run.few_samples or explained or not _stays(run, history, age, limits["times"] * usual):
-        return Reading(WATCH, value, limits["times"] * usual, message)
-    return Reading(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+        return borderline(value) if value > 5.0 * usual else None
+    message = f"value loss jumped {ratio_text(value, usual)} and stays up ({num(value)})"
+    explained = (run.rising and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
+    if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
+        return Assessment(WATCH, value, limits["times"] * usual, message)
+    return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 
 
-def _first_success(run: Run, gain: float) -> bool:
+def _first_success(run: RuleContext, gain: float) -> bool:
     """Whether the loss jumped with the first reward there was: until then it had nothing to fit."""
     return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
 
 
-def _stays(run: Run, history: History, age: float, limit: float) -> bool:
+def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool:
     """Three of five points at that height; of small rollouts proportionally more.
 
     Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
     from 0.005 to 20 and back, some updates at a time.
     """
-    most = min(4.0, ENOUGH_SAMPLES / run.samples) if run.few_steps else 1.0
+    most = min(4.0, FULL_UPDATE_STEPS / run.steps_per_update) if run.small_updates else 1.0
     window = history.recent[-int(min(age + 1, 5 * most)) :]
     needed = 3.0 if most == 1.0 else 4.0 * most
     return sum(x > limit for x in window) >= needed
 
 
-def value_loss_rises(run: Run, limits: Limits) -> Reading | None:
+def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """V3: the critic's loss climbs, or never falls, while it explains nothing."""
     history = critic_loss(run)
     explained = run.value("explained_variance", 1)
-    if history is None or history.row != run.mark.row or explained is None or explained >= 0.2:
+    if history is None or history.last_row != run.mark.row or explained is None or explained >= 0.2:
         return None
     trend = history.trend(20)
-    if climbs(run, history):
+    if loss_climbs(run, history):
         early, late = median(trend.values[:3]), median(trend.values[-3:])
         if early > 0.0 and late > limits["times"] * early and late > 0.03 * history.high:
             message = (
-                f"value loss rises ({times(late, early)} in {len(trend.values)} updates): "
+                f"value loss rises ({ratio_text(late, early)} in {len(trend.values)} updates): "
                 "the critic cannot keep up"
             )
-            level = WATCH if run.few_samples else WARN
-            return Reading(level, history.last, early, message)
-    never = history.count >= limits["flat_points"] and history.level(5) >= 0.9 * history.base(5)
-    if never and run.flat and not run.few_samples and not run.resumed:
+            level = WATCH if run.tiny_updates else WARN
+            return Assessment(level, history.last, early, message)
+    never = history.count >= limits["flat_points"] and history.recent_median(
+        5
+    ) >= 0.9 * history.baseline(5)
+    if never and run.flat and not run.tiny_updates and not run.resumed:
         message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
-        return Reading(WATCH, history.last, history.base(5), message)
+        return Assessment(WATCH, history.last, history.baseline(5), message)
     return None
 
 
-def value_clip_high(run: Run, limits: Limits) -> Reading | None:
+def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """V5: value targets move faster than the value clip lets the critic follow."""
     value = run.values["value_clip_fraction"]
     if value <= limits["watch"]:
         return None
     message = f"{pct(value)} of the critic's updates are clipped: targets outrun the value clip"
-    return Reading(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
+    return Assessment(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
 
 
-CALM = (
+VALUE_LOSS_REMEDIES = (
     "look for outliers in the reward, or a change in the environment",
     "clip or normalise rewards",
     "clip gradients: {max_grad_norm:above 0.1}",
@@ -135,18 +137,18 @@ RULES = (
         id="value-loss-spike",
         title="Value loss jumped",
         codes=("V2",),
-        sees="the value loss jumps far above its level and stays there",
+        description="the value loss jumps far above its level and stays there",
         concepts=("value_loss",),
-        beside=("explained_variance",),
-        read=value_loss_spike,
-        on=("value_loss", "value_error"),
+        related=("explained_variance",),
+        assess=value_loss_spike,
+        triggers=("value_loss", "value_error"),
         limits={"times": 10.0, "again": 20, "warmup": 10},
-        persist={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
+        persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         causes=(
             "an outlier in the reward, or a changed reward or environment",
             "the policy changed faster than the critic could follow",
         ),
-        tries=CALM,
+        remedies=VALUE_LOSS_REMEDIES,
         source="TRL's guide: value loss 'will spike / NaN when not going well'",
         grade="C",
     ),
@@ -154,31 +156,31 @@ RULES = (
         id="value-loss-rising",
         title="Value loss does not fall",
         codes=("V3",),
-        sees="the value loss climbs, or never falls, while the critic explains nothing",
+        description="the value loss climbs, or never falls, while the critic explains nothing",
         concepts=("value_loss",),
-        beside=("explained_variance",),
-        read=value_loss_rises,
-        on=("value_loss", "value_error"),
+        related=("explained_variance",),
+        assess=value_loss_rises,
+        triggers=("value_loss", "value_error"),
         limits={"times": 3.0, "flat_points": 40, "warmup": 7},
-        persist=persist(2, 2),
+        persistence=k_of_n(2, 2),
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),
-        tries=FIT,
+        remedies=CRITIC_REMEDIES,
         source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
         grade="C",
-        grades=NOT_ON_TEXT,
+        grade_by_family=UNCHECKED_ON_LLM,
     ),
     Rule(
         id="value-clip-high",
         title="Value updates are clipped",
         codes=("V5",),
-        sees="a large share of value predictions is clipped",
+        description="a large share of value predictions is clipped",
         concepts=("value_clip_fraction",),
-        beside=("value_loss",),
-        read=value_clip_high,
-        on=("value_clip_fraction",),
+        related=("value_loss",),
+        assess=value_clip_high,
+        triggers=("value_clip_fraction",),
         limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
         causes=("value targets move faster than the value clip",),
-        tries=(
+        remedies=(
             "a wider value clip: {clip_range_vf}",
             "see that {whiten_rewards:off} is on",
             "lower {learning_rate}",

@@ -5,37 +5,37 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ppo_top.catalogue import Producer, total
+from ppo_top.catalogue import Trainer, total_steps
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.engine.history import KEPT, History
-from ppo_top.rules.engine.reward_course import SETTLING, Learning
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.reward_course import SETTLING_REWARDS, RewardCourse
 from ppo_top.rules.engine.terms import CTRL
 
-REWARDS = ("reward_mean", "rlhf_reward", "success_rate")
+REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
 """What counts as the reward, in order of preference."""
 
-MOST_CONCEPTS = 512
+MAX_CONCEPTS = 512
 """Series beyond this many are not judged: a hostile log could name a new one in every row."""
 
-FEW_SAMPLES = 200
+TINY_UPDATE_STEPS = 200
 """Of so few samples an explained variance is anything between -100 and 0.9 (MountainCar, 8)."""
 
-ENOUGH_SAMPLES = 1000
+FULL_UPDATE_STEPS = 1000
 """Steps an update of which losses are a fair measure, and in which some episodes end."""
 
-COUNTERS = ("iteration", "n_updates")
+ROLLOUT_COUNTERS = ("iteration", "n_updates")
 """What counts rollouts, in order of preference."""
 
-RESUMED = 20
+RESUMED_AFTER_ROWS = 20
 """A log whose first row is so many rows' steps from 0 goes on from an earlier state."""
 
-HUGE = 1e60
+MAX_ABS_VALUE = 1e60
 """Larger numbers are judged as this one, so that their squares and products are numbers, too."""
 
 Memo = tuple[float, ...]
 
 
-class Run:
+class RuleContext:
     """Histories of all concepts of the present segment, and which rules are open.
 
     `memos` is where a rule keeps the few numbers that it must remember, under its own id. `resumed`
@@ -46,13 +46,13 @@ class Run:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.family = profile.family
-        self.producer = profile.producer.replace("_", "-")
+        self.trainer_id = profile.trainer_id.replace("_", "-")
         self.config: Mapping[str, ConfigValue] = profile.config
-        self.trainer = Producer(profile.producer, "", profile.family, "")
-        self.open: dict[str, Severity] = {}
-        self.closed: dict[str, int] = {}
-        self.told: dict[str, int] = {}
-        self.opened: dict[str, int] = {}
+        self.trainer = Trainer(profile.trainer_id, "", profile.family, "")
+        self.open_severities: dict[str, Severity] = {}
+        self.closed_rows: dict[str, int] = {}
+        self.last_severities: dict[str, int] = {}
+        self.opened_rows: dict[str, int] = {}
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
         self.segment = 0
         self.restart()
@@ -61,33 +61,41 @@ class Run:
         """Forget what is known: the run goes on from an earlier state."""
         self.histories: dict[str, History] = {}
         self.values: Mapping[str, float] = {}
-        self.reward: Learning | None = None
+        self.reward: RewardCourse | None = None
         self.reward_concept = ""
         self.memos: dict[str, Memo] = {}
         self.updates = 0
         self.resumed = False
-        self.samples = 0.0
-        self.counted: dict[str, tuple[float, float]] = {}
-        self.bad: dict[str, int] = {}
-        self.new_bad: tuple[str, ...] = ()
+        self.steps_per_update = 0.0
+        self.last_counts: dict[str, tuple[float, float]] = {}
+        self.non_finite: dict[str, int] = {}
+        self.non_finite_now: tuple[str, ...] = ()
 
-    def copy(self) -> Run:
+    def copy(self) -> RuleContext:
         """An independent copy."""
-        other = Run.__new__(Run)
+        other = RuleContext.__new__(RuleContext)
         other.__dict__.update(self.__dict__)
         other.histories = {name: history.copy() for name, history in self.histories.items()}
-        other.open, other.closed = self.open.copy(), self.closed.copy()
-        other.told, other.opened = self.told.copy(), self.opened.copy()
-        other.memos, other.bad = self.memos.copy(), self.bad.copy()
+        other.open_severities, other.closed_rows = (
+            self.open_severities.copy(),
+            self.closed_rows.copy(),
+        )
+        other.last_severities, other.opened_rows = (
+            self.last_severities.copy(),
+            self.opened_rows.copy(),
+        )
+        other.memos, other.non_finite = self.memos.copy(), self.non_finite.copy()
         if self.reward is not None:
             other.reward = self.reward.copy(other.histories[self.reward_concept])
         return other
 
-    def take(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; numbers that are none are only noted."""
         if self.updates == 1:
-            self.resumed = self.mark.step > RESUMED * (row.mark.step - self.mark.step) > 0
-        self._count_samples(row)
+            self.resumed = (
+                self.mark.step > RESUMED_AFTER_ROWS * (row.mark.step - self.mark.step) > 0
+            )
+        self._count_steps(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
         number, histories = row.mark.row, self.histories
@@ -96,60 +104,68 @@ class Run:
             if value - value != 0.0:  # NaN and infinities only
                 bad.append(concept)
                 continue
-            if not -HUGE < value < HUGE:
-                value = HUGE if value > 0 else -HUGE
+            if not -MAX_ABS_VALUE < value < MAX_ABS_VALUE:
+                value = MAX_ABS_VALUE if value > 0 else -MAX_ABS_VALUE
             history = histories.get(concept)
             if history is None:
-                if len(histories) >= MOST_CONCEPTS:
+                if len(histories) >= MAX_CONCEPTS:
                     continue
                 history = histories[concept] = History()
             history.push(number, value)
-        self.new_bad = tuple(bad)
+        self.non_finite_now = tuple(bad)
         self._follow_reward(number)
 
-    def _count_samples(self, row: Row) -> None:
+    def _count_steps(self, row: Row) -> None:
         """Environment steps an update, where the log counts its rollouts or its epochs.
 
         Rows of an evaluation lie between those of rollouts and may hold the epochs, too.
         """
-        counter = next((c for c in COUNTERS if c in row.values or c in self.counted), "")
+        counter = next(
+            (c for c in ROLLOUT_COUNTERS if c in row.values or c in self.last_counts), ""
+        )
         now = row.values.get(counter)
-        if not counter and self.producer == "cleanrl" and "value_loss" in row.values:
+        if not counter and self.trainer_id == "cleanrl" and "value_loss" in row.values:
             counter, now = "losses", float(self.updates)  # a row with losses is an update
-        if now is None or (counter == "n_updates" and self.producer != "sb3"):
+        if now is None or (counter == "n_updates" and self.trainer_id != "sb3"):
             return
         step = float(row.mark.step)
-        before, last = self.counted.get(counter, (step, now))
-        self.counted = {**self.counted, counter: (step, now)}
+        before, last = self.last_counts.get(counter, (step, now))
+        self.last_counts = {**self.last_counts, counter: (step, now)}
         steps, passed = step - before, now - last
         if counter == "n_updates":  # SB3's event files count only the epochs
-            passed = passed / (self.number("n_epochs") or 10.0) if passed > 40 else passed > 0
+            passed = (
+                passed / (self.config_number("n_epochs") or 10.0) if passed > 40 else passed > 0
+            )
         if not (0.0 < passed < math.inf and steps > passed):
             return  # where a step is a rollout nobody knows what that holds
-        self.samples = steps / passed
+        self.steps_per_update = steps / passed
         if self.reward is not None:
-            patience = ENOUGH_SAMPLES / self.samples if self.few_steps else 1.0
-            self.reward.settling = min(KEPT, int(SETTLING * patience))
+            patience = FULL_UPDATE_STEPS / self.steps_per_update if self.small_updates else 1.0
+            self.reward.settling_rewards = min(MAX_RECENT_VALUES, int(SETTLING_REWARDS * patience))
 
     def _follow_reward(self, number: int) -> None:
-        """The reward is the first of `REWARDS` that the log holds; a better one may come later."""
-        if self.reward_concept != REWARDS[0]:
-            found = next((name for name in REWARDS if name in self.histories), "")
+        """The reward: the first of `REWARD_CONCEPTS` in the log; a better one may come later."""
+        if self.reward_concept != REWARD_CONCEPTS[0]:
+            found = next((name for name in REWARD_CONCEPTS if name in self.histories), "")
             if found != self.reward_concept:
                 self.reward_concept = found
-                self.reward = Learning(self.histories[found], self.ceiling)
+                self.reward = RewardCourse(self.histories[found], self.ceiling)
         reward = self.reward
-        if reward is not None and reward.history.row == number:
-            reward.update(number)
+        if reward is not None and reward.history.last_row == number:
+            reward.add_reward(number)
 
     @property
     def ceiling(self) -> float | None:
         """The highest reward there is, where the user or the run's configuration says so."""
         if self.profile.goal is not None:
             return self.profile.goal
-        return self.number("reward_threshold") if self.reward_concept == REWARDS[0] else None
+        return (
+            self.config_number("reward_threshold")
+            if self.reward_concept == REWARD_CONCEPTS[0]
+            else None
+        )
 
-    def number(self, name: str) -> float | None:
+    def config_number(self, name: str) -> float | None:
         """A hyperparameter as a number, or None where it is not known."""
         value = self.config.get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -159,38 +175,38 @@ class Run:
     def value(self, concept: str, age: int = 1) -> float | None:
         """The newest finite value of a concept, unless it is older than `age` rows."""
         history = self.histories.get(concept)
-        if history is None or self.mark.row - history.row > age:
+        if history is None or self.mark.row - history.last_row > age:
             return None
         return history.last
 
     def setting(self, name: str, concept: str) -> float | None:
         """A hyperparameter from the configuration, or as the log itself reports it."""
-        known = self.number(name)
+        known = self.config_number(name)
         if known is not None:
             return known
         history = self.histories.get(concept)
         return history.last if history is not None else None
 
-    def level(self, rule: str, within: int = 3) -> int:
+    def severity_of(self, rule: str, within: int = 3) -> int:
         """How severe a rule's finding is: 0 when it is not open and was not in the last rows."""
-        severity = self.open.get(rule)
+        severity = self.open_severities.get(rule)
         if severity is not None:
             return severity
-        closed = self.closed.get(rule)
+        closed = self.closed_rows.get(rule)
         if closed is not None and self.mark.row - closed <= within:
-            return self.told.get(rule, 0)
+            return self.last_severities.get(rule, 0)
         return 0
 
     @property
-    def budget(self) -> float | None:
+    def progress(self) -> float | None:
         """The share of the run that is done, where its length is known."""
-        steps = total(self.config, self.trainer, self.mark.step)
+        steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
 
     @property
-    def few_samples(self) -> bool:
+    def tiny_updates(self) -> bool:
         """Whether an update sees so few steps that its losses and shares are mostly chance."""
-        return 0.0 < self.samples < FEW_SAMPLES
+        return 0.0 < self.steps_per_update < TINY_UPDATE_STEPS
 
     def few_episodes(self, enough: float) -> bool:
         """Whether a control task has seen fewer episodes, as far as the log tells their length."""
@@ -200,9 +216,9 @@ class Run:
         return self.mark.step < enough * length.last
 
     @property
-    def few_steps(self) -> bool:
+    def small_updates(self) -> bool:
         """Whether so few steps lie between two rows that hardly an episode ends between them."""
-        return 0.0 < self.samples < ENOUGH_SAMPLES
+        return 0.0 < self.steps_per_update < FULL_UPDATE_STEPS
 
     @property
     def falling(self) -> bool:
@@ -230,6 +246,6 @@ class Run:
         return self.reward is not None and self.reward.gained
 
     @property
-    def learned(self) -> bool:
+    def rising(self) -> bool:
         """Whether the reward rises now."""
         return self.reward is not None and self.reward.rising

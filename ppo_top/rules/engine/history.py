@@ -6,20 +6,21 @@ import math
 
 from ppo_top.rules.engine.stats import Trend, median
 
-KEPT = 64
+MAX_RECENT_VALUES = 64
 """How many values are looked back upon at most; twice as many are held before the oldest go."""
 
-FIRST = 20
+MAX_FIRST_VALUES = 20
 """How many of the first values are kept for baselines."""
 
 
 class History:
     """The finite values of one concept in one segment of a run, in order.
 
-    Memory is bounded: the last `KEPT` values, the first `FIRST`, extremes and counters.
+    Memory is bounded: the last `MAX_RECENT_VALUES` values, the first `MAX_FIRST_VALUES`, extremes
+    and counters.
     """
 
-    __slots__ = ("count", "first", "high", "last", "low", "recent", "row", "trends")
+    __slots__ = ("count", "first", "high", "last", "last_row", "low", "recent", "trends")
 
     def __init__(self) -> None:
         self.count = 0
@@ -28,37 +29,37 @@ class History:
         self.high = -math.inf
         self.low = math.inf
         self.last = math.nan
-        self.row = -1
+        self.last_row = -1
         self.trends: dict[int, Trend] = {}
 
     def push(self, row: int, value: float) -> None:
         """Take in the value of a row."""
         self.count += 1
-        self.last, self.row = value, row
+        self.last, self.last_row = value, row
         if value > self.high:
             self.high = value
         if value < self.low:
             self.low = value
-        if self.count <= FIRST:
+        if self.count <= MAX_FIRST_VALUES:
             self.first.append(value)
         recent = self.recent
         recent.append(value)
-        if len(recent) >= 2 * KEPT:
-            del recent[:KEPT]
+        if len(recent) >= 2 * MAX_RECENT_VALUES:
+            del recent[:MAX_RECENT_VALUES]
         for trend in self.trends.values():
             trend.push(value)
 
     def copy(self) -> History:
         """An independent copy."""
         other = History.__new__(History)
-        other.count, other.row = self.count, self.row
+        other.count, other.last_row = self.count, self.last_row
         other.high, other.low, other.last = self.high, self.low, self.last
         other.first, other.recent = self.first.copy(), self.recent.copy()
         other.trends = {size: trend.copy() for size, trend in self.trends.items()}
         return other
 
     def trend(self, size: int) -> Trend:
-        """Mann-Kendall over the last `size` values (at most `KEPT`), kept from now on.
+        """Mann-Kendall over the last `size` values (at most `MAX_RECENT_VALUES`), kept from now on.
 
         Whether it was asked for earlier makes no difference to what it says.
         """
@@ -67,15 +68,15 @@ class History:
             trend = self.trends[size] = Trend(size, self.recent)
         return trend
 
-    def base(self, count: int) -> float:
+    def baseline(self, count: int) -> float:
         """The run's own early level: the median of the first `count` values."""
         return median(self.first[:count])
 
-    def level(self, count: int = 3) -> float:
+    def recent_median(self, count: int = 3) -> float:
         """The median of the last `count` values."""
         return median(self.recent[-count:])
 
-    def before(self, count: int) -> list[float]:
+    def previous(self, count: int) -> list[float]:
         """Up to `count` values before the newest one."""
         return self.recent[-count - 1 : -1]
 

@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppo_top.model import Profile, Status
-from ppo_top.rules.engine.wording import num, show
+from ppo_top.rules.engine.wording import format_value, num
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """A healthy range: an open end is None. `words` print it, `origin` says whose it is."""
+class HealthyRange:
+    """A healthy range: an open end is None. `text` print it, `origin` says whose it is."""
 
     low: float | None
     high: float | None
-    words: str
+    text: str
     origin: str
 
 
@@ -33,13 +33,13 @@ class Band:
     red_low: float | None
     red_high: float | None
     origin: str
-    words: str = ""
-    red: Status = Status.CRIT
+    text: str = ""
+    red_status: Status = Status.CRIT
 
     def colour(self, value: float) -> Status:
         """The colour of a finite value."""
         if _outside(value, self.red_low, self.red_high):
-            return self.red
+            return self.red_status
         return Status.WATCH if _outside(value, self.low, self.high) else Status.OK
 
 
@@ -47,56 +47,56 @@ def _outside(value: float, low: float | None, high: float | None) -> bool:
     return (low is not None and value < low) or (high is not None and value > high)
 
 
-FOUNDING = "common practice for PPO"
+PPO_PRACTICE = "common practice for PPO"
 TRL_DOCS = "TRL's documentation"
 VERL_DOCS = "verl's documentation"
-USUAL = "usual values"
+USUAL_VALUES = "usual values"
 
-_CTRL: dict[str, Band] = {
-    "approx_kl": Band(None, 0.02, None, 0.03, FOUNDING, "0.001-0.02"),
-    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, FOUNDING, "near 0, up to 0.02"),
-    "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
-    "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, FOUNDING),
-    "policy_loss": Band(None, 0.01, -1.0, 1.0, FOUNDING, "near 0, below 0.01"),
-    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
+_CTRL_BANDS: dict[str, Band] = {
+    "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02"),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, PPO_PRACTICE, "near 0, up to 0.02"),
+    "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
+    "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, PPO_PRACTICE),
+    "policy_loss": Band(None, 0.01, -1.0, 1.0, PPO_PRACTICE, "near 0, below 0.01"),
+    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
 }
 
-_RLHF: dict[str, Band] = {
+_RLHF_BANDS: dict[str, Band] = {
     "approx_kl": Band(None, 0.05, None, 0.1, TRL_DOCS),
-    "clip_fraction": Band(None, 0.2, None, 0.3, FOUNDING),
+    "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
     "ratio_dist{max}": Band(None, 10.0, None, 200.0, TRL_DOCS),
-    "ratio_var": Band(None, 0.01, None, 0.1, USUAL, "", Status.WARN),
+    "ratio_var": Band(None, 0.01, None, 0.1, USUAL_VALUES, "", Status.WARN),
     "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
-    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
-    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL, "", Status.WARN),
-    "adv_mean": Band(-0.1, 0.1, None, None, FOUNDING, "near 0"),
+    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
+    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
+    "adv_mean": Band(-0.1, 0.1, None, None, PPO_PRACTICE, "near 0"),
 }
 
-_GRPO: dict[str, Band] = {
-    "approx_kl": Band(-0.02, 0.02, -0.05, 0.05, USUAL),
-    "approx_kl_k1": Band(-0.02, 0.02, -0.05, 0.05, USUAL),
-    "clip_fraction": Band(None, 0.1, None, 0.3, USUAL),
-    "clip_low": Band(None, 0.1, None, 0.3, USUAL),
-    "clip_high": Band(None, 0.1, None, 0.3, USUAL),
+_GRPO_BANDS: dict[str, Band] = {
+    "approx_kl": Band(-0.02, 0.02, -0.05, 0.05, USUAL_VALUES),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.05, 0.05, USUAL_VALUES),
+    "clip_fraction": Band(None, 0.1, None, 0.3, USUAL_VALUES),
+    "clip_low": Band(None, 0.1, None, 0.3, USUAL_VALUES),
+    "clip_high": Band(None, 0.1, None, 0.3, USUAL_VALUES),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
-    "ref_kl_token": Band(0.0, 0.1, -0.01, 0.3, USUAL),
-    "truncated_frac": Band(None, 0.1, None, 0.3, USUAL, "", Status.WARN),
-    "frac_zero_std": Band(None, 0.5, None, 0.8, USUAL, "", Status.WARN),
-    "logp_diff_mean": Band(None, 0.05, None, 0.1, USUAL),
+    "ref_kl_token": Band(0.0, 0.1, -0.01, 0.3, USUAL_VALUES),
+    "truncated_frac": Band(None, 0.1, None, 0.3, USUAL_VALUES, "", Status.WARN),
+    "frac_zero_std": Band(None, 0.5, None, 0.8, USUAL_VALUES, "", Status.WARN),
+    "logp_diff_mean": Band(None, 0.05, None, 0.1, USUAL_VALUES),
     "is_ratio_mean": Band(0.9, 1.1, 0.5, 2.0, VERL_DOCS, "", Status.WARN),
     "ess": Band(0.5, None, 0.3, None, VERL_DOCS, "", Status.WARN),
     "rollout_kl": Band(-0.05, 0.05, -0.1, 0.1, VERL_DOCS),
-    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL, "", Status.WARN),
-    "explained_variance": Band(0.5, None, 0.0, None, FOUNDING, ">= 0.8", Status.WARN),
-    "tool_fail_freq": Band(None, 0.5, None, None, USUAL),
+    "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
+    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
+    "tool_fail_freq": Band(None, 0.5, None, None, USUAL_VALUES),
 }
 
-FAMILIES = {"ctrl": _CTRL, "rlhf": _RLHF, "grpo": _GRPO}
+BANDS_BY_FAMILY = {"ctrl": _CTRL_BANDS, "rlhf": _RLHF_BANDS, "grpo": _GRPO_BANDS}
 
-_VERL = {"logp_diff_mean": Band(None, 0.005, None, 0.01, VERL_DOCS)}
+_VERL_BANDS = {"logp_diff_mean": Band(None, 0.005, None, 0.01, VERL_DOCS)}
 
-RELATIVE = {
+RELATIVE_RANGES = {
     "reward_mean": "should rise",
     "rlhf_reward": "should rise",
     "eval_reward_mean": "should rise",
@@ -122,28 +122,28 @@ RELATIVE = {
 """What is healthy where no number can be given."""
 
 
-def find(concept: str, profile: Profile) -> Band | None:
+def find_band(concept: str, profile: Profile) -> Band | None:
     """The band of a concept for a run, or None where only relative rules speak."""
-    table = FAMILIES.get(profile.family)
+    table = BANDS_BY_FAMILY.get(profile.family)
     if table is None:
         return None
-    producer = profile.producer.replace("_", "-")
-    if producer == "verl" and concept in _VERL:
-        return _VERL[concept]
+    producer = profile.trainer_id.replace("_", "-")
+    if producer == "verl" and concept in _VERL_BANDS:
+        return _VERL_BANDS[concept]
     standing = table.get(concept)
-    own = _OWN.get(concept)
+    own = _CONFIGURED_BANDS.get(concept)
     configured = own(profile, standing) if own is not None else None
     return configured or standing
 
 
-def band(concept: str, profile: Profile) -> Range | None:
+def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
     """The healthy range of a concept for a run, or None where nothing can be said of it."""
-    found = find(concept, profile)
+    found = find_band(concept, profile)
     if found is None:
-        words = RELATIVE.get(concept.partition("{")[0])
-        return Range(None, None, words, "") if words else None
-    words = found.words or _words(concept, found.low, found.high)
-    return Range(found.low, found.high, words, found.origin)
+        words = RELATIVE_RANGES.get(concept.partition("{")[0])
+        return HealthyRange(None, None, words, "") if words else None
+    words = found.text or _range_text(concept, found.low, found.high)
+    return HealthyRange(found.low, found.high, words, found.origin)
 
 
 def colour(concept: str, value: float, profile: Profile, settled: bool = False) -> Status:
@@ -156,7 +156,7 @@ def colour(concept: str, value: float, profile: Profile, settled: bool = False) 
         return Status.OK if may_be_nan(concept, value) else Status.CRIT
     if settled and concept == "explained_variance":
         return Status.OK
-    found = find(concept, profile)
+    found = find_band(concept, profile)
     return Status.OK if found is None else found.colour(value)
 
 
@@ -168,15 +168,15 @@ def may_be_nan(concept: str, value: float) -> bool:
     return name.endswith(("_std", "_var", "_component_mean")) or name == "explained_variance"
 
 
-def _words(concept: str, low: float | None, high: float | None) -> str:
+def _range_text(concept: str, low: float | None, high: float | None) -> str:
     if low is None and high is not None:
-        return f"<= {show(concept, high)}"
+        return f"<= {format_value(concept, high)}"
     if high is None and low is not None:
-        return f">= {show(concept, low)}"
+        return f">= {format_value(concept, low)}"
     return f"{num(low)} to {num(high)}" if low is not None and high is not None else ""
 
 
-def _number(profile: Profile, name: str) -> float | None:
+def _positive_number(profile: Profile, name: str) -> float | None:
     value = profile.config.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         return None
@@ -185,8 +185,8 @@ def _number(profile: Profile, name: str) -> float | None:
 
 def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
     """Trainers that hold a target for the update KL say by it what they find normal."""
-    target = _number(profile, "target_kl")
-    if profile.producer.replace("_", "-") == "rllib":
+    target = _positive_number(profile, "target_kl")
+    if profile.trainer_id.replace("_", "-") == "rllib":
         wanted = target or 0.01
         whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
         return Band(None, 2 * wanted, None, 4 * wanted, whose)
@@ -200,14 +200,14 @@ def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
 
 def _ref_kl_band(profile: Profile, standing: Band | None) -> Band | None:
     """An adaptive controller's target is the KL that the user asked for."""
-    target = _number(profile, "ref_kl_target")
+    target = _positive_number(profile, "ref_kl_target")
     if standing is None or target is None or standing.high is None or 2 * target <= standing.high:
         return None
     origin = f"KL target {num(target)} of this run"
     return Band(standing.low, 2 * target, standing.red_low, 4 * target, origin)
 
 
-_OWN: dict[str, Callable[[Profile, Band | None], Band | None]] = {
+_CONFIGURED_BANDS: dict[str, Callable[[Profile, Band | None], Band | None]] = {
     "approx_kl": _kl_band,
     "ref_kl": _ref_kl_band,
 }

@@ -10,99 +10,100 @@ import math
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.stats import Noise, median
 
-SETTLING = 8
+SETTLING_REWARDS = 8
 """So many rewards that hardly differ show that the reward has settled."""
 
 
-class Learning:
+class RewardCourse:
     """The course of the reward in one segment of a run.
 
-    `smooth` is the median of the last three values, `base` that of the first five, `best` the
+    `smooth` is the median of the last three values, `baseline` that of the first five, `best` the
     highest `smooth` so far (at row `best_row`), `peak` the highest median of ten; `gain` = best -
-    base, `drawdown` = best - smooth. `settling` is how many rewards must agree to be a ceiling.
+    base, `drawdown` = best - smooth. `settling_rewards` is how many rewards must agree to be a
+    ceiling.
     """
 
     __slots__ = (
         "at_max",
-        "base",
+        "baseline",
         "best",
-        "best_count",
         "best_row",
         "ceiling",
         "falling",
         "gain",
         "gained",
         "history",
-        "jitter",
-        "mark_best",
         "noise",
+        "noise_estimator",
+        "notable_best",
+        "notable_best_count",
         "peak",
         "rising",
         "scale",
-        "settling",
+        "settling_rewards",
         "smooth",
     )
 
     def __init__(self, history: History, ceiling: float | None) -> None:
         self.history = history
         self.ceiling = ceiling
-        self.jitter = Noise()
-        self.base = self.smooth = math.nan
+        self.noise_estimator = Noise()
+        self.baseline = self.smooth = math.nan
         self.best = -math.inf
         self.best_row = -1
-        self.best_count = 0
-        self.mark_best = -math.inf
+        self.notable_best_count = 0
+        self.notable_best = -math.inf
         self.peak = -math.inf
         self.at_max = self.falling = self.rising = self.gained = False
         self.gain = self.scale = 0.0
-        self.settling = SETTLING
+        self.settling_rewards = SETTLING_REWARDS
         self.noise = 1e-9
 
-    def copy(self, history: History) -> Learning:
+    def copy(self, history: History) -> RewardCourse:
         """An independent copy that reads the copied history."""
-        other = Learning.__new__(Learning)
-        for name in Learning.__slots__:
+        other = RewardCourse.__new__(RewardCourse)
+        for name in RewardCourse.__slots__:
             setattr(other, name, getattr(self, name))
-        other.history, other.jitter = history, self.jitter.copy()
+        other.history, other.noise_estimator = history, self.noise_estimator.copy()
         return other
 
-    def update(self, row: int) -> None:
+    def add_reward(self, row: int) -> None:
         """Follow the value that has just been added to the history."""
         history = self.history
-        self.jitter.push(history.last)
+        self.noise_estimator.push(history.last)
         self.smooth = median(history.recent[-3:])
         if history.count <= 5:
-            self.base = median(history.first)
+            self.baseline = median(history.first)
         if self.smooth > self.best or history.count <= 5:  # what the run began with is no gain
             self._new_best(row)
         if history.count >= 20:
-            self.peak = max(self.peak, history.level(10))
-        self._weigh()
+            self.peak = max(self.peak, history.recent_median(10))
+        self._measure_gain()
         self.at_max = self._at_max()
         trend = history.trend(15)
         self.rising = trend.full and trend.tau > 0.3 and trend.z > 1.96
         self.falling = self._falling()
 
-    def _weigh(self) -> None:
+    def _measure_gain(self) -> None:
         """Work out what most rules ask for.
 
         `noise` is never below a thousandth of the rewards' size. Something was gained when the best
         stands out of the noise, or, where that is strong, the middle of ten values does.
         """
-        self.scale = max(abs(self.best), abs(self.base))
-        self.noise = noise = max(self.jitter.level, 1e-3 * self.scale, 1e-9)
-        self.gain = gain = self.best - self.base
-        self.gained = gain > 0.05 * abs(self.base) and (
-            gain > 6.0 * noise or self.peak - self.history.base(10) > 2.5 * noise
+        self.scale = max(abs(self.best), abs(self.baseline))
+        self.noise = noise = max(self.noise_estimator.std, 1e-3 * self.scale, 1e-9)
+        self.gain = gain = self.best - self.baseline
+        self.gained = gain > 0.05 * abs(self.baseline) and (
+            gain > 6.0 * noise or self.peak - self.history.baseline(10) > 2.5 * noise
         )
 
     def _new_best(self, row: int) -> None:
         """A best is a new mark only when it beats the old mark by 2 % of the gain."""
         self.best = self.smooth
         self.best_row = row
-        step = 0.02 * max(self.best - self.base, self.noise)
-        if self.best > self.mark_best + step:
-            self.mark_best, self.best_count = self.best, self.history.count
+        step = 0.02 * max(self.best - self.baseline, self.noise)
+        if self.best > self.notable_best + step:
+            self.notable_best, self.notable_best_count = self.best, self.history.count
 
     @property
     def count(self) -> int:
@@ -125,7 +126,7 @@ class Learning:
         return self.flat or self.falling
 
     @property
-    def lost(self) -> float:
+    def lost_share(self) -> float:
         """The share of the gain that has been lost since the best, 0 when nothing was gained."""
         return self.drawdown / self.gain if self.gained else 0.0
 
@@ -140,20 +141,20 @@ class Learning:
         return loss > 4.0 * noise and loss > 0.1 * max(self.gain, 0.5 * self.scale)
 
     def _at_max(self) -> bool:
-        recent = self.history.recent[-SETTLING:]
-        if len(recent) < SETTLING:
+        recent = self.history.recent[-SETTLING_REWARDS:]
+        if len(recent) < SETTLING_REWARDS:
             return False
         if self.ceiling is not None:
-            return median(recent) >= self._nearly(self.ceiling)
+            return median(recent) >= self._near_ceiling(self.ceiling)
         if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
-            return median(recent) >= 0.97 and sum(recent) >= 0.95 * SETTLING
-        recent = self.history.recent[-self.settling :]
-        if len(recent) < self.settling:
+            return median(recent) >= 0.97 and sum(recent) >= 0.95 * SETTLING_REWARDS
+        recent = self.history.recent[-self.settling_rewards :]
+        if len(recent) < self.settling_rewards:
             return False
         spread = max(recent) - min(recent)
         saturated = spread <= 0.002 * self.scale and min(recent) >= self.best - 0.01 * self.scale
         return saturated and self.gained
 
-    def _nearly(self, ceiling: float) -> float:
+    def _near_ceiling(self, ceiling: float) -> float:
         """97 % of the way to the ceiling, whatever the sign of the rewards."""
-        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.base))
+        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.baseline))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.engine.context import Run
-from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, KNOWN, WARN, WATCH
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
 
-Limits = Mapping[str, float]
+RuleLimits = Mapping[str, float]
 """The thresholds of a rule by name, as they hold for one run."""
 
 ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
@@ -20,46 +20,51 @@ ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
 """
 
 
-class Reading(NamedTuple):
+class Assessment(NamedTuple):
     """What a rule sees in a row that is not plainly healthy.
 
     `level` is how bad this point is by itself (0: not bad, but not calm either: between the limits
-    for raising and for clearing). `now` raises at once, without waiting for k of n points; `over`
-    clears at once: what was complained of has been made good.
+    for raising and for clearing). `immediate` raises at once, without waiting for k of n points;
+    `resolved` clears at once: what was complained of has been made good.
     """
 
     level: int
     value: float
     limit: float | None
     message: str
-    now: bool = False
+    immediate: bool = False
     evidence: tuple[str, ...] = ()
-    over: bool = False
+    resolved: bool = False
 
 
-def between(value: float, limit: float | None = None) -> Reading:
+def borderline(value: float, limit: float | None = None) -> Assessment:
     """A point too good to count against the run, and not good enough to clear a finding."""
-    return Reading(0, value, limit, "")
+    return Assessment(0, value, limit, "")
 
 
-OVER = Reading(0, 0.0, None, "", over=True)
+RESOLVED = Assessment(0, 0.0, None, "", resolved=True)
 """A point that makes good what an open finding says."""
 
 
-Read = Callable[[Run, Limits], Reading | None]
+Condition = Callable[[RuleContext, RuleLimits], Assessment | None]
 """None: the point is healthy, and counts towards clearing."""
 
-Persistence = Mapping[int, tuple[int, int]]
+PersistenceBySeverity = Mapping[int, tuple[int, int]]
 """Severity -> (k, n): it is raised when k of the last n points were at least that bad."""
 
-Steps = tuple[tuple[int, int, int], ...]
+PersistenceSteps = tuple[tuple[int, int, int], ...]
 """The same as (severity, k, n), worst first."""
 
-STEADY: Persistence = {INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)}
-AT_ONCE: Persistence = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
+DEFAULT_PERSISTENCE: PersistenceBySeverity = {
+    INFO: (4, 5),
+    WATCH: (4, 5),
+    WARN: (4, 5),
+    CRIT: (3, 5),
+}
+AT_ONCE: PersistenceBySeverity = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
 
 
-def persist(k: int, n: int) -> Persistence:
+def k_of_n(k: int, n: int) -> PersistenceBySeverity:
     """The same k of n for every severity."""
     return {INFO: (k, n), WATCH: (k, n), WARN: (k, n), CRIT: (k, n)}
 
@@ -68,66 +73,66 @@ def persist(k: int, n: int) -> Persistence:
 class Rule:
     """One entry of the rule book.
 
-    `concepts` are what it is about, `beside` what is shown as evidence with it. `on` are concepts
-    of which the first one that a row holds makes the rule look (none: it looks at every row).
-    `limits` are its thresholds, which `by` replaces for a family or a producer and the settings
-    file for everyone; each rule also has `ENGINE_LIMITS`: `warmup` (points that it lets pass
-    first), `clear_after` (calm points that end a finding), `k` and `n` (so many of so many points
-    raise it), `milder`. `grade` says
-    how well the thresholds are founded: A stated by a trainer's guide or by the trainer itself, B
-    reported by papers or maintainers, C checked on labelled runs, D neither; `grades` says it where
-    a family differs. `tries` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the
-    rules that a diagnosis across metrics explains.
+    `concepts` are what it is about, `related` what is shown as evidence with it. `triggers` are
+    concepts of which the first one that a row holds makes the rule look (none: it looks at every
+    row). `limits` are its thresholds, which `limit_overrides` replaces for a family or a producer
+    and the settings file for everyone; each rule also has `ENGINE_LIMITS`: `warmup` (points that it
+    lets pass first), `clear_after` (calm points that end a finding), `k` and `n` (so many of so
+    many points raise it), `milder`. `grade` says how well the thresholds are founded: A stated by a
+    trainer's guide or by the trainer itself, B reported by papers or maintainers, C checked on
+    labelled runs, D neither; `grade_by_family` says it where a family differs. `remedies` may hold
+    `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics
+    explains.
     """
 
     id: str
     title: str
     codes: tuple[str, ...]
-    sees: str
+    description: str
     concepts: tuple[str, ...]
-    read: Read
-    on: tuple[str, ...] = ()
-    families: frozenset[str] = KNOWN
-    limits: Limits = field(default_factory=dict)
-    by: Mapping[str, Limits] = field(default_factory=dict)
-    persist: Persistence = field(default_factory=lambda: STEADY)
+    assess: Condition
+    triggers: tuple[str, ...] = ()
+    families: frozenset[str] = KNOWN_FAMILIES
+    limits: RuleLimits = field(default_factory=dict)
+    limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)
+    persistence: PersistenceBySeverity = field(default_factory=lambda: DEFAULT_PERSISTENCE)
     causes: tuple[str, ...] = ()
-    tries: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
     source: str = ""
     grade: str = "D"
-    grades: Mapping[str, str] = field(default_factory=dict)
-    beside: tuple[str, ...] = ()
+    grade_by_family: Mapping[str, str] = field(default_factory=dict)
+    related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
 
     @property
     def threshold_names(self) -> frozenset[str]:
         """The thresholds that settings may give for this rule, whatever the trainer."""
-        return frozenset({*self.limits, *ENGINE_LIMITS}.union(*self.by.values()))
+        return frozenset({*self.limits, *ENGINE_LIMITS}.union(*self.limit_overrides.values()))
 
-    def resolved(self, profile: Profile) -> dict[str, float]:
+    def limits_for(self, profile: Profile) -> dict[str, float]:
         """The thresholds for one run: the entry's own, then family, producer and user."""
-        producer = profile.producer.replace("_", "-")
+        producer = profile.trainer_id.replace("_", "-")
         merged = dict(self.limits)
         for name in (profile.family, producer):
-            merged.update(self.by.get(name, {}))
-        merged.update(profile.overrides.get(self.id, {}))
+            merged.update(self.limit_overrides.get(name, {}))
+        merged.update(profile.threshold_overrides.get(self.id, {}))
         return merged
 
-    def cap(self, profile: Profile) -> Severity:
+    def max_severity(self, profile: Profile) -> Severity:
         """The most that it may say of a run: thresholds that no run has confirmed only `watch`.
 
         The labelled runs of control tasks are PPO's: dips of a third of what was learned, or rows
         that hold four episodes each, are everyday life for A2C or DQN.
         """
-        grade = self.grades.get(profile.family, self.grade)
+        grade = self.grade_by_family.get(profile.family, self.grade)
         checked_elsewhere = profile.family == CTRL and profile.algo not in ("", "PPO")
         return WATCH if grade == "D" or (grade == "C" and checked_elsewhere) else CRIT
 
-    def steps(self, limits: Limits) -> Steps:
+    def persistence_steps(self, limits: RuleLimits) -> PersistenceSteps:
         """How many bad points raise it, worst severity first, the user's own numbers first."""
-        persistence = self.persist
+        persistence = self.persistence
         if "k" in limits or "n" in limits:
             k, n = int(limits.get("k", 1)), int(limits.get("n", limits.get("k", 1)))
-            persistence = persist(max(1, min(k, n)), max(1, n))
+            persistence = k_of_n(max(1, min(k, n)), max(1, n))
         worst_first = sorted(persistence, reverse=True)
         return tuple((severity, *persistence[severity]) for severity in worst_first)

@@ -18,7 +18,7 @@ def median(values: Sequence[float]) -> float:
     return ranked[half] if size % 2 else 0.5 * (ranked[half - 1] + ranked[half])
 
 
-def middle(ranked: Sequence[float]) -> float:
+def median_of_sorted(ranked: Sequence[float]) -> float:
     """The median of values that are sorted already."""
     half = len(ranked) // 2
     return ranked[half] if len(ranked) % 2 else 0.5 * (ranked[half - 1] + ranked[half])
@@ -97,7 +97,7 @@ class Trend:
     @property
     def median(self) -> float:
         """The median of the window."""
-        return middle(self.ranked) if self.ranked else math.nan
+        return median_of_sorted(self.ranked) if self.ranked else math.nan
 
     def effect(self) -> float:
         """How far Theil-Sen's line (the median of all slopes) climbs over the window."""
@@ -142,12 +142,12 @@ class Noise:
         return other
 
     @property
-    def level(self) -> float:
+    def std(self) -> float:
         """The estimate; 0 before there are three values."""
-        return 1.4826 / math.sqrt(6.0) * middle(self._ranked) if self._ranked else 0.0
+        return 1.4826 / math.sqrt(6.0) * median_of_sorted(self._ranked) if self._ranked else 0.0
 
 
-def log_surprise(value: float, before: Sequence[float], floor: float = 0.25) -> float:
+def robust_log_z(value: float, before: Sequence[float], floor: float = 0.25) -> float:
     """How many robust deviations a positive value lies from those before it, on a log scale."""
     if value <= 0.0 or len(before) < 10:
         return 0.0
@@ -159,7 +159,7 @@ def log_surprise(value: float, before: Sequence[float], floor: float = 0.25) -> 
     return (math.log(value) - centre) / max(spread, floor)
 
 
-def swings(values: Sequence[float], leg: float) -> int:
+def count_swings(values: Sequence[float], leg: float) -> int:
     """How often a series turns round, counting only turns whose leg is longer than `leg`."""
     if not values or not leg > 0.0:
         return 0

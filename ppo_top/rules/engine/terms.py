@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from ppo_top.model import Severity
 
-CTRL, RLHF, GRPO, UNKNOWN = "ctrl", "rlhf", "grpo", "unknown"
-KNOWN = frozenset({CTRL, RLHF, GRPO})
-EVERY = KNOWN | {UNKNOWN}
-LLM = frozenset({RLHF, GRPO})
+CTRL, RLHF, GRPO, UNKNOWN_FAMILY = "ctrl", "rlhf", "grpo", "unknown"
+KNOWN_FAMILIES = frozenset({CTRL, RLHF, GRPO})
+ALL_FAMILIES = KNOWN_FAMILIES | {UNKNOWN_FAMILY}
+LLM_FAMILIES = frozenset({RLHF, GRPO})
 
-NOT_ON_TEXT = {RLHF: "D", GRPO: "D"}
+UNCHECKED_ON_LLM = {RLHF: "D", GRPO: "D"}
 """Grades of a rule whose thresholds were checked on control tasks, but not on language models."""
 
-NAMES = {
+FAMILY_NAMES = {
     CTRL: "control tasks",
     RLHF: "RLHF with a critic",
     GRPO: "GRPO and its relatives",
-    UNKNOWN: "unknown trainers",
+    UNKNOWN_FAMILY: "unknown trainers",
 }
 """What families are called in a sentence."""
 
-PART = "reward_component_mean{"
+REWARD_COMPONENT_PREFIX = "reward_component_mean{"
 """How the concepts of one reward function among several begin."""
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT

@@ -21,11 +21,11 @@ def pct(share: float) -> str:
     return percent(share)
 
 
-def show(concept: str, value: float) -> str:
+def format_value(concept: str, value: float) -> str:
     """A value as its concept prints it."""
     return percent(value) if about(concept).fmt == "pct" else number(value, 3)
 
 
-def times(after: float, before: float) -> str:
+def ratio_text(after: float, before: float) -> str:
     """How many times larger: `x 5,000`."""
     return f"x {num(after / before)}" if before else "from 0"

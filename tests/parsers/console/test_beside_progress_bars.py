@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers import claim
-from ppo_top.parsers.console.parser import Console
-from ppo_top.parsers.json_lines import JsonLines
-from tests.support.parser_harness import assert_same, cuts, every_way, feed
-from tests.support.recordings import DATA, columns, expected, truncated_everywhere
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.console.parser import ConsoleParser
+from ppo_top.parsers.json_lines import JsonLinesParser
+from tests.support.parser_harness import assert_same, cut_at, feed_parser, parse_every_way
+from tests.support.recordings import (
+    DATA_FOLDER,
+    assert_truncation_is_harmless,
+    comparable_columns,
+    recorded_points,
+)
 
-ACTOR = (DATA / "openrlhf_0.11.2/actor/console.log").read_bytes()
-SINGLE = (DATA / "openrlhf_0.11.2/single/console.log").read_bytes()
-SWIFT = DATA / "swift_3.8/grpo"
+ACTOR = (DATA_FOLDER / "openrlhf_0.11.2/actor/console.log").read_bytes()
+SINGLE = (DATA_FOLDER / "openrlhf_0.11.2/single/console.log").read_bytes()
+SWIFT = DATA_FOLDER / "swift_3.8/grpo"
 BARS = {"actor": ACTOR, "single": SINGLE}
 LOGGED = [1, 5, 10, 15, 20, 25, 30, 35, 40]
 
@@ -22,8 +27,8 @@ LOGGED = [1, 5, 10, 15, 20, 25, 30, 35, 40]
 @pytest.mark.parametrize("name", BARS)
 def test_values_beside_bars_equal_what_was_drawn(name: str) -> None:
     """Each step's values once, however often the bar is drawn."""
-    read = every_way(Console, BARS[name])
-    assert read.points == columns(expected(f"openrlhf_0.11.2/{name}"))
+    read = parse_every_way(ConsoleParser, BARS[name])
+    assert read.points == comparable_columns(recorded_points(f"openrlhf_0.11.2/{name}"))
 
 
 @pytest.mark.parametrize("name", BARS)
@@ -32,12 +37,14 @@ def test_values_beside_bars_equal_what_was_drawn(name: str) -> None:
 def test_any_cut_gives_the_same(name: str, places: list[int]) -> None:
     """Where the bytes are cut does not matter."""
     data = BARS[name]
-    assert_same(feed(Console(), cuts(data, places)), feed(Console(), [data]))
+    assert_same(
+        feed_parser(ConsoleParser(), cut_at(data, places)), feed_parser(ConsoleParser(), [data])
+    )
 
 
 def test_cut_at_every_byte() -> None:
     """Nothing of a bar that is still being drawn is given."""
-    truncated_everywhere(Console, SINGLE)
+    assert_truncation_is_harmless(ConsoleParser, SINGLE)
 
 
 def test_bars_of_other_things_give_nothing() -> None:
@@ -47,19 +54,19 @@ def test_bars_of_other_things_give_nothing() -> None:
         b"Epoch:  50%|###  | 1/2 [00:00<00:00, 9.1it/s, file=model.bin]\r"
         b"Epoch: 100%|#####| 2/2 [00:00<00:00, 9.1it/s, est. speed=3 toks/s]\n"
     )
-    assert every_way(Console, data).points == {}
+    assert parse_every_way(ConsoleParser, data).points == {}
 
 
 def test_lines_that_say_their_step_say_more_than_bars() -> None:
     """OpenRLHF prints all values with their step too: the short ones are not read beside them."""
     line = b"Global step 1: {'policy_loss': 0.5, 'kl': 0.01}\n"
     bar = b"Train epoch [1/1]: 100%|##| 2/2 [00:01<00:00, 2.1it/s, act_loss=0.5, kl=0.01]\n"
-    assert set(every_way(Console, line + bar).points) == {"policy_loss", "kl"}
+    assert set(parse_every_way(ConsoleParser, line + bar).points) == {"policy_loss", "kl"}
 
 
 def test_swift_says_step_and_total_in_one_word() -> None:
     """`12/200` is the step of the dictionary and the number of steps to come."""
-    read = every_way(Console, (SWIFT / "console.log").read_bytes())
+    read = parse_every_way(ConsoleParser, (SWIFT / "console.log").read_bytes())
     assert read.steps("reward") == LOGGED
     assert read.config["max_steps"] == 40
     assert "global_step/max_steps" not in read.points
@@ -68,8 +75,8 @@ def test_swift_says_step_and_total_in_one_word() -> None:
 def test_swift_lines_have_the_same_steps() -> None:
     """logging.jsonl holds what the console shows."""
     data = (SWIFT / "logging.jsonl").read_bytes()
-    assert claim("logging.jsonl", data[:4096]) is not False
-    read = every_way(JsonLines, data)
-    console = feed(Console(), [(SWIFT / "console.log").read_bytes()])
-    assert read.table()["reward"] == console.table()["reward"]
+    assert detect_format("logging.jsonl", data[:4096]) is not False
+    read = parse_every_way(JsonLinesParser, data)
+    console = feed_parser(ConsoleParser(), [(SWIFT / "console.log").read_bytes()])
+    assert read.values_by_step()["reward"] == console.values_by_step()["reward"]
     assert read.config["max_steps"] == 40

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import every_way, feed
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[3]
 DATA = HERE / "tests" / "data"
@@ -21,14 +21,14 @@ NEW = b"{'loss': '-0.003222', 'grad_norm': 'nan', 'reward': '1.012e+04', 'eps': 
 
 def test_transformers_4_prints_numbers() -> None:
     """Raw floats, and a nan that neither JSON nor Python's literals know."""
-    read = every_way(Console, OLD)
+    read = parse_every_way(ConsoleParser, OLD)
     assert read.values("grad_norm") == [0.4883657991886139]
     assert math.isnan(read.values("reward")[0])
 
 
 def test_transformers_5_prints_strings() -> None:
     """Numbers as strings, integers as they are; what is None is absent."""
-    read = every_way(Console, NEW)
+    read = parse_every_way(ConsoleParser, NEW)
     assert read.values("loss") == [-0.003222]
     assert read.values("reward") == [10120.0]
     assert read.values("eps") == [7.0]
@@ -38,7 +38,7 @@ def test_transformers_5_prints_strings() -> None:
 
 def test_without_a_bar_records_are_counted() -> None:
     """With disable_tqdm, or with stderr elsewhere, the step is the record's number."""
-    assert every_way(Console, OLD * 3).steps("loss") == [1, 2, 3]
+    assert parse_every_way(ConsoleParser, OLD * 3).steps("loss") == [1, 2, 3]
 
 
 def bar(done: int, total: int = 50) -> bytes:
@@ -55,7 +55,7 @@ def written(done: int, record: bytes) -> bytes:
 def test_the_step_is_the_bars() -> None:
     """With logging_steps=10 the bar drawn around a record tells its step."""
     data = bar(0) + bar(9) + written(10, OLD) + bar(13) + written(20, OLD) + b"\n"
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.steps("loss") == [10, 20]
     assert read.config == {"max_steps": 50}
 
@@ -63,12 +63,12 @@ def test_the_step_is_the_bars() -> None:
 def test_the_bar_behind_a_record_wins_over_a_stale_one_before_it() -> None:
     """tqdm may skip a redraw, so the bar before the record lags; the one behind it never does."""
     data = bar(0) + b"\r        \r" + OLD + bar(10) + b"\r        \r" + OLD + bar(20)
-    assert every_way(Console, data).steps("loss") == [10, 20]
+    assert parse_every_way(ConsoleParser, data).steps("loss") == [10, 20]
 
 
 def test_a_record_is_given_as_soon_as_the_bar_is_recognised() -> None:
     """Nobody waits for the end of the bar that is drawn behind a record."""
-    parser = Console()
+    parser = ConsoleParser()
     data = bar(0) + b"\r    \r" + OLD + bar(10)
     batch = parser.feed(data[:-20])
     assert list(batch.points[0].steps) == [10]
@@ -77,7 +77,7 @@ def test_a_record_is_given_as_soon_as_the_bar_is_recognised() -> None:
 def test_records_without_a_bar_between_them_are_counted_on() -> None:
     """When stdout is buffered, records come in heaps: the last stride goes on."""
     data = bar(0) + written(10, OLD) + written(20, OLD) + b"\n" + OLD + OLD + bar(40)
-    assert every_way(Console, data).steps("loss") == [10, 20, 30, 40]
+    assert parse_every_way(ConsoleParser, data).steps("loss") == [10, 20, 30, 40]
 
 
 def test_other_bars_are_not_the_training() -> None:
@@ -86,7 +86,7 @@ def test_other_bars_are_not_the_training() -> None:
     shards = b"\rWriting model shards: 100%|#####| 1/1 [00:00<00:00, 9.0it/s]\n"
     evaluation = b"\n\x1b[A\r 50%|#####     | 4/8 [00:00<00:00, 9.0it/s]"
     data = loading + bar(0) + evaluation + written(10, OLD) + shards + b"\n"
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.steps("loss") == [10]
     assert read.config == {"max_steps": 50}
 
@@ -94,40 +94,48 @@ def test_other_bars_are_not_the_training() -> None:
 def test_the_summary_ends_the_run() -> None:
     """The Hugging Face trainer's last record has train_runtime."""
     data = OLD + b"{'train_runtime': 12.5, 'train_loss': 0.1, 'epoch': 1.0}\n"
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.ended is not None
     assert read.ended.state is State.FINISHED
 
 
 def test_a_closed_dictionary_needs_no_line_end() -> None:
     """A killed process leaves no newline; half a number is never given."""
-    assert every_way(Console, OLD[:-1]).values("epoch") == [0.47]
-    assert every_way(Console, OLD[:-2]).points == {}
+    assert parse_every_way(ConsoleParser, OLD[:-1]).values("epoch") == [0.47]
+    assert parse_every_way(ConsoleParser, OLD[:-2]).points == {}
 
 
 def test_a_dictionary_behind_a_logger_prefix() -> None:
     """A logging prefix, and a step in words (OpenRLHF), do not hide it."""
     prefix = b"INFO 11-21 00:48:06 ppo_trainer.py:551] \xe2\x9c\xa8 Global step 5: "
-    read = every_way(Console, prefix + b"{'policy_loss': -0.01, 'kl': 0.002, 'reward': 1.5}\n")
-    assert read.table()["policy_loss"] == [(5, -0.01)]
+    read = parse_every_way(
+        ConsoleParser, prefix + b"{'policy_loss': -0.01, 'kl': 0.002, 'reward': 1.5}\n"
+    )
+    assert read.values_by_step()["policy_loss"] == [(5, -0.01)]
 
 
 def test_json_objects_are_dictionaries_too() -> None:
     """A loop that prints JSON with its step needs no other format."""
-    read = every_way(Console, b'{"step": 300, "loss": 0.25, "reward": NaN, "note": "ok"}\n')
-    assert read.table()["loss"] == [(300, 0.25)]
+    read = parse_every_way(
+        ConsoleParser, b'{"step": 300, "loss": 0.25, "reward": NaN, "note": "ok"}\n'
+    )
+    assert read.values_by_step()["loss"] == [(300, 0.25)]
     assert math.isnan(read.values("reward")[0])
 
 
 def test_nested_values_are_passed_over() -> None:
     """Lists and maps inside a record cost only themselves."""
-    read = every_way(Console, b"{'loss': 0.5, 'hist': [1, 2, {'a': 3}], 'reward': 2.0}\n")
-    assert read.table() == {"loss": [(1, 0.5)], "reward": [(1, 2.0)]}
+    read = parse_every_way(
+        ConsoleParser, b"{'loss': 0.5, 'hist': [1, 2, {'a': 3}], 'reward': 2.0}\n"
+    )
+    assert read.values_by_step() == {"loss": [(1, 0.5)], "reward": [(1, 2.0)]}
 
 
 def test_settings_are_configuration() -> None:
     """A dictionary of hyperparameters is no record."""
-    read = every_way(Console, b"{'learning_rate': 0.0003, 'n_steps': 2048, 'env': 'CartPole-v1'}\n")
+    read = parse_every_way(
+        ConsoleParser, b"{'learning_rate': 0.0003, 'n_steps': 2048, 'env': 'CartPole-v1'}\n"
+    )
     assert read.points == {}
     assert read.config == {"learning_rate": 0.0003, "n_steps": 2048.0, "env": "CartPole-v1"}
 
@@ -154,9 +162,9 @@ def expected(path: Path) -> dict[str, list[tuple[int, float]]]:
 )
 def test_recorded_runs_agree_with_what_they_logged(log: str, oracle: str) -> None:
     """Both PPO trainers of TRL, one stream or two: every value at its step."""
-    read = feed(Console(), [(DATA / log).read_bytes()])
+    read = feed_parser(ConsoleParser(), [(DATA / log).read_bytes()])
     for tag, points in expected(DATA / oracle).items():
-        seen = read.table()[tag]
+        seen = read.values_by_step()[tag]
         assert [step for step, _ in seen] == [step for step, _ in points], tag
         for (_, value), (_, exact) in zip(seen, points, strict=True):
             # transformers 4 rounds the epoch to two decimals
@@ -167,7 +175,7 @@ def test_recorded_runs_agree_with_what_they_logged(log: str, oracle: str) -> Non
 @pytest.mark.parametrize("demo", sorted((HERE / "demo_logs").glob("trl_grpo*/stdout.log")))
 def test_grpo_console_agrees_with_trainer_state(demo: Path) -> None:
     """Every record of the checkpoint's history is on the console at its step."""
-    table = feed(Console(), [demo.read_bytes()]).table()
+    table = feed_parser(ConsoleParser(), [demo.read_bytes()]).values_by_step()
     state = json.loads(next(demo.parent.glob("checkpoint-*/trainer_state.json")).read_text())
     for entry in state["log_history"]:
         for tag, exact in entry.items():

@@ -7,17 +7,17 @@ import re
 
 import pytest
 
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import Read, every_way
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
 
 RUBBISH = b"Downloading data from https://example.org/a?b=1 (12.5 MB)\n\n"
 
 
-def read(line: str) -> Read:
+def read(line: str) -> ParserOutput:
     """Read lines alone and between rubbish; both must give the same points."""
     data = line.encode() + b"\n"
-    alone = every_way(Console, data)
-    among = every_way(Console, RUBBISH + data + RUBBISH)
+    alone = parse_every_way(ConsoleParser, data)
+    among = parse_every_way(ConsoleParser, RUBBISH + data + RUBBISH)
     assert among.points == alone.points
     return alone
 
@@ -25,7 +25,7 @@ def read(line: str) -> Read:
 def test_iteration_lines_with_bars_between() -> None:
     """The form that a PPO loop of one's own is likely to print."""
     got = read("Iteration 1/20 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%")
-    assert got.table() == {
+    assert got.values_by_step() == {
         "Iteration": [(1, 1.0)],
         "Episodes": [(1, 98.0)],
         "Mean Reward": [(1, 20.8)],
@@ -40,8 +40,8 @@ def test_padded_numbers() -> None:
     got = read(
         "  Iteration  1/40 | Episodes:  98 | Mean reward:   20.8 | KL: -0.0047 | clip%: 6.2%"
     )
-    assert got.table()["Mean reward"] == [(1, 20.8)]
-    assert got.table()["KL"] == [(1, -0.0047)]
+    assert got.values_by_step()["Mean reward"] == [(1, 20.8)]
+    assert got.values_by_step()["KL"] == [(1, -0.0047)]
 
 
 @pytest.mark.parametrize("reward", ["0.0", "nan"])
@@ -77,7 +77,7 @@ def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
 )
 def test_pairs_in_many_forms(line: str, step: int, values: dict[str, float]) -> None:
     """Colons, equals signs or blanks; bars, commas, tabs or blanks between the pairs."""
-    table = read(line).table()
+    table = read(line).values_by_step()
     for tag, value in values.items():
         assert table[tag] == [(step, value)]
 
@@ -97,16 +97,16 @@ def test_infinities(spelling: str, value: float) -> None:
 def test_fields_that_are_no_numbers_are_passed_over() -> None:
     """Remaining time and words beside the pairs do not spoil a line."""
     got = read("Update 3/9 | reward: 1.5 | ETA: 0:12:30 | saved | lr: 3e-4")
-    assert got.table()["reward"] == [(3, 1.5)]
-    assert got.table()["lr"] == [(3, 3e-4)]
+    assert got.values_by_step()["reward"] == [(3, 1.5)]
+    assert got.values_by_step()["lr"] == [(3, 3e-4)]
     assert not any("ETA" in tag for tag in got.points)
 
 
 def test_a_heading_gives_the_step_of_what_follows() -> None:
     """Blocks: a line with the step, then one line a value."""
     got = read("--- Iteration 4/10 ---\nmean reward: 12.5\nloss: 0.25")
-    assert got.table()["mean reward"] == [(4, 12.5)]
-    assert got.table()["loss"] == [(4, 0.25)]
+    assert got.values_by_step()["mean reward"] == [(4, 12.5)]
+    assert got.values_by_step()["loss"] == [(4, 0.25)]
     assert got.config == {"total_iterations": 10}
 
 
@@ -114,7 +114,7 @@ def test_a_heading_gives_the_step_of_what_follows() -> None:
 def test_a_heading_may_hold_two_counts(between: str) -> None:
     """The finer one is the step of what follows."""
     got = read(f"Epoch: 2{between}global_step=25600\nSPS: 1088, pg_loss=-0.5\n")
-    assert got.table() == {
+    assert got.values_by_step() == {
         "Epoch": [(25600, 2.0)],
         "global_step": [(25600, 25600.0)],
         "SPS": [(25600, 1088.0)],
@@ -136,7 +136,7 @@ def test_lines_without_any_step_are_counted() -> None:
 def test_steps_per_second_stand_at_the_last_step() -> None:
     """CleanRL prints its speed on a line of its own."""
     got = read("global_step=256, episodic_return=[25.]\nSPS: 1174")
-    assert got.table()["SPS"] == [(256, 1174.0)]
+    assert got.values_by_step()["SPS"] == [(256, 1174.0)]
 
 
 def test_verl_lines() -> None:
@@ -145,9 +145,9 @@ def test_verl_lines() -> None:
         "(TaskRunner pid=123) step:1 - actor/entropy:np.float64(4.16) - actor/ppo_kl:-8e-06 - "
         "critic/score/mean:0.08 - actor/pg_loss:np.float64(nan) - val-core/gsm8k/reward/mean@1:0.5"
     )
-    assert got.table()["actor/entropy"] == [(1, 4.16)]
-    assert got.table()["actor/ppo_kl"] == [(1, -8e-6)]
-    assert got.table()["val-core/gsm8k/reward/mean@1"] == [(1, 0.5)]
+    assert got.values_by_step()["actor/entropy"] == [(1, 4.16)]
+    assert got.values_by_step()["actor/ppo_kl"] == [(1, -8e-6)]
+    assert got.values_by_step()["val-core/gsm8k/reward/mean@1"] == [(1, 0.5)]
     assert math.isnan(got.values("actor/pg_loss")[0])
 
 
@@ -156,8 +156,8 @@ def test_verl_behind_its_progress_bar() -> None:
     line = (
         "Training Progress:  95%|#########5| 38/40 [10:00<00:30, 15.0s/it]step:38 - actor/lr:1e-06"
     )
-    got = every_way(Console, b"\r" + line.encode() + b" - critic/score/mean:0.5\n")
-    assert got.table()["critic/score/mean"] == [(38, 0.5)]
+    got = parse_every_way(ConsoleParser, b"\r" + line.encode() + b" - critic/score/mean:0.5\n")
+    assert got.values_by_step()["critic/score/mean"] == [(38, 0.5)]
     assert got.config["max_steps"] == 40
 
 
@@ -178,11 +178,11 @@ def test_rsl_rl_blocks() -> None:
         "                    Iteration time: 0.60s\n"
         "                               ETA: 0:01:20\n"
     )
-    assert got.table()["Mean reward"] == [(3, 5.25)]
-    assert got.table()["Mean action noise std"] == [(3, 1.0)]
-    assert got.table()["Mean episode Episode_Reward/up"] == [(3, -0.5)]
-    assert got.table()["Computation"] == [(3, 14963.0)]
-    assert got.table()["Total timesteps"] == [(3, 983040.0)]
+    assert got.values_by_step()["Mean reward"] == [(3, 5.25)]
+    assert got.values_by_step()["Mean action noise std"] == [(3, 1.0)]
+    assert got.values_by_step()["Mean episode Episode_Reward/up"] == [(3, -0.5)]
+    assert got.values_by_step()["Computation"] == [(3, 14963.0)]
+    assert got.values_by_step()["Total timesteps"] == [(3, 983040.0)]
     assert got.config == {"total_iterations": 80}
 
 
@@ -192,7 +192,7 @@ def test_rl_games_lines() -> None:
         "fps step: 1234 fps step and policy inference: 1200 fps total: 1100 "
         "epoch: 60/60 frames: 61440"
     )
-    assert got.table()["fps total"] == [(61440, 1100.0)]
+    assert got.values_by_step()["fps total"] == [(61440, 1100.0)]
     assert got.config == {"total_epochs": 60}
 
 
@@ -205,7 +205,7 @@ def test_sample_factory_lines() -> None:
     then = stamp + "Fps is (10 sec: 1810.2, 60 sec: 9.0, 300 sec: 1.0). Total num frames: 5120. Thr"
     reward = stamp + "Avg episode reward: [(0, '21.950')]"
     got = read("\n".join([first, then, reward]))
-    assert got.table() == {"fps": [(5120, 1810.2)], "Avg episode reward": [(5120, 21.95)]}
+    assert got.values_by_step() == {"fps": [(5120, 1810.2)], "Avg episode reward": [(5120, 21.95)]}
 
 
 def test_sb3_evaluation_lines() -> None:
@@ -214,16 +214,16 @@ def test_sb3_evaluation_lines() -> None:
         "Eval num_timesteps=8000, episode_reward=306.40 +/- 185.95\n"
         "Episode length: 306.40 +/- 185.95\nNew best mean reward!"
     )
-    assert got.table()["eval/episode_reward"] == [(8000, 306.4)]
-    assert got.table()["eval/episode_reward_std"] == [(8000, 185.95)]
-    assert got.table()["eval/episode_length"] == [(8000, 306.4)]
+    assert got.values_by_step()["eval/episode_reward"] == [(8000, 306.4)]
+    assert got.values_by_step()["eval/episode_reward_std"] == [(8000, 185.95)]
+    assert got.values_by_step()["eval/episode_length"] == [(8000, 306.4)]
 
 
 def test_a_farewell_with_its_evaluation() -> None:
     """The last line of a loop of one's own tells the evaluation's mean and spread."""
     got = read("Iteration 20/20 | KL: 0.1\nTraining complete! 20-episode evaluation: 500.0 +/- 0.0")
-    assert got.table()["eval/mean_reward"] == [(20, 500.0)]
-    assert got.table()["eval/std_reward"] == [(20, 0.0)]
+    assert got.values_by_step()["eval/mean_reward"] == [(20, 500.0)]
+    assert got.values_by_step()["eval/std_reward"] == [(20, 0.0)]
 
 
 def test_clocks_give_times() -> None:
@@ -238,8 +238,8 @@ def test_clocks_give_times() -> None:
 def test_a_users_own_pattern() -> None:
     """Named groups become tags; `step` and `total` mean what they say."""
     pattern = re.compile(r"^#(?P<step>\d+) of (?P<total>\d+) R(?P<reward>\S+) bad(?P<words>\S+)")
-    got = every_way(lambda: Console([pattern]), b"hello\n#7 of 9 R12.5 badword x\n")
-    assert got.table() == {"reward": [(7, 12.5)]}
+    got = parse_every_way(lambda: ConsoleParser([pattern]), b"hello\n#7 of 9 R12.5 badword x\n")
+    assert got.values_by_step() == {"reward": [(7, 12.5)]}
     assert got.config == {"total_iterations": 9.0}
 
 
@@ -262,7 +262,7 @@ def test_the_trainers_own_announcement() -> None:
 def test_signs_before_a_name(sign: str) -> None:
     """Scripts decorate their lines; the step behind a sign is a step all the same."""
     got = read(f"{sign} Episode 10/500 | {sign} Win rate: 0.5 {sign} Loss: 0.25")
-    assert got.table() == {
+    assert got.values_by_step() == {
         "Episode": [(10, 10.0)],
         "Win rate": [(10, 0.5)],
         "Loss": [(10, 0.25)],
@@ -282,13 +282,13 @@ def test_signs_before_a_name(sign: str) -> None:
 )
 def test_what_a_mean_is_over_belongs_to_its_name(line: str, tag: str) -> None:
     """The number in the remark is not the value."""
-    assert read(line).table() == {tag: [(1, 195.5)]}
+    assert read(line).values_by_step() == {tag: [(1, 195.5)]}
 
 
 def test_a_label_in_brackets_belongs_to_the_first_name() -> None:
     """Training and evaluation may differ in nothing else; a remark in front keeps its brackets."""
     got = read("[train] loss=0.5 | kl=0.25\n[eval] loss=0.75\n(debug) accuracy: 0.5")
-    assert {tag: values[0][1] for tag, values in got.table().items()} == {
+    assert {tag: values[0][1] for tag, values in got.values_by_step().items()} == {
         "train loss": 0.5,
         "kl": 0.25,
         "eval loss": 0.75,
@@ -298,7 +298,7 @@ def test_a_label_in_brackets_belongs_to_the_first_name() -> None:
 
 def test_a_number_sign_before_a_step() -> None:
     """`Episode #12` is episode 12."""
-    assert read("Episode #12: reward=3.5").table() == {
+    assert read("Episode #12: reward=3.5").values_by_step() == {
         "Episode": [(12, 12.0)],
         "reward": [(12, 3.5)],
     }
@@ -308,16 +308,16 @@ def test_a_number_sign_before_a_step() -> None:
 def test_a_spread_in_many_forms(spread: str) -> None:
     """The value in front of it is kept, and so is the spread."""
     got = read(f"step=100 | reward=0.5 {spread} | kl=0.25")
-    assert got.table()["reward"] == [(100, 0.5)]
-    assert got.table()["reward +/-"] == [(100, 0.25)]
-    assert got.table()["kl"] == [(100, 0.25)]
+    assert got.values_by_step()["reward"] == [(100, 0.5)]
+    assert got.values_by_step()["reward +/-"] == [(100, 0.25)]
+    assert got.values_by_step()["kl"] == [(100, 0.25)]
 
 
 def test_tabs_between_a_name_and_its_number() -> None:
     """`print("Loss:\\t", loss)` is a pair as well."""
     got = read("Iteration: \t 3\nMean Reward: \t -257.5 +- 63.25\nLoss:\t0.5")
-    assert got.table()["Mean Reward"] == [(3, -257.5)]
-    assert got.table()["Loss"] == [(3, 0.5)]
+    assert got.values_by_step()["Mean Reward"] == [(3, -257.5)]
+    assert got.values_by_step()["Loss"] == [(3, 0.5)]
 
 
 def test_keras_rl_lines() -> None:
@@ -326,6 +326,6 @@ def test_keras_rl_lines() -> None:
         " 39160/50000: episode: 569, duration: 0.073s, episode steps: 13, episode reward: 13.000, "
         "mean reward: 1.000 [1.000, 1.000], loss: 78.5, mean_q: 46.25"
     )
-    assert got.table()["episode reward"] == [(39160, 13.0)]
-    assert got.table()["loss"] == [(39160, 78.5)]
+    assert got.values_by_step()["episode reward"] == [(39160, 13.0)]
+    assert got.values_by_step()["loss"] == [(39160, 78.5)]
     assert got.config == {"max_steps": 50000}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console import key_values as _pairs
-from ppo_top.parsers.console.line_templates import Forms
-from ppo_top.parsers.console.record import Record
+from ppo_top.parsers.console import key_values
+from ppo_top.parsers.console.line_templates import LineTemplates
+from ppo_top.parsers.console.record import ConsoleRecord
 
 HERE = Path(__file__).parents[3]
 FOLDERS = (HERE / "demo_logs", HERE / "tests" / "data", Path(__file__).parent / "data")
@@ -22,7 +22,7 @@ CONSOLES = sorted(
 )
 
 
-def same(one: Record | None, other: Record | None) -> bool:
+def same(one: ConsoleRecord | None, other: ConsoleRecord | None) -> bool:
     """Equal records, NaN equal to NaN."""
     if one is None or other is None:
         return one is other
@@ -32,11 +32,11 @@ def same(one: Record | None, other: Record | None) -> bool:
 @pytest.mark.parametrize("path", CONSOLES, ids=lambda path: str(path.relative_to(HERE)))
 def test_recorded_lines(path: Path) -> None:
     """Every recorded line, often enough for its form to be known."""
-    forms = Forms()
+    forms = LineTemplates()
     for line in path.read_text(encoding="utf-8", errors="replace").replace("\r", "\n").split("\n"):
-        expected = _pairs.read(line)
+        expected = key_values.parse_line(line)
         for _ in range(4):
-            assert same(forms.read(line), expected)
+            assert same(forms.parse_line(line), expected)
 
 
 numbers = st.one_of(
@@ -70,17 +70,17 @@ FORMS = (
 )
 def test_any_numbers(form: str, rows: list[list[str]]) -> None:
     """Whatever the numbers are, a known form gives what reading the line alone gives."""
-    forms = Forms()
+    forms = LineTemplates()
     for row in rows:
         line = form.format(*row)
-        assert same(forms.read(line), _pairs.read(line)), line
+        assert same(forms.parse_line(line), key_values.parse_line(line)), line
 
 
 def test_forms_are_bounded() -> None:
     """Lines that are all different do not fill the memory."""
-    forms = Forms()
+    forms = LineTemplates()
     for k in range(20_000):
-        forms.read(f"word{k} is {k}")
-        forms.read(f"word{k} is {k}")
-    assert len(forms._forms) <= 4096
-    assert len(forms._seen) <= 4096
+        forms.parse_line(f"word{k} is {k}")
+        forms.parse_line(f"word{k} is {k}")
+    assert len(forms._templates) <= 4096
+    assert len(forms._seen_once) <= 4096

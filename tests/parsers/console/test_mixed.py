@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console.parser import Console
+from ppo_top.parsers.console.parser import ConsoleParser
 from tests.parsers.console.test_tables import FIRST, SECOND
-from tests.support.parser_harness import assert_same, chunks, cuts, feed
+from tests.support.parser_harness import assert_same, chunks, cut_at, feed_parser
 
 SNIPPETS = (
     FIRST,
@@ -69,9 +69,9 @@ SNIPPETS = (
 def test_any_mixture_in_any_cut(parts: list[bytes], places: list[int]) -> None:
     """Whole, cut anywhere, and byte by byte: the same points, lines, settings and end."""
     data = b"".join(parts)
-    whole = feed(Console(longest=200), [data])
-    assert_same(feed(Console(longest=200), cuts(data, places)), whole)
-    assert_same(feed(Console(longest=200), chunks(data, 1)), whole)
+    whole = feed_parser(ConsoleParser(max_line_bytes=200), [data])
+    assert_same(feed_parser(ConsoleParser(max_line_bytes=200), cut_at(data, places)), whole)
+    assert_same(feed_parser(ConsoleParser(max_line_bytes=200), chunks(data, 1)), whole)
 
 
 @settings(max_examples=100, deadline=None)
@@ -83,4 +83,7 @@ def test_any_mixture_in_any_cut(parts: list[bytes], places: list[int]) -> None:
 def test_repetitions_in_any_cut(parts: list[bytes], times: int, places: list[int]) -> None:
     """What repeats takes the quick ways; they agree with the careful one."""
     data = b"".join(parts) * times
-    assert_same(feed(Console(), cuts(data, places)), feed(Console(), chunks(data, 13)))
+    assert_same(
+        feed_parser(ConsoleParser(), cut_at(data, places)),
+        feed_parser(ConsoleParser(), chunks(data, 13)),
+    )

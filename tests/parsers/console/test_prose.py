@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import feed
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import feed_parser
 
 PROSE = (Path(__file__).parent / "data" / "prose.txt").read_text(encoding="utf-8").split("\n")
 
@@ -15,12 +15,12 @@ PROSE = (Path(__file__).parent / "data" / "prose.txt").read_text(encoding="utf-8
 @pytest.mark.parametrize("line", [line for line in PROSE if line])
 def test_prose_is_no_metric(line: str) -> None:
     """pip, warnings, trackers, schedulers, tracebacks, code, tables, plain sentences."""
-    assert feed(Console(), [line.encode() + b"\n"]).points == {}
+    assert feed_parser(ConsoleParser(), [line.encode() + b"\n"]).points == {}
 
 
 def test_prose_is_shown_word_for_word() -> None:
     """What is no metric is a line of the log pane all the same."""
-    read = feed(Console(), ["\n".join(PROSE).encode()])
+    read = feed_parser(ConsoleParser(), ["\n".join(PROSE).encode()])
     assert read.texts() == [line for line in PROSE if line]
 
 
@@ -30,6 +30,6 @@ def test_prose_between_records_changes_nothing() -> None:
     mixed = []
     for record in records:
         mixed += [*PROSE, record]
-    alone = feed(Console(), ["\n".join([*records, ""]).encode()])
-    among = feed(Console(), ["\n".join([*mixed, ""]).encode()])
+    alone = feed_parser(ConsoleParser(), ["\n".join([*records, ""]).encode()])
+    among = feed_parser(ConsoleParser(), ["\n".join([*mixed, ""]).encode()])
     assert among.points == alone.points

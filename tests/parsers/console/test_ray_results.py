@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import Read, every_way
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
 
 
 def result(iteration: object, reward: float, head: str = "Result for PPO_env_0:") -> str:
@@ -34,18 +34,18 @@ def result(iteration: object, reward: float, head: str = "Result for PPO_env_0:"
     return "\n".join([head, *(f"  {line}" for line in lines)] if head else lines) + "\n\n"
 
 
-def read(text: str) -> Read:
+def read(text: str) -> ParserOutput:
     """Read in every way."""
-    return every_way(Console, text.encode())
+    return parse_every_way(ConsoleParser, text.encode())
 
 
 @pytest.mark.parametrize("head", ["Result for PPO_env_0:", ""])
 def test_a_result_stands_at_its_iteration(head: str) -> None:
     """The iteration is said at the end, and all that was said before belongs to it."""
     got = read(result(1, 10.5, head) + result(2, 20.5, head))
-    assert got.table()["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]
     assert got.steps("info/learner/default_policy/learner_stats/policy_loss") == [1, 2]
-    assert got.table()["counters/num_env_steps_sampled"] == [(1, 4000.0), (2, 4000.0)]
+    assert got.values_by_step()["counters/num_env_steps_sampled"] == [(1, 4000.0), (2, 4000.0)]
     assert got.times("episode_reward_mean") == [1.7e9, 1.7e9]
     assert "kl" not in got.points
 
@@ -54,8 +54,8 @@ def test_results_of_other_trials_are_marked() -> None:
     """The first trial's names stay as they are."""
     one, two = "Result for PPO_env_0:", "Result for PPO_env_1:"
     got = read(result(1, 1.5, one) + result(1, 2.5, two) + result(2, 3.5, one))
-    assert got.table()["episode_reward_mean"] == [(1, 1.5), (2, 3.5)]
-    assert got.table()["episode_reward_mean [PPO_env_1]"] == [(1, 2.5)]
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 1.5), (2, 3.5)]
+    assert got.values_by_step()["episode_reward_mean [PPO_env_1]"] == [(1, 2.5)]
 
 
 def test_lines_between_are_read_for_themselves() -> None:
@@ -63,7 +63,7 @@ def test_lines_between_are_read_for_themselves() -> None:
     whole = result(1, 10.5)
     cut = whole.index("  info:")
     got = read(whole[:cut] + "WARNING: slow\nEpisode 7 | reward: 3.5\n" + whole[cut:])
-    assert got.table()["episode_reward_mean"] == [(1, 10.5)]
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5)]
     assert got.values("reward") == [3.5]
 
 
@@ -71,7 +71,7 @@ def test_a_result_without_its_end_is_not_guessed() -> None:
     """Where the iteration never comes, the next result counts; after many strangers, no line."""
     whole = result(1, 10.5)
     half = whole[: whole.index("  training_iteration")]
-    assert read(half + result(2, 20.5)).table()["episode_reward_mean"] == [(2, 20.5)]
+    assert read(half + result(2, 20.5)).values_by_step()["episode_reward_mean"] == [(2, 20.5)]
     after = "".join(f"line {number} of something else\n" for number in range(30))
     assert read(half + after + "  kl: 0.5\n").values("kl") == [0.5]
 
@@ -79,7 +79,7 @@ def test_a_result_without_its_end_is_not_guessed() -> None:
 def test_an_iteration_that_is_no_number() -> None:
     """Its values stand at the last step that was said."""
     got = read(result(3, 10.5) + result(".inf", 20.5))
-    assert got.table()["episode_reward_mean"] == [(3, 10.5), (3, 20.5)]
+    assert got.values_by_step()["episode_reward_mean"] == [(3, 10.5), (3, 20.5)]
 
 
 def test_too_many_trials_make_no_more_names() -> None:

@@ -8,10 +8,10 @@ import tracemalloc
 import pytest
 
 from ppo_top.model import State
-from ppo_top.parsers import claim
+from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.console.parser import LONGEST_LINE, Console
-from tests.support.parser_harness import chunks, every_way, feed
+from ppo_top.parsers.console.parser import LONGEST_LINE, ConsoleParser
+from tests.support.parser_harness import chunks, feed_parser, parse_every_way
 
 LINE = b"Iteration 3/20 | Mean Reward: 20.8 | KL: 0.0047"
 TABLE = b"""\
@@ -44,7 +44,7 @@ TABLE = b"""\
 )
 def test_what_launchers_and_loggers_put_before_a_line(prefix: bytes) -> None:
     """Ranks, process numbers, clocks, levels and colours are taken off."""
-    read = every_way(Console, prefix + LINE + b"\n")
+    read = parse_every_way(ConsoleParser, prefix + LINE + b"\n")
     assert read.values("Mean Reward") == [20.8]
     assert read.steps("KL") == [3]
 
@@ -52,7 +52,7 @@ def test_what_launchers_and_loggers_put_before_a_line(prefix: bytes) -> None:
 def test_colours_are_taken_off_the_shown_lines() -> None:
     """No escape sequence reaches the log pane, wherever a piece ends."""
     data = b"\x1b[1m\x1b[38;20mINFO\x1b[0m hello \x1b]0;title\x07world\x07\n"
-    assert every_way(Console, data).texts() == ["INFO hello world"]
+    assert parse_every_way(ConsoleParser, data).texts() == ["INFO hello world"]
 
 
 def test_ranks_keep_their_own_tables() -> None:
@@ -61,7 +61,7 @@ def test_ranks_keep_their_own_tables() -> None:
         (b"[rank0]: " + zero + b"\n" + b"[rank1]: " + one + b"\n")
         for zero, one in zip((TABLE % 100).split(b"\n"), (TABLE % 200).split(b"\n"), strict=True)
     ]
-    read = every_way(Console, b"".join(rows))
+    read = parse_every_way(ConsoleParser, b"".join(rows))
     assert read.values("time/fps") == [100.0]
     assert read.values("time/fps [rank1]") == [200.0]
 
@@ -69,34 +69,38 @@ def test_ranks_keep_their_own_tables() -> None:
 def test_srun_labels_are_ranks_once_one_comes_twice() -> None:
     """`0: ` alone could be a list; the same number again is a label."""
     data = b"".join(b"%d: step %d | loss 0.%d\n" % (r, s, r) for s in (1, 2, 3) for r in (0, 1))
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.steps("loss")[-2:] == [2, 3]
     assert read.values("loss [rank1]")[-1] == 0.1
 
 
 def test_a_lone_rank_needs_no_mark() -> None:
     """Some launchers print from the last rank only: its tags are the run's."""
-    read = every_way(Console, b"[default7]:" + LINE + b"\n")
+    read = parse_every_way(ConsoleParser, b"[default7]:" + LINE + b"\n")
     assert read.values("KL") == [0.0047]
 
 
 def test_lines_are_those_that_stay_on_the_screen() -> None:
     """States that were drawn over are gone; the last one of a line stays."""
     data = b"start\r\nloading 1%\rloading 50%\rloading 100%\nblank below\n\n\r      \r\nend\n"
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.texts() == ["start", "loading 100%", "blank below", "", "end"]
 
 
 def test_values_of_overwritten_lines_count() -> None:
     """A loop may print its records over one another."""
     data = b"\rstep: 1 | loss: 0.5\rstep: 2 | loss: 0.4\rstep: 3 | loss: 0.3\n"
-    assert every_way(Console, data).table()["loss"] == [(1, 0.5), (2, 0.4), (3, 0.3)]
+    assert parse_every_way(ConsoleParser, data).values_by_step()["loss"] == [
+        (1, 0.5),
+        (2, 0.4),
+        (3, 0.3),
+    ]
 
 
 def test_carriage_return_line_ends() -> None:
     """Windows and terminals end lines with two characters, at any cut."""
     data = (TABLE % 100).replace(b"\n", b"\r\n") + LINE + b"\r\n"
-    read = every_way(Console, data)
+    read = parse_every_way(ConsoleParser, data)
     assert read.values("time/fps") == [100.0]
     assert read.texts() == data.decode().split("\r\n")[:-1]
 
@@ -104,18 +108,18 @@ def test_carriage_return_line_ends() -> None:
 def test_other_line_ends_are_none() -> None:
     """Form feeds and Unicode's line separators do not end a line."""
     data = "step 1 | loss 0.5\x0c\x0b\x85\u2028 words\n".encode()
-    assert len(every_way(Console, data).lines) == 1
+    assert len(parse_every_way(ConsoleParser, data).lines) == 1
 
 
 def test_shown_lines_are_bounded() -> None:
     """A line is cut to what a screen could ever need."""
-    read = every_way(Console, b"x" * 10_000 + b"\n")
+    read = parse_every_way(ConsoleParser, b"x" * 10_000 + b"\n")
     assert read.texts() == ["x" * LONGEST_LINE]
 
 
 def test_a_line_without_an_end_is_searched_once() -> None:
     """Ten megabytes in small pieces take linear time; what follows is read."""
-    parser = Console()
+    parser = ConsoleParser()
     began = time.process_time()
     for piece in chunks(b"x" * 10_000_000, 4096):
         parser.feed(piece)
@@ -127,15 +131,15 @@ def test_a_line_without_an_end_is_searched_once() -> None:
 def test_a_line_that_is_too_long_is_skipped_and_reported() -> None:
     """Beyond the limit nothing is kept; the problem says where the line began."""
     data = b"step 1 | loss 0.5\n" + b"y" * 5000 + b"\nstep 2 | loss 0.4\n"
-    read = every_way(lambda: Console(longest=1000), data)
+    read = parse_every_way(lambda: ConsoleParser(max_line_bytes=1000), data)
     assert read.steps("loss") == [1, 2]
     assert [problem.offset for problem in read.problems] == [18]
-    assert "1,000 bytes" in read.problems[0].what
+    assert "1,000 bytes" in read.problems[0].message
 
 
 def test_memory_is_bounded() -> None:
     """A stream that never ends its line is not kept."""
-    parser = Console(longest=1 << 20)
+    parser = ConsoleParser(max_line_bytes=1 << 20)
     tracemalloc.start()
     try:
         for _ in range(2000):
@@ -156,7 +160,9 @@ ValueError: Expected parameter logits to satisfy the constraint
 
 def test_a_complete_traceback_is_a_death() -> None:
     """The error's own line ends it and is what is told."""
-    read = every_way(Console, LINE + b"\n" + TRACEBACK + b"tensor([[nan, nan],\n        [nan]])\n")
+    read = parse_every_way(
+        ConsoleParser, LINE + b"\n" + TRACEBACK + b"tensor([[nan, nan],\n        [nan]])\n"
+    )
     assert read.ended is not None
     assert read.ended.state is State.DIED
     assert read.ended.text.startswith("ValueError: Expected")
@@ -166,20 +172,22 @@ def test_a_complete_traceback_is_a_death() -> None:
 def test_half_a_traceback_is_none_yet() -> None:
     """As long as the error's line has not come, nothing is said."""
     half = TRACEBACK[: TRACEBACK.index(b"ValueError")]
-    assert feed(Console(), [half], finish=False).ended is None
+    assert feed_parser(ConsoleParser(), [half], finish=False).ended is None
 
 
 def test_chained_tracebacks_tell_the_last_error() -> None:
     """What was raised last ended the run."""
     chain = b"\nDuring handling of the above exception, another exception occurred:\n\n"
-    read = every_way(Console, TRACEBACK + chain + TRACEBACK.replace(b"ValueError", b"OSError"))
+    read = parse_every_way(
+        ConsoleParser, TRACEBACK + chain + TRACEBACK.replace(b"ValueError", b"OSError")
+    )
     assert read.ended is not None
     assert read.ended.text.startswith("OSError")
 
 
 def test_a_traceback_that_was_survived_is_no_death() -> None:
     """Training lines behind it take the word back."""
-    assert every_way(Console, TRACEBACK + LINE + b"\n").ended is None
+    assert parse_every_way(ConsoleParser, TRACEBACK + LINE + b"\n").ended is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +206,7 @@ def test_a_traceback_that_was_survived_is_no_death() -> None:
 )
 def test_last_words(line: bytes) -> None:
     """Killed, out of memory, and what schedulers say of it."""
-    read = every_way(Console, LINE + b"\n" + line + b"\n")
+    read = parse_every_way(ConsoleParser, LINE + b"\n" + line + b"\n")
     assert read.ended is not None
     assert read.ended.state is State.DIED
 
@@ -213,7 +221,7 @@ def test_last_words(line: bytes) -> None:
 )
 def test_farewells(line: bytes) -> None:
     """Some loops say that they are done."""
-    read = every_way(Console, LINE + b"\n" + line + b"\n")
+    read = parse_every_way(ConsoleParser, LINE + b"\n" + line + b"\n")
     assert read.ended is not None
     assert read.ended.state is State.FINISHED
 
@@ -257,7 +265,7 @@ HOSTILE = (
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_line_costs_a_square_of_its_length(unit: bytes, prefix: bytes) -> None:
     """What repeats in a line never makes a search start over and over again."""
-    parser = Console()
+    parser = ConsoleParser()
     began = time.process_time()
     for size in (2_000, 8_000, 200_000):
         parser.feed(prefix + unit * (size // len(unit)) + b"x\n")
@@ -270,18 +278,18 @@ def test_text_as_powershell_writes_it(encoding: str) -> None:
     mark = "\ufeff" if encoding.endswith(("-le", "-be")) else ""
     lines = "Iteration 1/20 | Mean Reward: 20.5 │ KL: 0.25\r\n{'loss': 0.5}\r\n\r\nbye\r\n"
     data = (mark + lines).encode(encoding)
-    got = every_way(Console, data)
-    assert got.table()["Mean Reward"] == [(1, 20.5)]
-    assert got.table()["KL"] == [(1, 0.25)]
-    assert got.table()["loss"] == [(1, 0.5)]
+    got = parse_every_way(ConsoleParser, data)
+    assert got.values_by_step()["Mean Reward"] == [(1, 20.5)]
+    assert got.values_by_step()["KL"] == [(1, 0.25)]
+    assert got.values_by_step()["loss"] == [(1, 0.5)]
     assert got.texts() == lines.split("\r\n")[:-1]
-    found = claim("log.txt", data[:21])
+    found = detect_format("log.txt", data[:21])
     assert isinstance(found, Format)
     assert found.name == "console"
 
 
 def test_a_mark_alone_is_no_text() -> None:
     """Half a character is waited for; bytes that look like half a mark are kept."""
-    assert every_way(Console, b"\xff\xfe").texts() == []
-    assert every_way(Console, b"\xff\xfea").texts() == []
-    assert every_way(Console, b"\xffa\nloss: 0.5\n").values("loss") == [0.5]
+    assert parse_every_way(ConsoleParser, b"\xff\xfe").texts() == []
+    assert parse_every_way(ConsoleParser, b"\xff\xfea").texts() == []
+    assert parse_every_way(ConsoleParser, b"\xffa\nloss: 0.5\n").values("loss") == [0.5]

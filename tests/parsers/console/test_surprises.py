@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import State
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import Read, every_way
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
 
 BAR = "\r  5%|▌         | 1/20 [00:00<00:10,  1.80it/s]"
 
 
-def read(text: str) -> Read:
+def read(text: str) -> ParserOutput:
     """Read in every way."""
-    return every_way(Console, text.encode())
+    return parse_every_way(ConsoleParser, text.encode())
 
 
 def test_a_nested_bar_moves_the_cursor_up() -> None:
@@ -21,7 +21,7 @@ def test_a_nested_bar_moves_the_cursor_up() -> None:
     inner = "\n\rSampling:  50%|█████     | 1/2 [00:00<00:00]\x1b[A\r      \r"
     logs = "{'loss': '0.5', 'grad_norm': '0.1'}\n\r 10%|█         | 2/20 [00:01<00:09]\r"
     found = read(BAR + inner + logs)
-    assert found.table() == {"loss": [(2, 0.5)], "grad_norm": [(2, 0.1)]}
+    assert found.values_by_step() == {"loss": [(2, 0.5)], "grad_norm": [(2, 0.1)]}
     assert found.config == {"max_steps": 20}
 
 
@@ -69,7 +69,7 @@ def test_sample_factory_has_no_speed_at_first() -> None:
         "Avg episode reward: [(0, '21.950')]",
         "Collected {0: 60416}, FPS: 1750.2",
     )
-    found = read("".join(f"{clock}{line}\n" for line in lines)).table()
+    found = read("".join(f"{clock}{line}\n" for line in lines)).values_by_step()
     assert found["fps"] == [(5120, 1810.2)]
     assert found["Avg episode reward"] == [(5120, 21.95)]
 
@@ -93,7 +93,7 @@ def test_old_rsl_rl_names_its_noise_otherwise() -> None:
         "                     Mean value loss: 0.1234\n"
         "              Mean action noise std: 0.98\n"
     )
-    assert read(block).table()["Mean action noise std"] == [(3, 0.98)]
+    assert read(block).values_by_step()["Mean action noise std"] == [(3, 0.98)]
 
 
 def test_verl_wraps_numbers_and_stands_behind_its_bar() -> None:

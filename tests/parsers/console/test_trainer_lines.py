@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.parsers.console.parser import Console
-from tests.support.parser_harness import Read, every_way
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
 
 
-def read(text: str) -> Read:
+def read(text: str) -> ParserOutput:
     """Read lines in every way."""
-    return every_way(Console, text.encode() + b"\n")
+    return parse_every_way(ConsoleParser, text.encode() + b"\n")
 
 
 def test_a_plan_is_no_place() -> None:
@@ -18,7 +18,7 @@ def test_a_plan_is_no_place() -> None:
     plan = "(WorkerDict pid=464) Total steps: 700, num_warmup_steps: -1\n"
     got = read(f"{plan}step:1 - actor/pg_loss:0.5")
     assert got.config == {"max_steps": 700, "num_warmup_steps": -1}
-    assert got.table() == {"step": [(1, 1.0)], "actor/pg_loss": [(1, 0.5)]}
+    assert got.values_by_step() == {"step": [(1, 1.0)], "actor/pg_loss": [(1, 0.5)]}
 
 
 def test_a_dictionary_of_options_holds_settings() -> None:
@@ -36,7 +36,7 @@ def test_ml_agents_lines(end: str) -> None:
     none = line.format(20000) + "No episode was completed since last summary. Training."
     old = "INFO:mlagents.trainers: run: Walker: Step: 30000. Time Elapsed: 9.5 s "
     old += "Mean Reward: -1.5. Std of Reward: 0.500. Training."
-    assert read("\n".join((first, none, old))).table() == {
+    assert read("\n".join((first, none, old))).values_by_step() == {
         "Environment/Cumulative Reward": [(10000, 1.25), (30000, -1.5)],
         "Environment/Cumulative Reward (std)": [(10000, 0.75), (30000, 0.5)],
     }
@@ -48,8 +48,8 @@ def test_pytorch_a2c_ppo_lines() -> None:
         "Updates 10, num timesteps 5632, FPS 512 \n"
         " Last 10 training episodes: mean/median reward 20.1/19.5, min/max reward 9.0/31.0"
     )
-    assert got.table()["mean reward"] == [(5632, 20.1)]
-    assert got.table()["max reward"] == [(5632, 31.0)]
+    assert got.values_by_step()["mean reward"] == [(5632, 20.1)]
+    assert got.values_by_step()["max reward"] == [(5632, 31.0)]
 
 
 def test_torch_ac_lines() -> None:
@@ -58,7 +58,7 @@ def test_torch_ac_lines() -> None:
         "U 1 | F 002048 | FPS 0817 | D 2 | rR:μσmM 0.14 0.31 0.00 0.96 | F:μσmM 60.2 16.6 6.0 64.0 "
         "| H 1.940 | V 0.021 | pL -0.004 | vL 0.016 | ∇ 0.078"
     )
-    assert got.table() == {
+    assert got.values_by_step() == {
         "FPS": [(2048, 817.0)],
         "rreturn_mean": [(2048, 0.14)],
         "num_frames_mean": [(2048, 60.2)],
@@ -76,9 +76,9 @@ def test_tianshou_tests_stand_at_the_last_step() -> None:
         "Epoch #1: 1024it [00:10, 93.2it/s, env_step=1024, len=24, loss=0.5, rew=24.00]\n"
         "Epoch #1: test_reward: 123.500000 ± 20.4, best_reward: 123.5 ± 20.4 in #1"
     )
-    assert got.table()["rew"] == [(1024, 24.0)]
-    assert got.table()["test/reward"] == [(1024, 123.5)]
-    assert got.table()["test/reward_std"] == [(1024, 20.4)]
+    assert got.values_by_step()["rew"] == [(1024, 24.0)]
+    assert got.values_by_step()["test/reward"] == [(1024, 123.5)]
+    assert got.values_by_step()["test/reward_std"] == [(1024, 20.4)]
 
 
 def test_ml_agents_trains_several_behaviours() -> None:
@@ -91,8 +91,8 @@ def test_ml_agents_trains_several_behaviours() -> None:
         (2000, "Goalie?team=0", -0.5), (2000, "Striker?team=1", 0.5),
     )))  # fmt: skip
     tag = "Environment/Cumulative Reward"
-    assert got.table()[tag] == [(1000, -1.5), (2000, -0.5)]
-    assert got.table()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
+    assert got.values_by_step()[tag] == [(1000, -1.5), (2000, -0.5)]
+    assert got.values_by_step()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
 
 
 def test_settings_line_by_line() -> None:
@@ -100,4 +100,4 @@ def test_settings_line_by_line() -> None:
     head = "actor_lr=1e-06\ntotal_steps=1000\nLoRA: r=16, alpha=32\n"
     got = read(head + "Epoch 1: loss=0.5\nalpha: 0.25")
     assert got.config == {"actor_lr": 1e-06, "total_steps": 1000.0, "alpha": 32.0}
-    assert got.table() == {"Epoch": [(1, 1.0)], "loss": [(1, 0.5)], "alpha": [(1, 0.25)]}
+    assert got.values_by_step() == {"Epoch": [(1, 1.0)], "loss": [(1, 0.5)], "alpha": [(1, 0.25)]}

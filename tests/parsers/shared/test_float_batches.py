@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console.parser import Console
-from ppo_top.parsers.shared import float_batches as _floats
-from ppo_top.parsers.shared.float_batches import floats
-from tests.support.parser_harness import assert_same, bits, feed
+from ppo_top.parsers.console.parser import ConsoleParser
+from ppo_top.parsers.shared import float_batches
+from ppo_top.parsers.shared.float_batches import parse_floats
+from tests.support.parser_harness import assert_same, feed_parser, float_bytes
 
 HERE = Path(__file__).parents[3]
 LOGS = (
@@ -43,17 +43,19 @@ def by_python(numbers: list[bytes]) -> list[float] | None:
 def test_every_bit_is_what_python_reads(texts: list[str]) -> None:
     """Words that are numbers give Python's own floats; one that is none spoils the heap."""
     numbers = [text.encode() for text in texts]
-    expected, seen = by_python(numbers), floats(numbers)
+    expected, seen = by_python(numbers), parse_floats(numbers)
     if expected is None or seen is None:
         assert seen is expected
     else:
-        assert [bits(float(value)) for value in seen] == [bits(value) for value in expected]
+        assert [float_bytes(float(value)) for value in seen] == [
+            float_bytes(value) for value in expected
+        ]
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.parent.name)
 def test_consoles_are_the_same_without_orjson(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """orjson only makes it faster."""
     data = path.read_bytes().replace(b"\r", b"\n") * 5
-    fast = feed(Console(), [data])
-    monkeypatch.setattr(_floats, "reader", lambda: None)
-    assert_same(feed(Console(), [data]), fast)
+    fast = feed_parser(ConsoleParser(), [data])
+    monkeypatch.setattr(float_batches, "orjson_loads", lambda: None)
+    assert_same(feed_parser(ConsoleParser(), [data]), fast)

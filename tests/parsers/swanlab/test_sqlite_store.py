@@ -13,40 +13,48 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files.log_reader import FileFeed
+from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
-from ppo_top.parsers import claim
+from ppo_top.parsers import detect_format
 from ppo_top.parsers.swanlab.sqlite_store import FORMATS, SwanlabStore
-from tests.support.parser_harness import Read
-from tests.support.recordings import DATA, columns, expected, in_memory, one, shrunk, spoilt
+from tests.support.parser_harness import ParserOutput
+from tests.support.recordings import (
+    DATA_FOLDER,
+    comparable_columns,
+    damaged_bytes,
+    memory_folder,
+    recorded_file,
+    recorded_points,
+    shrink_database,
+)
 
 OLD, LATER = "swanlab_0.4.12", "swanlab_0.6.13"
 
 
 def copied(folder: str, target: Path) -> Path:
     """A recorded store where it may be changed, unpacked if it was compressed."""
-    shutil.copytree(DATA / folder / "swanlog", target / "swanlog")
+    shutil.copytree(DATA_FOLDER / folder / "swanlog", target / "swanlog")
     for packed in (target / "swanlog").glob("*.gz"):
         packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
         packed.unlink()
     return target / "swanlog" / "runs.swanlab"
 
 
-def read_all(store: SwanlabStore, limit: int = 100_000) -> dict[str, Read]:
+def read_all(store: SwanlabStore, limit: int = 100_000) -> dict[str, ParserOutput]:
     """Everything that is new in a store, by run."""
-    runs: dict[str, Read] = {}
+    runs: dict[str, ParserOutput] = {}
     while batch := store.poll(limit):
-        runs.setdefault(batch.part, Read()).add(batch)
+        runs.setdefault(batch.stored_run, ParserOutput()).add_batch(batch)
     return runs
 
 
-def _all_into(read: Read, store: SwanlabStore) -> None:
+def _all_into(read: ParserOutput, store: SwanlabStore) -> None:
     """Add everything that is new in a store."""
     while batch := store.poll(1000):
-        read.add(batch)
+        read.add_batch(batch)
 
 
-def only(runs: dict[str, Read]) -> Read:
+def only(runs: dict[str, ParserOutput]) -> ParserOutput:
     """The store's only run."""
     (read,) = runs.values()
     return read
@@ -54,14 +62,14 @@ def only(runs: dict[str, Read]) -> Read:
 
 def from_files(folder: str) -> dict[str, list[tuple[int, str, str]]]:
     """The points as json and the tags' folders in the database give them."""
-    path = one(folder, "swanlog/runs.swanlab")
+    path = recorded_file(folder, "swanlog/runs.swanlab")
     base = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     tags = base.execute("SELECT name, folder FROM tag").fetchall()
     base.close()
     words = {"NaN": math.nan, "INF": math.inf}
     found: dict[str, list[tuple[int, str, str]]] = {}
     for name, number in tags:
-        files = (DATA / folder).glob(f"swanlog/run-*/logs/{number}/*000.log")
+        files = (DATA_FOLDER / folder).glob(f"swanlog/run-*/logs/{number}/*000.log")
         for file in sorted(files, key=lambda each: int(each.stem)):
             for line in file.read_text().splitlines():
                 row = json.loads(line)
@@ -77,7 +85,7 @@ def from_files(folder: str) -> dict[str, list[tuple[int, str, str]]]:
 @pytest.mark.parametrize("limit", [1, 50, 100_000])
 def test_points_equal_those_in_the_files(folder: str, limit: int) -> None:
     """Every number, step and time of every tag, however many are asked for at once."""
-    store = SwanlabStore(one(folder, "swanlog/runs.swanlab"))
+    store = SwanlabStore(recorded_file(folder, "swanlog/runs.swanlab"))
     read = only(read_all(store, limit))
     store.close()
     assert read.points == from_files(folder)
@@ -90,7 +98,7 @@ def test_points_are_those_that_were_logged(folder: str, tmp_path: Path) -> None:
     store = SwanlabStore(copied(folder, tmp_path))
     read = only(read_all(store))
     store.close()
-    for tag, points in columns(expected(folder)).items():
+    for tag, points in comparable_columns(recorded_points(folder)).items():
         for (step, _, value), found in zip(points, read.points[tag], strict=True):
             assert (found[0], found[2]) == (step, value.replace("-inf", "inf"))
 
@@ -106,7 +114,7 @@ def test_points_are_those_that_were_logged(folder: str, tmp_path: Path) -> None:
 )
 def test_the_database_tells_how_a_run_ended(folder: str, state: State) -> None:
     """1 is finished, -1 is crashed."""
-    store = SwanlabStore(one(folder, "swanlog/runs.swanlab"))
+    store = SwanlabStore(recorded_file(folder, "swanlog/runs.swanlab"))
     ended = only(read_all(store)).ended
     store.close()
     assert ended is not None
@@ -127,7 +135,7 @@ def test_a_killed_run_has_no_end(tmp_path: Path) -> None:
 
 def test_the_part_is_the_runs_folder() -> None:
     """So that the store's points join the other logs of the same run."""
-    path = one(f"{OLD}/finished", "swanlog/runs.swanlab")
+    path = recorded_file(f"{OLD}/finished", "swanlog/runs.swanlab")
     store = SwanlabStore(path)
     (part,) = read_all(store)
     store.close()
@@ -148,7 +156,7 @@ def test_growth_is_noticed_and_read_once(tmp_path: Path) -> None:
     """The database need not change: a line in a file, or a next file, is enough."""
     store = SwanlabStore(copied(f"{OLD}/finished", tmp_path))
     whole = only(read_all(store))
-    assert not store.changed()
+    assert not store.side_files_changed()
     (folder,) = tmp_path.glob("swanlog/run-*/logs/1")
     line = '{"index": 7, "data": 0.5, "create_time": "2026-11-21T02:36:55.656400+00:00"}\n'
     with open(folder / "1000.log", "a") as file:
@@ -156,12 +164,12 @@ def test_growth_is_noticed_and_read_once(tmp_path: Path) -> None:
         file.flush()
         assert read_all(store) == {}
         file.write(line[20:])
-    assert store.changed()
-    assert only(read_all(store)).table() == {"train/loss": [(7, 0.5)]}
-    assert not store.changed()
+    assert store.side_files_changed()
+    assert only(read_all(store)).values_by_step() == {"train/loss": [(7, 0.5)]}
+    assert not store.side_files_changed()
     (folder / "2000.log").write_text(line)
-    assert store.changed()
-    assert only(read_all(store)).table() == {"train/loss": [(7, 0.5)]}
+    assert store.side_files_changed()
+    assert only(read_all(store)).values_by_step() == {"train/loss": [(7, 0.5)]}
     assert len(whole.values("train/loss")) == 20
     store.close()
 
@@ -170,10 +178,10 @@ def test_a_run_was_written_when_its_last_point_was(tmp_path: Path) -> None:
     """The database is not touched for a point, and other runs of the store touch it as well."""
     path = copied(f"{OLD}/finished", tmp_path)
     os.utime(path, (1.0, 1.0))
-    feed = FileFeed(str(path), "swanlog/runs.swanlab", str(tmp_path), claim)
-    gain = feed.take()
+    feed = LogReader(str(path), "swanlog/runs.swanlab", str(tmp_path), detect_format)
+    gain = feed.read_update()
     while gain is not None and not gain.batch.points:
-        gain = feed.take()
+        gain = feed.read_update()
     assert gain is not None
     assert gain.mtime == max(max(points.times) for points in gain.batch.points)
     feed.close()
@@ -197,13 +205,13 @@ def test_hostile_names_lead_nowhere(tmp_path: Path) -> None:
 
 def test_a_thousand_kinds_of_damage() -> None:
     """A damaged database or a damaged file of points never raises and never hangs."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         path = copied(f"{OLD}/finished", folder)
         (points,) = folder.glob("swanlog/run-*/logs/0/1000.log")
         bodies = {path: path.read_bytes(), points: points.read_bytes()}
         for seed in range(1000):
             for place, (file, body) in enumerate(bodies.items()):
-                file.write_bytes(spoilt(body, seed) if seed % 2 == place else body)
+                file.write_bytes(damaged_bytes(body, seed) if seed % 2 == place else body)
             store = SwanlabStore(path)
             read_all(store)
             store.close()
@@ -211,10 +219,14 @@ def test_a_thousand_kinds_of_damage() -> None:
 
 def test_a_store_cut_at_every_byte() -> None:
     """Database or points, whatever part has arrived: the rest completes it, each point once."""
-    with in_memory() as folder:
+    with memory_folder() as folder:
         path = copied(f"{OLD}/finished", folder)
         path.unlink()
-        shrunk(one(f"{OLD}/finished", "swanlog/runs.swanlab"), path, {"experiment": 1, "tag": 1})
+        shrink_database(
+            recorded_file(f"{OLD}/finished", "swanlog/runs.swanlab"),
+            path,
+            {"experiment": 1, "tag": 1},
+        )
         (points,) = folder.glob("swanlog/run-*/logs/0/1000.log")
         points.write_bytes(b"".join(points.read_bytes().splitlines(keepends=True)[:3]))
         store = SwanlabStore(path)
@@ -224,7 +236,7 @@ def test_a_store_cut_at_every_byte() -> None:
             body = file.read_bytes()
             for size in range(len(body)):
                 file.write_bytes(body[:size])
-                store, read = SwanlabStore(path), Read()
+                store, read = SwanlabStore(path), ParserOutput()
                 _all_into(read, store)
                 assert len(read.problems) <= 1
                 file.write_bytes(body)
@@ -236,10 +248,10 @@ def test_a_store_cut_at_every_byte() -> None:
 def test_both_kinds_of_file_are_recognised() -> None:
     """The database is read; its points, which have no names of their own, are not read twice."""
     store, points = FORMATS
-    path = one(f"{OLD}/finished", "swanlog/runs.swanlab")
-    assert claim("runs.swanlab", path.read_bytes()[:4096]) is store
-    file = one(f"{OLD}/finished", "swanlog/run-*/logs/0/1000.log")
-    assert claim("1000.log", file.read_bytes()[:4096]) is points
-    assert claim("1000.log", b"Iteration 1/2 | KL: 0.1\n") is not points
+    path = recorded_file(f"{OLD}/finished", "swanlog/runs.swanlab")
+    assert detect_format("runs.swanlab", path.read_bytes()[:4096]) is store
+    file = recorded_file(f"{OLD}/finished", "swanlog/run-*/logs/0/1000.log")
+    assert detect_format("1000.log", file.read_bytes()[:4096]) is points
+    assert detect_format("1000.log", b"Iteration 1/2 | KL: 0.1\n") is not points
     assert points.parser is not None
     assert not points.parser().feed(file.read_bytes())

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import crc32c as theirs
 from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
-from ppo_top.parsers.tensorboard.crc32c import all_intact, crc32c, intact, masked, shares
+from ppo_top.parsers.tensorboard.crc32c import (
+    are_all_intact,
+    byte_contributions,
+    crc32c,
+    is_intact,
+    masked,
+)
 
 
 def test_known_value() -> None:
@@ -20,8 +26,8 @@ def test_known_value() -> None:
 def test_any_bytes(data: bytes) -> None:
     """Short messages, plain and masked."""
     assert crc32c(data) == theirs(data)
-    assert intact(data, masked_crc32c(data))
-    assert not intact(data, masked_crc32c(data) ^ 1)
+    assert is_intact(data, masked_crc32c(data))
+    assert not is_intact(data, masked_crc32c(data) ^ 1)
 
 
 @pytest.mark.parametrize("size", [2047, 2048, 2049, 4095, 4096, 5001, 70_001])
@@ -36,15 +42,15 @@ def test_a_byte_has_its_share(data: bytes, place: int, change: int) -> None:
     """Changing one byte changes the checksum by the difference of its shares."""
     place %= len(data)
     changed = data[:place] + bytes([data[place] ^ change]) + data[place + 1 :]
-    assert crc32c(changed) ^ crc32c(data) == shares(len(data) - 1 - place)[change]
+    assert crc32c(changed) ^ crc32c(data) == byte_contributions(len(data) - 1 - place)[change]
 
 
 def test_a_byte_far_from_the_end_has_its_share() -> None:
     """However long the message is, and whatever was asked before."""
-    shares.cache_clear()
+    byte_contributions.cache_clear()
     data = bytes(20_000)
     changed = b"\x9c" + data[1:]
-    assert theirs(changed) ^ theirs(data) == shares(len(data) - 1)[0x9C]
+    assert theirs(changed) ^ theirs(data) == byte_contributions(len(data) - 1)[0x9C]
 
 
 @given(st.lists(st.binary(min_size=9, max_size=9), min_size=1, max_size=20), st.data())
@@ -56,7 +62,7 @@ def test_many_at_once(messages: list[bytes], data: st.DataObject) -> None:
     fixed = crc32c(b"abc" + bytes(5) + b"z")
 
     def right() -> bool:
-        return all_intact([bytes(rows[place::13]) for place in range(13)], range(3, 8), fixed)
+        return are_all_intact([bytes(rows[place::13]) for place in range(13)], range(3, 8), fixed)
 
     assert right()
     wrong = data.draw(st.integers(0, len(rows) - 1).filter(lambda at: 3 <= at % 13 != 8))

@@ -14,14 +14,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.parsers.tensorboard.crc32c import crc32c, masked
-from ppo_top.parsers.tensorboard.parser import NOT_LISTED, TensorBoard
-from tests.support.event_files import event, frame, run, scalar, text
-from tests.support.parser_harness import Read, assert_same, cuts, every_way, feed
+from ppo_top.parsers.tensorboard.parser import NOT_LISTED, TensorBoardParser
+from tests.support.event_files import (
+    event_file_of_run,
+    event_record,
+    scalar_record,
+    text_record,
+    tfrecord,
+)
+from tests.support.parser_harness import (
+    ParserOutput,
+    assert_same,
+    cut_at,
+    feed_parser,
+    parse_every_way,
+)
 
 HERE = Path(__file__).parents[3]
 DEMO = HERE / "demo_logs"
 TAGS = ["train/approx_kl", "train/loss", "rollout/ep_rew_mean"]
-SMALL = run(range(4), TAGS) + text("args", '{"learning_rate": 0.1}')
+SMALL = event_file_of_run(range(4), TAGS) + text_record("args", '{"learning_rate": 0.1}')
 BAD = "a record with a bad checksum is passed over"
 
 
@@ -39,9 +51,9 @@ def records(data: bytes) -> list[bytes]:
     return [data[start:stop] for start, stop in pairwise(places)]
 
 
-def read(data: bytes) -> Read:
+def read(data: bytes) -> ParserOutput:
     """What the bytes hold, however they are cut."""
-    return every_way(TensorBoard, data)
+    return parse_every_way(TensorBoardParser, data)
 
 
 def flip(data: bytes, place: int) -> bytes:
@@ -51,15 +63,15 @@ def flip(data: bytes, place: int) -> bytes:
 
 def test_a_file_cut_at_every_byte_goes_on() -> None:
     """A half record waits for its rest, whatever half it is; nothing is a problem meanwhile."""
-    whole = feed(TensorBoard(), [SMALL])
+    whole = feed_parser(TensorBoardParser(), [SMALL])
     places = bounds(SMALL)
     for place in range(len(SMALL) + 1):
-        parser = TensorBoard()
-        first = feed(parser, [SMALL[:place]], finish=False)
+        parser = TensorBoardParser()
+        first = feed_parser(parser, [SMALL[:place]], finish=False)
         assert not first.problems
         count = max(sum(stop <= place for stop in places[1:]) - 1, 0)
         assert sum(map(len, first.points.values())) == min(count, 12)
-        first.add(parser.feed(SMALL[place:]))
+        first.add_batch(parser.feed(SMALL[place:]))
         assert_same(first, whole)
 
 
@@ -68,7 +80,7 @@ def test_a_file_that_ends_in_a_record_says_so_at_its_end() -> None:
     places = bounds(SMALL)
     found = read(SMALL[:-1])
     assert [problem.offset for problem in found.problems] == [places[-2]]
-    assert "cut off" in found.problems[0].what
+    assert "cut off" in found.problems[0].message
 
 
 def test_a_record_with_a_bad_checksum_costs_itself_only() -> None:
@@ -79,7 +91,7 @@ def test_a_record_with_a_bad_checksum_costs_itself_only() -> None:
         for place in (12, len(part) // 2, len(part) - 1):
             damaged = [*parts[:number], flip(part, place), *parts[number + 1 :]]
             found = read(b"".join(damaged))
-            rest = feed(TensorBoard(), parts[:number] + parts[number + 1 :])
+            rest = feed_parser(TensorBoardParser(), parts[:number] + parts[number + 1 :])
             assert found.problems == [(places[number], BAD)]
             assert found.points == rest.points
             assert found.config == rest.config
@@ -93,7 +105,7 @@ def test_a_broken_length_costs_one_record() -> None:
         for place in (0, 7, 9):
             damaged = [*parts[:number], flip(parts[number], place), *parts[number + 1 :]]
             found = read(b"".join(damaged))
-            rest = feed(TensorBoard(), parts[:number] + parts[number + 1 :])
+            rest = feed_parser(TensorBoardParser(), parts[:number] + parts[number + 1 :])
             assert [problem.offset for problem in found.problems] == [places[number]]
             assert found.points == rest.points
 
@@ -104,7 +116,7 @@ def test_a_torn_record_costs_no_other(lost: int) -> None:
     parts = records(SMALL)
     torn = parts[3][:-lost]
     found = read(b"".join([*parts[:3], torn, *parts[4:]]))
-    rest = feed(TensorBoard(), parts[:3] + parts[4:])
+    rest = feed_parser(TensorBoardParser(), parts[:3] + parts[4:])
     assert found.points == rest.points
     assert found.config == rest.config
     assert [problem.offset for problem in found.problems] == [bounds(SMALL)[3]]
@@ -121,7 +133,7 @@ def test_rubbish_between_records() -> None:
         random.Random(1).randbytes(999),
     ):
         found = read(b"".join([*parts[:5], rubbish, *parts[5:]]))
-        assert found.points == feed(TensorBoard(), [SMALL]).points
+        assert found.points == feed_parser(TensorBoardParser(), [SMALL]).points
         assert [problem.offset for problem in found.problems] == [bounds(SMALL)[5]]
 
 
@@ -144,9 +156,9 @@ def test_a_good_checksum_around_no_event() -> None:
         b"\x0d" * 5,
     ]
     for payload in odd:
-        found = read(scalar("a", 1, 1.0) + frame(payload) + scalar("a", 2, 2.0))
+        found = read(scalar_record("a", 1, 1.0) + tfrecord(payload) + scalar_record("a", 2, 2.0))
         assert found.steps("a") == [1, 2]
-        assert [problem.what.split(":")[0] for problem in found.problems] == [
+        assert [problem.message.split(":")[0] for problem in found.problems] == [
             "a record that is no event"
         ]
 
@@ -155,9 +167,15 @@ def test_a_record_too_long_is_not_waited_for() -> None:
     """A length with a right checksum that no memory holds: the search goes on behind its header."""
     length = struct.pack("<Q", 1 << 60)
     head = length + struct.pack("<I", masked(crc32c(length)))
-    found = read(scalar("a", 1, 1.0) + head + b"abc" + scalar("a", 2, 2.0) + scalar("a", 3, 3.0))
+    found = read(
+        scalar_record("a", 1, 1.0)
+        + head
+        + b"abc"
+        + scalar_record("a", 2, 2.0)
+        + scalar_record("a", 3, 3.0)
+    )
     assert found.steps("a") == [1, 2, 3]
-    assert ["too long" in problem.what for problem in found.problems] == [True]
+    assert ["too long" in problem.message for problem in found.problems] == [True]
 
 
 @pytest.mark.parametrize("name", ["sb3_cartpole", "torch_cartpole"])
@@ -170,18 +188,18 @@ def test_random_damage(name: str) -> None:
     data = path.read_bytes()[:9000]
     written = {
         (tag, *point)
-        for tag, points in feed(TensorBoard(), [data]).points.items()
+        for tag, points in feed_parser(TensorBoardParser(), [data]).points.items()
         for point in points
     }
     for seed in range(500):
         rng = random.Random(f"{name} {seed}")
         damaged = damage(data, rng)
-        found = feed(TensorBoard(), [damaged])
+        found = feed_parser(TensorBoardParser(), [damaged])
         given_points = {(tag, *point) for tag, points in found.points.items() for point in points}
         assert given_points <= written
         assert all(0 <= problem.offset <= len(damaged) for problem in found.problems)
         places = [rng.randrange(len(damaged)) for _ in range(5)]
-        assert_same(feed(TensorBoard(), cuts(damaged, places)), found)
+        assert_same(feed_parser(TensorBoardParser(), cut_at(damaged, places)), found)
 
 
 def damage(data: bytes, rng: random.Random) -> bytes:
@@ -206,33 +224,33 @@ def damage(data: bytes, rng: random.Random) -> bytes:
 @given(st.lists(st.binary(max_size=60), max_size=6), st.lists(st.integers(0, 400), max_size=4))
 def test_any_payload_with_good_checksums(payloads: list[bytes], places: list[int]) -> None:
     """Hostile messages in sound records: no exception, and the cut never matters."""
-    data = b"".join(map(frame, payloads)) + scalar("a", 1, 1.0)
-    found = feed(TensorBoard(), [data])
+    data = b"".join(map(tfrecord, payloads)) + scalar_record("a", 1, 1.0)
+    found = feed_parser(TensorBoardParser(), [data])
     assert found.values("a")[-1:] == [1.0]
-    assert_same(feed(TensorBoard(), cuts(data, places)), found)
+    assert_same(feed_parser(TensorBoardParser(), cut_at(data, places)), found)
 
 
 def test_a_writer_that_leaves_half_records() -> None:
     """tensorboardX writes through a buffer: pieces of 4 KiB that end in the middle of a record."""
-    data = run(range(300), TAGS)
-    parser = TensorBoard()
-    seen = Read()
+    data = event_file_of_run(range(300), TAGS)
+    parser = TensorBoardParser()
+    seen = ParserOutput()
     for start in range(0, len(data), 4096):
-        seen.add(parser.feed(data[start : start + 4096]))
+        seen.add_batch(parser.feed(data[start : start + 4096]))
         whole = [stop for stop in bounds(data)[2:] if stop <= start + 4096]
         assert sum(map(len, seen.points.values())) == len(whole)
-    assert_same(seen, feed(TensorBoard(), [data]))
+    assert_same(seen, feed_parser(TensorBoardParser(), [data]))
 
 
 def test_damage_without_end_is_told_once() -> None:
     """Ten thousand damaged records: the first thousand are listed, the rest is one remark."""
-    part = flip(scalar("a", 1, 1.0), 20)
-    data = part * 10_000 + scalar("a", 2, 2.0)
-    found = feed(TensorBoard(), [data])
+    part = flip(scalar_record("a", 1, 1.0), 20)
+    data = part * 10_000 + scalar_record("a", 2, 2.0)
+    found = feed_parser(TensorBoardParser(), [data])
     assert found.steps("a") == [2]
     assert len(found.problems) == 1001
     assert found.problems[-1] == (1000 * len(part), NOT_LISTED)
-    assert feed(TensorBoard(), cuts(data, [5, 70_000])).problems == found.problems
+    assert feed_parser(TensorBoardParser(), cut_at(data, [5, 70_000])).problems == found.problems
 
 
 @pytest.mark.parametrize(
@@ -243,7 +261,7 @@ def test_damage_without_end_is_told_once() -> None:
         b"\xff" * 64,
         struct.pack("<QI", 0, masked(crc32c(bytes(8)))),
         struct.pack("<QI", 0, masked(crc32c(bytes(8)))) + b"abcd",
-        flip(event(), 13),
+        flip(event_record(), 13),
     ],
     ids=["zeros", "almost headers", "ones", "headers only", "empty and damaged", "damaged"],
 )
@@ -251,11 +269,11 @@ def test_hostile_files_take_bounded_time_and_memory(unit: bytes) -> None:
     """A quarter of a megabyte of the worst: seconds, and memory of some ten times a piece."""
     data = unit * ((1 << 18) // len(unit))
     begun = time.process_time()
-    feed(TensorBoard(), cuts(data, range(0, len(data), 1 << 16)))
+    feed_parser(TensorBoardParser(), cut_at(data, range(0, len(data), 1 << 16)))
     assert time.process_time() - begun < 5
     tracemalloc.start()
     try:
-        feed(TensorBoard(), cuts(data[: 1 << 17], [1 << 16]))
+        feed_parser(TensorBoardParser(), cut_at(data[: 1 << 17], [1 << 16]))
         assert tracemalloc.get_traced_memory()[1] < 6 << 20
     finally:
         tracemalloc.stop()
@@ -263,9 +281,9 @@ def test_hostile_files_take_bounded_time_and_memory(unit: bytes) -> None:
 
 def test_a_long_record_in_small_pieces_is_joined_once() -> None:
     """Eight megabytes of image in pieces of a kilobyte: linear, not quadratic."""
-    data = frame(b"\x22" + b"\x80\x80\x80\x04" + bytes(8 << 20)) + scalar("a", 1, 1.0)
+    data = tfrecord(b"\x22" + b"\x80\x80\x80\x04" + bytes(8 << 20)) + scalar_record("a", 1, 1.0)
     begun = time.process_time()
-    found = feed(TensorBoard(), cuts(data, range(0, len(data), 1024)))
+    found = feed_parser(TensorBoardParser(), cut_at(data, range(0, len(data), 1024)))
     assert found.steps("a") == [1]
     assert not found.problems
     assert time.process_time() - begun < 5

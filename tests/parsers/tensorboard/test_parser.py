@@ -21,18 +21,18 @@ from tensorboard.plugins.distribution.compressor import (
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from ppo_top import parsers
-from ppo_top.parsers.tensorboard.parser import FORMAT, TensorBoard, tail_points
+from ppo_top.parsers.tensorboard.parser import FORMAT, TensorBoardParser, last_points
 from tests.support.event_files import (
-    NOW,
-    event,
-    frame,
-    metadata,
-    oracle,
-    run,
-    scalar,
-    tensor,
+    EVENT_TIME,
+    event_file_of_run,
+    event_record,
+    plugin_metadata,
+    scalar_record,
+    scalars_by_tensorboard,
+    tensor_record,
+    tfrecord,
 )
-from tests.support.parser_harness import Read, cuts, every_way, feed
+from tests.support.parser_harness import ParserOutput, cut_at, feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[3]
 DEMO = sorted(HERE.glob("demo_logs/**/*tfevents*"))
@@ -47,16 +47,16 @@ PERCENTS = (100, 5000, 9900, 10_000)
 """TensorBoard's compressor scales by the last one."""
 
 
-def read(*records: bytes) -> Read:
+def read(*records: bytes) -> ParserOutput:
     """What the records hold, however they are cut."""
-    return every_way(TensorBoard, b"".join(records))
+    return parse_every_way(TensorBoardParser, b"".join(records))
 
 
 @pytest.mark.parametrize("path", DEMO, ids=lambda path: path.parent.name)
 def test_demo_logs_read_as_tensorboard_reads_them(path: Path) -> None:
     """Every scalar of every shipped event file, step by step and bit by bit."""
-    whole = feed(TensorBoard(), [path.read_bytes()])
-    expected = oracle(path)
+    whole = feed_parser(TensorBoardParser(), [path.read_bytes()])
+    expected = scalars_by_tensorboard(path)
     assert expected
     assert {tag: whole.points[tag] for tag in whole.points if "@" not in tag} == expected
     assert not whole.problems
@@ -73,11 +73,11 @@ def test_tensorboards_own_writer(tmp_path: Path) -> None:
     values = [0.1, float("nan"), float("inf"), float("-inf"), -0.0, 1e-45, 3.4e38]
     for step, value in enumerate(values, -2):
         summary = Summary(value=[Summary.Value(tag="train/loss", simple_value=value)])
-        writer.add_event(Event(wall_time=NOW + step, step=step, summary=summary))
+        writer.add_event(Event(wall_time=EVENT_TIME + step, step=step, summary=summary))
     writer.close()
     (path,) = tmp_path.iterdir()
-    found = every_way(TensorBoard, path.read_bytes())
-    assert found.points == oracle(path)
+    found = parse_every_way(TensorBoardParser, path.read_bytes())
+    assert found.points == scalars_by_tensorboard(path)
     assert found.steps("train/loss") == list(range(-2, 5))
 
 
@@ -90,13 +90,13 @@ def test_tensorboards_own_writer(tmp_path: Path) -> None:
 )
 def test_any_cut_gives_the_same(points: list[Any], places: list[int]) -> None:
     """Random tags, steps, times and values in both forms, cut anywhere, are read exactly."""
-    records, expected = [event(file_version="brain.Event:2")], {}
+    records, expected = [event_record(file_version="brain.Event:2")], {}
     for tag, step, time, value, new in points:
         proto = TensorProto(dtype=1, float_val=[value])
         form: dict[str, Any] = {"tensor": proto} if new else {"simple_value": value}
-        records.append(event(Summary.Value(tag=tag, **form), step=step, time=time))
+        records.append(event_record(Summary.Value(tag=tag, **form), step=step, time=time))
         expected.setdefault(tag, []).append((step, repr(time), repr(value)))
-    found = feed(TensorBoard(), cuts(b"".join(records), places))
+    found = feed_parser(TensorBoardParser(), cut_at(b"".join(records), places))
     assert found.points == expected
     assert found.problems == []
 
@@ -107,8 +107,8 @@ def test_any_cut_gives_the_same(points: list[Any], places: list[int]) -> None:
 def test_any_cut_of_real_logs(path: Path, places: list[int]) -> None:
     """Logs of real trainers, cut anywhere."""
     data = path.read_bytes()
-    whole = feed(TensorBoard(), [data])
-    found = feed(TensorBoard(), cuts(data, places))
+    whole = feed_parser(TensorBoardParser(), [data])
+    found = feed_parser(TensorBoardParser(), cut_at(data, places))
     assert found.points == whole.points
     assert found.config == whole.config
     assert found.problems == whole.problems == []
@@ -144,7 +144,7 @@ def content(kind: int, data: bytes) -> TensorProto:
 )
 def test_tensor_scalars(proto: TensorProto, value: float) -> None:
     """Every numeric type, as a list of one and as bytes in memory."""
-    found = read(*(tensor("train/x", step, proto) for step in range(50)))
+    found = read(*(tensor_record("train/x", step, proto) for step in range(50)))
     assert found.values("train/x") == [value] * 50
     assert found.steps("train/x") == list(range(50))
 
@@ -152,8 +152,8 @@ def test_tensor_scalars(proto: TensorProto, value: float) -> None:
 def test_metadata_may_stand_with_the_first_value_only() -> None:
     """TensorFlow names the plugin once; the values after it are scalars all the same."""
     values = [TensorProto(dtype=1, float_val=[step / 2]) for step in range(40)]
-    records = [tensor("loss", step, value, "") for step, value in enumerate(values)]
-    records[0] = tensor("loss", 0, values[0])
+    records = [tensor_record("loss", step, value, "") for step, value in enumerate(values)]
+    records[0] = tensor_record("loss", 0, values[0])
     assert read(*records).values("loss") == [step / 2 for step in range(40)]
 
 
@@ -161,8 +161,8 @@ def test_several_values_in_one_event() -> None:
     """A summary of many values, some of one tag: all at the event's step, in their order."""
     pairs = [("a", 1.0), ("b", 2.0), ("a", 3.0)]
     values = [Summary.Value(tag=tag, simple_value=value) for tag, value in pairs]
-    found = read(event(*values, step=5), event(*values, step=4))
-    assert found.table() == {
+    found = read(event_record(*values, step=5), event_record(*values, step=4))
+    assert found.values_by_step() == {
         "a": [(5, 1.0), (5, 3.0), (4, 1.0), (4, 3.0)],
         "b": [(5, 2.0), (4, 2.0)],
     }
@@ -171,9 +171,13 @@ def test_several_values_in_one_event() -> None:
 def test_resumed_runs_keep_every_point() -> None:
     """Steps that were written twice are both given; the writer's mark of it is kept."""
     start = SessionLog(status=SessionLog.START)
-    records = [run(range(100), ["a"]), event(step=50, session_log=start), run(range(50, 80), ["a"])]
-    parser = TensorBoard()
-    found = feed(parser, records)
+    records = [
+        event_file_of_run(range(100), ["a"]),
+        event_record(step=50, session_log=start),
+        event_file_of_run(range(50, 80), ["a"]),
+    ]
+    parser = TensorBoardParser()
+    found = feed_parser(parser, records)
     assert found.steps("a") == [*range(100), *range(50, 80)]
     assert parser.restarts == [(len(records[0]), 50)]
 
@@ -190,7 +194,7 @@ def test_histograms_become_quantiles() -> None:
     """The same numbers as TensorBoard's distributions page, and the extremes."""
     values = np.random.default_rng(3).normal(size=1000).tolist()
     proto = histogram(values, np.linspace(-3, 5, 60).tolist())
-    found = read(event(Summary.Value(tag="w", histo=proto), step=7))
+    found = read(event_record(Summary.Value(tag="w", histo=proto), step=7))
     expected = [value for _, value in compress_histogram_proto(proto, PERCENTS)[:3]]
     assert [found.values(f"w@{name}") for name in ("p1", "p50", "p99")] == [[x] for x in expected]
     assert found.values("w@max") == [max(values)]
@@ -204,7 +208,7 @@ def test_histograms_as_tensors() -> None:
     proto = TensorProto(dtype=2, tensor_content=rows.tobytes())
     for size in rows.shape:
         proto.tensor_shape.dim.add(size=size)
-    found = read(tensor("w", 1, proto, "histograms"), tensor("w", 2, proto, ""))
+    found = read(tensor_record("w", 1, proto, "histograms"), tensor_record("w", 2, proto, ""))
     expected = [value for _, value in compress_histogram(rows, PERCENTS)[:3]]
     assert [found.values(f"w@{name}") for name in ("p1", "p50", "p99")] == [
         [x, x] for x in expected
@@ -223,7 +227,7 @@ def test_quantiles_of_any_histogram(counts: list[int], edges: list[float]) -> No
     proto = HistogramProto(
         min=edges[0], max=edges[-1], num=sum(counts), bucket=counts, bucket_limit=edges[1:]
     )
-    found = feed(TensorBoard(), [event(Summary.Value(tag="w", histo=proto))])
+    found = feed_parser(TensorBoardParser(), [event_record(Summary.Value(tag="w", histo=proto))])
     if not any(counts):
         assert not found.points
         return
@@ -235,7 +239,7 @@ def test_histograms_of_nonsense() -> None:
     """Infinite and missing numbers give what arithmetic gives, never an exception."""
     odd = [float("nan"), float("inf"), float("-inf"), -1.0, 0.0]
     proto = HistogramProto(min=odd[0], max=odd[1], num=1, bucket=odd, bucket_limit=odd[:3])
-    found = read(event(Summary.Value(tag="w", histo=proto)))
+    found = read(event_record(Summary.Value(tag="w", histo=proto)))
     assert found.values("w@max") == [float("inf")]
     assert not found.problems
 
@@ -244,52 +248,52 @@ def test_what_is_not_charted_is_passed_over() -> None:
     """Graphs, images, audio, log messages, meshes: no point, no problem."""
     mesh = TensorProto(dtype=1, tensor_content=bytes(4 * 600_000))
     mesh.tensor_shape.dim.add(size=600_000)
-    found = feed(
-        TensorBoard(),
+    found = feed_parser(
+        TensorBoardParser(),
         [
-            event(graph_def=b"\x0a\x03abc"),
-            event(Summary.Value(tag="i", image=Summary.Image(height=1, width=1))),
-            event(Summary.Value(tag="s", audio=Summary.Audio(sample_rate=1.0))),
-            tensor("m", 1, mesh, "mesh"),
-            event(Summary.Value(tag="c", metadata=metadata("custom_scalars", b"x"))),
-            event(),
-            frame(b""),
-            scalar("a", 3, 0.5),
+            event_record(graph_def=b"\x0a\x03abc"),
+            event_record(Summary.Value(tag="i", image=Summary.Image(height=1, width=1))),
+            event_record(Summary.Value(tag="s", audio=Summary.Audio(sample_rate=1.0))),
+            tensor_record("m", 1, mesh, "mesh"),
+            event_record(Summary.Value(tag="c", metadata=plugin_metadata("custom_scalars", b"x"))),
+            event_record(),
+            tfrecord(b""),
+            scalar_record("a", 3, 0.5),
         ],
     )
-    assert found.table() == {"a": [(3, 0.5)]}
+    assert found.values_by_step() == {"a": [(3, 0.5)]}
     assert not found.problems
 
 
 def test_tags_of_all_kinds() -> None:
     """Spaces, slashes, other alphabets, control characters and bytes that are no text."""
     tags = ["Loss / Policy loss", "/lead", "тег", "a\nb\x1b[2J", "", "t" * 5000]
-    found = read(*(scalar(tag, step, 1.0) for tag in tags for step in range(3)))
+    found = read(*(scalar_record(tag, step, 1.0) for tag in tags for step in range(3)))
     assert list(found.points) == tags
     payload = b"\x09" + bytes(8) + b"\x2a\x0b\x0a\x09\x0a\x02\xff\xfe\x15\x00\x00\x80\x3f"
-    assert read(frame(payload)).values("\\xff\\xfe") == [1.0]
+    assert read(tfrecord(payload)).values("\\xff\\xfe") == [1.0]
 
 
 def test_the_newest_points_from_the_end() -> None:
     """The last bytes of a file give its last points, wherever the cut falls."""
-    data = run(range(500), ["train/approx_kl", "rollout/ep_rew_mean"])
-    whole = feed(TensorBoard(), [data])
+    data = event_file_of_run(range(500), ["train/approx_kl", "rollout/ep_rew_mean"])
+    whole = feed_parser(TensorBoardParser(), [data])
     for size in range(200, 330):
-        tail = {points.tag: points for points in tail_points(data[-size:])}
+        tail = {points.tag: points for points in last_points(data[-size:])}
         assert set(tail) == set(whole.points)
         for tag, points in tail.items():
             count = len(points)
             assert list(points.steps) == whole.steps(tag)[-count:]
             assert list(points.values) == whole.values(tag)[-count:]
-    assert tail_points(b"") == tail_points(bytes(8192)) == tail_points(b"rubbish" * 999) == []
+    assert last_points(b"") == last_points(bytes(8192)) == last_points(b"rubbish" * 999) == []
 
 
 def test_claims_what_is_an_event_file() -> None:
     """The full name is enough, even for an empty file; a part of it needs a good header."""
-    head = run([1], ["a"])
-    assert parsers.claim("events.out.tfevents.1700000000.host.1.0", head) is FORMAT
-    assert parsers.claim("events.out.tfevents.1700000000.a.b.c", b"") is FORMAT
-    assert parsers.claim("events.out.tfevents.1700000000.host.gz", b"\x1f\x8b\x08") is False
+    head = event_file_of_run([1], ["a"])
+    assert parsers.detect_format("events.out.tfevents.1700000000.host.1.0", head) is FORMAT
+    assert parsers.detect_format("events.out.tfevents.1700000000.a.b.c", b"") is FORMAT
+    assert parsers.detect_format("events.out.tfevents.1700000000.host.gz", b"\x1f\x8b\x08") is False
     assert FORMAT.claims("x.tfevents", head) is True
     assert FORMAT.claims("x.tfevents", head[:11]) is None
     assert FORMAT.claims("read_tfevents.py", b"import struct\n") is False

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
-from ppo_top.parsers.tensorboard.hparams import from_text
-from ppo_top.parsers.tensorboard.parser import TensorBoard
-from tests.support.event_files import event, metadata, scalar, text
-from tests.support.parser_harness import every_way, feed
+from ppo_top.parsers.tensorboard.hparams import settings_from_text
+from ppo_top.parsers.tensorboard.parser import TensorBoardParser
+from tests.support.event_files import event_record, plugin_metadata, scalar_record, text_record
+from tests.support.parser_harness import feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[3]
 CLEANRL = """|param|value|
@@ -28,17 +28,17 @@ CLEANRL = """|param|value|
 
 def hparams(tag: str, content: bytes) -> bytes:
     """A value of the hparams plugin: everything stands in its metadata."""
-    return event(Summary.Value(tag=tag, metadata=metadata("hparams", content)))
+    return event_record(Summary.Value(tag=tag, metadata=plugin_metadata("hparams", content)))
 
 
 def config(*records: bytes) -> dict[str, object]:
     """The configuration in the records, however they are cut."""
-    return every_way(TensorBoard, b"".join(records)).config
+    return parse_every_way(TensorBoardParser, b"".join(records)).config
 
 
 def test_a_table_in_markdown() -> None:
     """CleanRL's hyperparameters: numbers, truths and names; what is None is absent."""
-    assert config(text("hyperparameters", CLEANRL)) == {
+    assert config(text_record("hyperparameters", CLEANRL)) == {
         "exp_name": "ppo",
         "learning_rate": 0.00025,
         "total_timesteps": 500_000,
@@ -53,7 +53,7 @@ def test_json() -> None:
         '{"learning_rate": 3e-06, "beta": 0.04, "bf16": false,'
         ' "fsdp": [], "x": null, "o": {"a": 1}}'
     )
-    assert config(text("args", words)) == {
+    assert config(text_record("args", words)) == {
         "learning_rate": 3e-06,
         "beta": 0.04,
         "bf16": False,
@@ -63,7 +63,7 @@ def test_json() -> None:
 
 def test_the_models_own_configuration_is_told_apart() -> None:
     """A model may have a `beta` of its own: its names get a prefix."""
-    records = [text("args", '{"beta": 0.04}'), text("model_config", '{"beta": 7}')]
+    records = [text_record("args", '{"beta": 0.04}'), text_record("model_config", '{"beta": 7}')]
     assert config(*records) == {"beta": 0.04, "model_config.beta": 7}
 
 
@@ -78,7 +78,7 @@ def test_the_models_own_configuration_is_told_apart() -> None:
 )
 def test_lines_of_names_and_values(words: str) -> None:
     """YAML as it is mostly written, and assignments."""
-    assert config(text("config", words)) == {"lr": 0.1, "name": "ppo"}
+    assert config(text_record("config", words)) == {"lr": 0.1, "name": "ppo"}
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_lines_of_names_and_values(words: str) -> None:
 )
 def test_ordinary_text_is_no_configuration(words: str) -> None:
     """Samples, dialogues, broken and hostile text: nothing, at once."""
-    assert from_text(words) == {}
+    assert settings_from_text(words) == {}
 
 
 @given(st.text())
 def test_any_text_is_taken(words: str) -> None:
     """No text raises, and what is found are short single values."""
-    for key, value in from_text(words).items():
+    for key, value in settings_from_text(words).items():
         assert key
         assert isinstance(value, str | int | float)
         assert len(str(value)) <= 400
@@ -117,7 +117,7 @@ def test_any_text_is_taken(words: str) -> None:
 def test_long_values_are_left_out() -> None:
     """A prompt of a thousand characters among the settings tells nobody anything."""
     table = CLEANRL + f"\n|prompt|{'word ' * 200}|"
-    assert "prompt" not in config(text("hyperparameters", table))
+    assert "prompt" not in config(text_record("hyperparameters", table))
 
 
 def test_the_hparams_plugin() -> None:
@@ -130,7 +130,7 @@ def test_the_hparams_plugin() -> None:
     settings["off"].bool_value = False
     settings["none"].SetInParent()
     value = hparams("_hparams_/session_start_info", message.SerializeToString())
-    assert config(value, scalar("loss", 1, 0.5)) == {
+    assert config(value, scalar_record("loss", 1, 0.5)) == {
         "lr": 0.1,
         "optimizer": "adam",
         "anneal": True,
@@ -152,7 +152,7 @@ def test_other_messages_of_the_hparams_plugin() -> None:
 def test_a_broken_hparams_message_is_a_problem() -> None:
     """With a good checksum around it; the points behind it are read."""
     broken = hparams("_hparams_/session_start_info", b"\x1a\x7f")
-    found = feed(TensorBoard(), [broken, scalar("a", 1, 0.5)])
+    found = feed_parser(TensorBoardParser(), [broken, scalar_record("a", 1, 0.5)])
     assert found.config == {}
     assert len(found.problems) == 1
     assert found.values("a") == [0.5]
@@ -162,5 +162,5 @@ def test_demo_logs_tell_their_settings() -> None:
     """The real logs of two trainers hold the learning rate that they were trained with."""
     for name in ("torch_cartpole", "trl_grpo"):
         (path,) = (HERE / "demo_logs" / name).rglob("*tfevents*")
-        found = feed(TensorBoard(), [path.read_bytes()])
+        found = feed_parser(TensorBoardParser(), [path.read_bytes()])
         assert isinstance(found.config["learning_rate"], float)

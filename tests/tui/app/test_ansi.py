@@ -10,19 +10,29 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.style import Style
 
-from ppo_top.tui.app.ansi import Pen, codes
+from ppo_top.tui.app.ansi import AnsiWriter, style_codes
 
-WORDS = ("", "bold", "dim", "bold dim", "italic", "underline", "reverse", "red", "bright_blue")
+ATTRIBUTE_WORDS = (
+    "",
+    "bold",
+    "dim",
+    "bold dim",
+    "italic",
+    "underline",
+    "reverse",
+    "red",
+    "bright_blue",
+)
 INKS = ("", "color(110)", "color(245)", "#102030")
 PAPERS = ("", "on color(235)", "on green", "on bright_black")
 STYLES = st.builds(
     lambda *parts: Style.parse(" ".join(part for part in parts if part) or "none"),
-    st.sampled_from(WORDS[:7]),
+    st.sampled_from(ATTRIBUTE_WORDS[:7]),
     st.sampled_from((*INKS, "red", "bright_blue")),
     st.sampled_from(PAPERS),
 )
 PIECES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), STYLES), max_size=12)
-OFF = {"39": "ink", "49": "paper", "23": "3", "24": "4", "27": "7"}
+KIND_BY_RESET_CODE = {"39": "ink", "49": "paper", "23": "3", "24": "4", "27": "7"}
 
 
 def shown(written: str) -> dict[tuple[int, int], frozenset[str]]:
@@ -51,8 +61,8 @@ def _set(state: dict[str, str], parts: list[str]) -> None:
             state.clear()
         elif code == "22":
             state.pop("bold", None), state.pop("dim", None)
-        elif code in OFF:
-            state.pop(OFF[code], None)
+        elif code in KIND_BY_RESET_CODE:
+            state.pop(KIND_BY_RESET_CODE[code], None)
         elif code in ("38", "48"):
             more = 2 if parts[0] == "5" else 4
             state["ink" if code == "38" else "paper"] = ";".join([code, *parts[:more]])
@@ -67,7 +77,7 @@ def _set(state: dict[str, str], parts: list[str]) -> None:
 
 def wanted(style: Style, system: ColorSystem) -> frozenset[str]:
     """The codes of a style, each attribute for itself."""
-    found = codes(style, system)
+    found = style_codes(style, system)
     weight = found.get("weight", "")
     rest = {code for kind, code in found.items() if kind != "weight"}
     return frozenset(rest | {code for code in weight.split(";") if code})
@@ -79,28 +89,28 @@ def test_every_letter_has_its_style(
     system: ColorSystem, pieces: list[tuple[int, int, Style]]
 ) -> None:
     """Whatever came before, a letter is shown at its place in its style, and nothing stays set."""
-    pen = Pen(system)
+    pen = AnsiWriter(system)
     expected = {}
     for x, y, style in pieces:
-        pen.to(x, y)
+        pen.move_to(x, y)
         pen.write("x", style)
         expected[x, y] = wanted(style, system)
-    assert shown(pen.end()) == expected
+    assert shown(pen.getvalue()) == expected
 
 
 def test_what_is_set_is_not_said_again() -> None:
     """Neighbours of one style share its codes; a jump along the line is short."""
-    pen = Pen(ColorSystem.EIGHT_BIT)
+    pen = AnsiWriter(ColorSystem.EIGHT_BIT)
     style = Style(color="color(111)")
     for x in (3, 9):
-        pen.to(x, 4)
+        pen.move_to(x, 4)
         pen.write("x", style)
-    assert pen.end() == "\x1b[5;4H\x1b[38;5;111mx\x1b[10Gx\x1b[m"
+    assert pen.getvalue() == "\x1b[5;4H\x1b[38;5;111mx\x1b[10Gx\x1b[m"
 
 
 def test_without_colours_nothing_but_text_is_written() -> None:
     """Where the console has no colour system there are no codes."""
-    pen = Pen(None)
-    pen.to(0, 0)
+    pen = AnsiWriter(None)
+    pen.move_to(0, 0)
     pen.write("x", Style.parse("bold red"))
-    assert pen.end() == "\x1b[1;1Hx"
+    assert pen.getvalue() == "\x1b[1;1Hx"

@@ -7,19 +7,25 @@ from hypothesis import strategies as st
 from textual.app import App
 from textual.geometry import Size
 
-from ppo_top.tui.app.canvas import Canvas, CellCompositor, changes, in_cells, use_cell_compositor
-from ppo_top.tui.app.screen import Front
+from ppo_top.tui.app.canvas import (
+    Canvas,
+    CellCompositor,
+    changed_ranges,
+    to_cells,
+    use_cell_compositor,
+)
+from ppo_top.tui.app.screen import MainScreen
 from ppo_top.tui.graphics.styled_text import line
 
-TEXT = st.text(st.sampled_from("ab┄界✗ "), max_size=12)
+CELL_TEXT = st.text(st.sampled_from("ab┄界✗ "), max_size=12)
 
 
-@given(TEXT, TEXT)
+@given(CELL_TEXT, CELL_TEXT)
 def test_repainting_the_changes_gives_the_new_line(old: str, new: str) -> None:
     """The old cells with the changed stretches painted over are the new cells."""
-    before, after = in_cells(line(old), 24), in_cells(line(new), 24)
+    before, after = to_cells(line(old), 24), to_cells(line(new), 24)
     painted = list(before)
-    for first, last in changes(before, after):
+    for first, last in changed_ranges(before, after):
         painted[first:last] = after[first:last]
         assert first == 0 or after[first][0] != ""
         assert last == 24 or after[last][0] != ""
@@ -28,36 +34,36 @@ def test_repainting_the_changes_gives_the_new_line(old: str, new: str) -> None:
 
 def test_an_equal_line_is_not_repainted() -> None:
     """Nothing changed, nothing to do."""
-    cells = in_cells(line("same"), 10)
-    assert list(changes(cells, list(cells))) == []
+    cells = to_cells(line("same"), 10)
+    assert list(changed_ranges(cells, list(cells))) == []
 
 
 def test_far_changes_are_two_stretches_and_near_ones_one() -> None:
     """A jump is dearer than a few unchanged cells."""
-    old = in_cells(line("a" + "." * 20 + "b"), 22)
-    new = in_cells(line("x" + "." * 20 + "y"), 22)
-    assert list(changes(old, new)) == [(0, 1), (21, 22)]
-    near = in_cells(line("x..y"), 4)
-    assert list(changes(in_cells(line("a..b"), 4), near)) == [(0, 4)]
+    old = to_cells(line("a" + "." * 20 + "b"), 22)
+    new = to_cells(line("x" + "." * 20 + "y"), 22)
+    assert list(changed_ranges(old, new)) == [(0, 1), (21, 22)]
+    near = to_cells(line("x..y"), 4)
+    assert list(changed_ranges(to_cells(line("a..b"), 4), near)) == [(0, 4)]
 
 
 async def test_one_changed_cell_costs_few_bytes() -> None:
     """A digit that changes in a screen of 140x40 is a jump and a digit."""
     canvas = Canvas()
-    front = Front(canvas)
+    front = MainScreen(canvas)
 
     class Small(App[None]):
-        def get_default_screen(self) -> Front:
+        def get_default_screen(self) -> MainScreen:
             return front
 
     app = Small()
     async with app.run_test(size=(140, 40)) as pilot:
         rows = [line("." * 140) for _ in range(40)]
-        canvas.show(rows)
+        canvas.show_lines(rows)
         await pilot.pause()
         rows = list(rows)
         rows[20] = line("." * 70 + "7" + "." * 69)
-        assert canvas.show(rows) == 1
+        assert canvas.show_lines(rows) == 1
         update = front._compositor
         assert isinstance(update, CellCompositor)
         update.update_widgets({canvas})

@@ -6,83 +6,83 @@ from typing import Any
 
 import pytest
 
-from ppo_top.support import internal_errors as mishap
+from ppo_top.support import internal_errors
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw import layout as page
-from ppo_top.tui.draw import overlays as layers
-from ppo_top.tui.draw import panels
-from ppo_top.tui.graphics.styled_text import Line, plain
-from ppo_top.tui.state.snapshot import Block, Frame
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.draw import layout, overlays, panels
+from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
+from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
+from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import RunView
 
 
 async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
-    sick: Desk, monkeypatch: pytest.MonkeyPatch
+    sick: UiState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The screen says which part went wrong and where more is kept; Esc leads back to the run."""
 
-    def broken(_desk: Desk, _frame: Frame, _cells: int) -> list[Line]:
+    def broken(_desk: UiState, _frame: Snapshot, _cells: int) -> list[StyledLine]:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(mishap, "_told", {})
-    monkeypatch.setattr(mishap, "_watched", [])
-    monkeypatch.setitem(layers.TEXTS, "config", broken)
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
+    monkeypatch.setitem(overlays.TEXT_OVERLAYS, "config", broken)
     app = PpoTop(sick, None)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("i")
-        shown = " ".join(" ".join(plain(row) for row in app.canvas._rows).split())
+        shown = " ".join(" ".join(plain_text(row) for row in app.canvas._rows).split())
         assert "drawing config failed: ZeroDivisionError('by nothing')" in shown
         await pilot.press("escape")
-        assert "approx KL" in "\n".join(plain(row) for row in app.canvas._rows)
-    kept = sick.memory.path
+        assert "approx KL" in "\n".join(plain_text(row) for row in app.canvas._rows)
+    kept = sick.acknowledgements.path
     assert kept is not None
-    noted = (kept.parent / mishap.FILE).read_text()
+    noted = (kept.parent / internal_errors.ERROR_LOG_NAME).read_text()
     assert noted.count("Traceback") == 1, "once, however often it was drawn"
     assert "ZeroDivisionError: by nothing" in noted
 
 
-@pytest.mark.parametrize("part", ["verdict", "checklist", "timebar", "panels"])
+@pytest.mark.parametrize("part", ["draw_verdict", "draw_checklist", "draw_timeline", "draw_panels"])
 async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
-    sick: Desk, monkeypatch: pytest.MonkeyPatch, part: str
+    sick: UiState, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     """Its place says what went wrong, the other parts and the keys are as always."""
 
-    def broken(*_: object) -> Block:
+    def broken(*_: object) -> ScreenBlock:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(mishap, "_told", {})
-    monkeypatch.setattr(mishap, "_watched", [])
-    monkeypatch.setattr(page, part, broken)
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
+    monkeypatch.setattr(layout, part, broken)
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain(row) for row in app.canvas._rows)
+        shown = "\n".join(plain_text(row) for row in app.canvas._rows)
         assert shown.count("ZeroDivisionError") == 1
-        marks = {"verdict": "✗ ", "checklist": "Crucial values", "panels": "Curves"}
+        marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Curves"}
         assert all(mark in shown for name, mark in marks.items() if name != part)
         await pilot.press("i")
-        assert "Files below" in "\n".join(plain(row) for row in app.canvas._rows)
+        assert "Files below" in "\n".join(plain_text(row) for row in app.canvas._rows)
 
 
 async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
-    sick: Desk, monkeypatch: pytest.MonkeyPatch
+    sick: UiState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One panel of many."""
     whole = panels._panel
 
-    def broken(frame: Frame, view: RunView, cell: panels.Cell, *rest: Any) -> list[Line]:
+    def broken(
+        frame: Snapshot, view: RunView, cell: panels.PanelCell, *rest: Any
+    ) -> list[StyledLine]:
         if cell.track.track.concept == "reward_mean":
             raise ZeroDivisionError("by nothing")
         return whole(frame, view, cell, *rest)
 
-    monkeypatch.setattr(mishap, "_told", {})
-    monkeypatch.setattr(mishap, "_watched", [])
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
     monkeypatch.setattr(panels, "_panel", broken)
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain(row) for row in app.canvas._rows)
+        shown = "\n".join(plain_text(row) for row in app.canvas._rows)
     assert shown.count("drawing the curve") == 1
     below = shown[shown.index("Curves") :]
     assert "KL" in below

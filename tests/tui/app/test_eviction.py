@@ -14,23 +14,23 @@ from ppo_top.files.follower import Follower
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw.compare_chart import MOST
-from ppo_top.tui.graphics.styled_text import plain
+from ppo_top.tui.draw.compare_chart import MAX_GROUPS
+from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.replay_time import row_at
 from ppo_top.tui.state.run_list import RunList
-from ppo_top.tui.state.ui_state import LOOKED, Desk
-from tests.support.screens import write_sick
+from ppo_top.tui.state.ui_state import MAX_RECENT_RUNS, UiState
+from tests.support.screens import write_unhealthy_run
 
-NAMES = "abcdefghij"
-RUNS, UPDATES = len(NAMES), 1_500
+RUN_NAMES = "abcdefghij"
+RUNS, UPDATES = len(RUN_NAMES), 1_500
 
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas."""
-    return "\n".join(plain(line) for line in app.canvas._rows)
+    return "\n".join(plain_text(line) for line in app.canvas._rows)
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -42,22 +42,28 @@ async def until(holds: Callable[[], object]) -> None:
 def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
     """The program over finished runs, with room for next to nothing."""
     hour_ago = time.time() - 3600
-    for name in NAMES:
+    for name in RUN_NAMES:
         log = folder / name / "progress.csv"
-        write_sick(log, updates=UPDATES, broken_from=UPDATES // 2)
+        write_unhealthy_run(log, updates=UPDATES, broken_from=UPDATES // 2)
         os.utime(log, (hour_ago, hour_ago))
-    desk = Desk(session=Session(Settings(), most_points=1), memory=Memory(), replay=replay)
+    desk = UiState(
+        session=Session(Settings(), max_points=1),
+        acknowledgements=Acknowledgements(),
+        replay=replay,
+    )
     return PpoTop(desk, Follower([folder]))
 
 
 async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_path: Path) -> None:
     """Step and newest reward do not depend on who was looked at, nor on when."""
     app = make_app(tmp_path)
-    session = app.desk.session
+    session = app.ui_state.session
     async with app.run_test(size=(120, 36)):
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
-        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
-        told = {(each.reward, each.step) for each in RunList().known(session, time.time())}
+        await until(
+            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
+        )
+        told = {(each.reward, each.step) for each in RunList().listed_runs(session, time.time())}
     (row,) = told  # the runs are alike
     assert all(row)
 
@@ -66,21 +72,27 @@ async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_pat
 async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | None) -> None:
     """Every run gets its verdict; going to one brings all its rows back, and others go."""
     app = make_app(tmp_path, replay)
-    session = app.desk.session
+    session = app.ui_state.session
     async with app.run_test(size=(120, 36)) as pilot:
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
-        others = [each for each in app.desk.known() if replay is None or each.id != app.desk.chosen]
+        others = [
+            each
+            for each in app.ui_state.listed_runs()
+            if replay is None or each.id != app.ui_state.chosen_run_id
+        ]
         assert {each.verdict for each in others} == {"crit"}  # a replay's own run is at its start
-        assert sum(run.weight > 0 for run in session.runs.values()) <= LOOKED
+        assert sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
         for _ in range(RUNS):
             await pilot.press("tab", "down")
-            await until(lambda: app.desk.run is not None and app.desk.run.is_whole)
-            run = app.desk.run
+            await until(lambda: app.ui_state.run is not None and app.ui_state.run.is_whole)
+            run = app.ui_state.run
             assert run is not None
-            assert run.held == run.points
+            assert run.held_points == run.points
             assert run.timeline.steps[700] == 701 * 2048
             await pilot.press("tab")
-        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
+        await until(
+            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
+        )
 
 
 async def test_a_held_up_thread_loses_nothing(
@@ -97,22 +109,24 @@ async def test_a_held_up_thread_loses_nothing(
     async with app.run_test(size=(120, 36)):
         await until(lambda: app.notifier_ready)
         await until(lambda: "10 stalled" in screen(app))
-        assert all(run.judged for run in app.desk.session.runs.values())
+        assert all(run.judged for run in app.ui_state.session.runs.values())
 
 
 async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
     """Comparing needs the points of each; a curve appears when its run was read again."""
     app = make_app(tmp_path)
-    session = app.desk.session
+    session = app.ui_state.session
     async with app.run_test(size=(140, 60)) as pilot:
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
         await pilot.press("c")
-        await until(lambda: sum(run.is_whole for run in session.runs.values()) >= MOST)
+        await until(lambda: sum(run.is_whole for run in session.runs.values()) >= MAX_GROUPS)
         await until(lambda: "being read" not in screen(app))
         assert f"of {RUNS} runs" in screen(app)
-        assert screen(app).count("last ") == MOST
+        assert screen(app).count("last ") == MAX_GROUPS
         await pilot.press("escape")
-        await until(lambda: sum(run.weight > 0 for run in session.runs.values()) <= LOOKED)
+        await until(
+            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
+        )
 
 
 def test_a_moment_of_rows_that_were_let_go_is_the_end() -> None:
@@ -122,7 +136,7 @@ def test_a_moment_of_rows_that_were_let_go_is_the_end() -> None:
         run.timeline.steps.append(row)
         run.timeline.times.append(1.7e9 + row)
     assert row_at(run, 1.7e9 + 50.5) == 50
-    run.timeline.let_go(180)
+    run.timeline.drop_before(180)
     assert row_at(run, 1.7e9 + 50.5) is None
     assert row_at(run, 1.7e9 + 190.5) == 190
     assert row_at(run, 1.7e9 - 1.0) == -1

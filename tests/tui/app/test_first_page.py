@@ -20,17 +20,19 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Memory
-from ppo_top.tui.app.first_page import read, show, written
+from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.tui.app.first_page import read_briefly, render_page, show_first_page
 from ppo_top.tui.graphics.theme import THEMES
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import FakeClock, text, write_sick
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import FakeClock, drawn_text, write_unhealthy_run
 
 
 @pytest.fixture
-def empty() -> Desk:
+def empty() -> UiState:
     """A desk that knows no run yet."""
-    return Desk(session=Session(Settings()), memory=Memory(), clock=FakeClock())
+    return UiState(
+        session=Session(Settings()), acknowledgements=Acknowledgements(), clock=FakeClock()
+    )
 
 
 @pytest.fixture
@@ -44,24 +46,24 @@ def terminal() -> Iterator[tuple[TextIO, int]]:
     os.close(outer)
 
 
-def test_it_is_the_page_of_the_screen(tmp_path: Path, empty: Desk) -> None:
+def test_it_is_the_page_of_the_screen(tmp_path: Path, empty: UiState) -> None:
     """Line by line the same letters as the screen shows afterwards."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     follower = Follower([tmp_path / "runs"])
-    read(empty, follower)
+    read_briefly(empty, follower)
     follower.close()
-    page = written(empty, THEMES["dark"], 80, 24)
+    page = render_page(empty, THEMES["dark"], 80, 24)
     rows = re.split(r"\x1b\[\d+;1H", page)[1:]
-    assert [re.sub(r"\x1b\[[\d;]*m", "", row) for row in rows] == text(empty, 80, 24)
+    assert [re.sub(r"\x1b\[[\d;]*m", "", row) for row in rows] == drawn_text(empty, 80, 24)
 
 
 def test_it_is_written_at_the_size_of_the_terminal(
-    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+    tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int]
 ) -> None:
     """Verdict and all, and the terminal wraps lines again afterwards."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     follower = Follower([tmp_path / "runs"])
-    show(empty, follower, THEMES["none"], terminal[0])
+    show_first_page(empty, follower, THEMES["none"], terminal[0])
     follower.close()
     pieces = []
     with suppress(BlockingIOError):
@@ -74,23 +76,25 @@ def test_it_is_written_at_the_size_of_the_terminal(
 
 
 def test_without_a_run_nothing_is_written(
-    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+    tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int]
 ) -> None:
     """Where there is nothing to see the first word stays."""
     follower = Follower([tmp_path / "later"])
-    show(empty, follower, THEMES["dark"], terminal[0])
+    show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
     with pytest.raises(BlockingIOError):
         os.read(terminal[1], 1)
 
 
 def test_a_run_that_is_read_in_part_is_not_shown(
-    tmp_path: Path, empty: Desk, terminal: tuple[TextIO, int]
+    tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int]
 ) -> None:
     """What half of the logs say may be wrong: the first word stays until more is known."""
-    write_sick(tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000)
+    write_unhealthy_run(
+        tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000
+    )
     follower = Follower([tmp_path / "runs"])
-    show(empty, follower, THEMES["dark"], terminal[0])
+    show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
     assert empty.loading is not None
     with pytest.raises(BlockingIOError):
@@ -98,7 +102,7 @@ def test_a_run_that_is_read_in_part_is_not_shown(
 
 
 def test_a_fault_is_left_to_the_screen(
-    empty: Desk, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
+    empty: UiState, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever fails here does not keep the program from starting."""
 
@@ -107,7 +111,7 @@ def test_a_fault_is_left_to_the_screen(
             raise RuntimeError("planted")
 
     follower = Broken([])
-    show(empty, follower, THEMES["dark"], terminal[0])
+    show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
 
 

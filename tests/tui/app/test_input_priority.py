@@ -8,8 +8,13 @@ from typing import Any
 from textual.events import Key, MouseMove
 
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.app.input_priority import LEAST_S, REST_S, Ear, listen
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.app.input_priority import (
+    MAX_WORK_DELAY_S,
+    RECENT_INPUT_S,
+    InputPriority,
+    listen_for_input,
+)
+from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import FakeClock
 
 
@@ -27,35 +32,35 @@ class FakeDriver:
 def test_work_gives_way_for_a_moment_after_a_key() -> None:
     """Nothing gives way before a key, everything does after one, and then no longer."""
     clock = FakeClock()
-    ear = Ear(clock)
-    assert not ear.gives_way()
-    ear.hear()
-    assert ear.hears
-    assert ear.gives_way()
-    clock.now += REST_S + 0.001
-    assert not ear.hears
-    assert not ear.gives_way()
+    ear = InputPriority(clock)
+    assert not ear.must_yield()
+    ear.record_input()
+    assert ear.is_input_recent
+    assert ear.must_yield()
+    clock.now += RECENT_INPUT_S + 0.001
+    assert not ear.is_input_recent
+    assert not ear.must_yield()
 
 
 def test_work_goes_on_under_a_key_that_is_held_down() -> None:
     """With a key every 30 milliseconds there is a turn at least every tenth of a second or so."""
     clock = FakeClock()
-    ear = Ear(clock)
+    ear = InputPriority(clock)
     turns = []
     for _ in range(100):
         clock.now += 0.03
-        ear.hear()
-        if not ear.gives_way():
+        ear.record_input()
+        if not ear.must_yield():
             turns.append(clock.now)
     gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
     assert len(turns) >= 20
-    assert max(gaps) <= LEAST_S + 0.03 + 1e-6
+    assert max(gaps) <= MAX_WORK_DELAY_S + 0.03 + 1e-6
 
 
 def test_keys_are_heard_before_they_go_their_way() -> None:
     """A key is heard and passed on; the mouse that only moves is passed on."""
     driver, heard = FakeDriver(), []
-    assert listen(driver, lambda: heard.append(len(driver.sent)))
+    assert listen_for_input(driver, lambda: heard.append(len(driver.sent)))
     move = MouseMove(None, 1, 1, 0, 0, 0, False, False, False)
     key = Key("q", "q")
     driver.send_message(move)
@@ -66,24 +71,24 @@ def test_keys_are_heard_before_they_go_their_way() -> None:
 
 def test_a_driver_without_the_door_is_left_alone() -> None:
     """Another Textual may send keys in another way: nothing is heard early, nothing breaks."""
-    assert not listen(object(), lambda: None)
+    assert not listen_for_input(object(), lambda: None)
 
 
-async def test_this_textual_has_the_door(sick: Desk) -> None:
+async def test_this_textual_has_the_door(sick: UiState) -> None:
     """With the pinned Textual a key is heard before the app is told of it."""
     app = PpoTop(sick, None)
-    app.ear = Ear(FakeClock())
+    app.input_priority = InputPriority(FakeClock())
     async with app.run_test(size=(100, 30)) as pilot:
-        assert not app.ear.hears
+        assert not app.input_priority.is_input_recent
         await pilot.press("j")
-        assert app.ear.hears
+        assert app.input_priority.is_input_recent
 
 
-def test_a_view_is_made_once_for_a_moment(sick: Desk) -> None:
+def test_a_view_is_made_once_for_a_moment(sick: UiState) -> None:
     """Two looks at the same moment are one view; another row or a judged update makes a new one."""
     first = sick.view()
     assert sick.view() is first
-    sick.player.row = 3
+    sick.cursor.row = 3
     second = sick.view()
     assert second is not first
     assert sick.run is not None
@@ -91,17 +96,17 @@ def test_a_view_is_made_once_for_a_moment(sick: Desk) -> None:
     assert sick.view() is not second
 
 
-def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: Desk) -> None:
+def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: UiState) -> None:
     """While a run is being judged a key is answered with the last view, for two seconds."""
     clock = FakeClock()
     sick.clock = clock
     run, first = sick.run, sick.view()
     assert run is not None
-    run.version, run.judged, sick.hurry = run.version + 1, False, True
+    run.version, run.judged, sick.allow_stale = run.version + 1, False, True
     assert sick.view() is first
-    sick.player.row = 2
+    sick.cursor.row = 2
     assert sick.view() is not first, "another moment is another view, hurry or not"
-    sick.player.row = None
+    sick.cursor.row = None
     kept = sick.view()
     clock.now += 2.5
     run.version += 1
@@ -113,7 +118,7 @@ def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: Desk) -> None:
     assert sick.view() is not latest, "what is judged is shown as it is"
 
 
-def test_curves_are_drawn_once_for_a_view(sick: Desk) -> None:
+def test_curves_are_drawn_once_for_a_view(sick: UiState) -> None:
     """A key that changes no curve draws none; a new view draws them all."""
     view, drawn = sick.view(), []
     assert view is not None
@@ -123,13 +128,13 @@ def test_curves_are_drawn_once_for_a_view(sick: Desk) -> None:
         return [()]
 
     for _ in range(3):
-        sick.pyramids.drawn(view, ("reward_mean", 10), draw)
+        sick.drawing_cache.cached_lines(view, ("reward_mean", 10), draw)
     assert len(drawn) == 1
-    sick.pyramids.drawn(view, ("reward_mean", 11), draw)
+    sick.drawing_cache.cached_lines(view, ("reward_mean", 11), draw)
     assert len(drawn) == 2
     assert sick.run is not None
     sick.run.version += 1
     other = sick.view()
     assert other is not None
-    sick.pyramids.drawn(other, ("reward_mean", 10), draw)
+    sick.drawing_cache.cached_lines(other, ("reward_mean", 10), draw)
     assert len(drawn) == 3

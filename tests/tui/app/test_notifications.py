@@ -6,7 +6,7 @@ import pytest
 
 from ppo_top.model import Severity
 from ppo_top.tui.app.notifications import Notifier
-from ppo_top.tui.state.ui_state import Desk
+from ppo_top.tui.state.ui_state import UiState
 
 
 @pytest.fixture
@@ -15,36 +15,36 @@ def written() -> list[str]:
     return []
 
 
-def test_it_rings_once_when_a_run_turns_red(sick: Desk, written: list[str]) -> None:
+def test_it_rings_once_when_a_run_turns_red(sick: UiState, written: list[str]) -> None:
     """From amber to red it rings; while it stays red it is silent."""
     run = sick.run
     assert run is not None
     notifier = Notifier(written.append, environment={"TERM": "xterm"})
-    assert notifier.changed(run, Severity.WARN, aloud=True) == ""
-    told = notifier.changed(run, Severity.CRIT, aloud=True)
+    assert notifier.update_severity(run, Severity.WARN, notify=True) == ""
+    told = notifier.update_severity(run, Severity.CRIT, notify=True)
     assert told.startswith("sick: ")
-    assert notifier.changed(run, Severity.CRIT, aloud=True) == ""
+    assert notifier.update_severity(run, Severity.CRIT, notify=True) == ""
     assert written == ["\x07"]
 
 
-def test_what_was_red_at_the_start_does_not_ring(sick: Desk, written: list[str]) -> None:
+def test_what_was_red_at_the_start_does_not_ring(sick: UiState, written: list[str]) -> None:
     """Opening old logs is silent."""
     run = sick.run
     assert run is not None
     notifier = Notifier(written.append, environment={})
-    notifier.changed(run, Severity.CRIT, aloud=False)
-    notifier.changed(run, Severity.CRIT, aloud=True)
+    notifier.update_severity(run, Severity.CRIT, notify=False)
+    notifier.update_severity(run, Severity.CRIT, notify=True)
     assert written == []
 
 
-def test_the_bell_can_be_off_and_the_desktop_told(sick: Desk, written: list[str]) -> None:
+def test_the_bell_can_be_off_and_the_desktop_told(sick: UiState, written: list[str]) -> None:
     """OSC 9 carries the words, in the one sequence that was asked for."""
     run = sick.run
     assert run is not None
     run.name = "x\x1b]0;owned\x07"
     notifier = Notifier(written.append, bell=False, desktop=True, environment={})
-    notifier.changed(run, None, aloud=True)
-    notifier.changed(run, Severity.CRIT, aloud=True)
+    notifier.update_severity(run, None, notify=True)
+    notifier.update_severity(run, Severity.CRIT, notify=True)
     assert len(written) == 1
     assert written[0].startswith("\x1b]9;ppo-top: x") and written[0].endswith("\x1b\\")
     assert written[0].count("\x1b") == 2 and "\x07" not in written[0]
@@ -53,10 +53,10 @@ def test_the_bell_can_be_off_and_the_desktop_told(sick: Desk, written: list[str]
 def test_the_title_is_set_when_it_changes_and_given_back(written: list[str]) -> None:
     """The old title is kept by the terminal and restored."""
     notifier = Notifier(written.append, environment={"TERM": "xterm"})
-    notifier.title("ppo-top")
-    notifier.title("ppo-top")
-    notifier.title("ppo-top: 1 of 3 runs red")
-    notifier.restore()
+    notifier.set_title("ppo-top")
+    notifier.set_title("ppo-top")
+    notifier.set_title("ppo-top: 1 of 3 runs red")
+    notifier.restore_title()
     assert written == [
         "\x1b[22;2t",
         "\x1b]2;ppo-top\x1b\\",

@@ -11,25 +11,30 @@ from ppo_top.files.follower import Follower
 from ppo_top.model import State
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.graphics.styled_text import plain
-from ppo_top.tui.state.ui_state import Desk
-from ppo_top.views.run_view import look
-from tests.support.screens import DEMOS, FakeClock, text, write_sick
-from tests.tui.conftest import MakeDesk
+from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.run_view import make_run_view
+from tests.support.screens import DEMO_LOGS, FakeClock, drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
 
 
 def replaying(path: Path, replay: Replay) -> PpoTop:
     """The app over some logs, with a follower of its own."""
-    desk = Desk(session=Session(Settings()), memory=Memory(), replay=replay, clock=FakeClock())
+    desk = UiState(
+        session=Session(Settings()),
+        acknowledgements=Acknowledgements(),
+        replay=replay,
+        clock=FakeClock(),
+    )
     return PpoTop(desk, Follower([path]), theme="dark")
 
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas."""
-    return "\n".join(plain(line) for line in app.canvas._rows)
+    return "\n".join(plain_text(line) for line in app.canvas._rows)
 
 
 async def until(app: PpoTop, words: str) -> None:
@@ -41,42 +46,42 @@ async def until(app: PpoTop, words: str) -> None:
 
 async def test_it_plays_from_the_start_and_tells_what_fires(tmp_path: Path) -> None:
     """It begins at the first update, healthy, turns red where it would have, ends at the last."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     app = replaying(tmp_path / "runs", Replay(speed=20.0))
     async with app.run_test(size=(120, 34)):
         await until(app, "▶ 20x")
-        assert (app.desk.player.row or 0) < 20
+        assert (app.ui_state.cursor.row or 0) < 20
         await until(app, "would have fired at")
         await until(app, "newest")
-        assert app.desk.player.playing is False
+        assert app.ui_state.cursor.playing is False
         await until(app, "the replay is over: space plays it again")
         assert "✗" in screen(app).splitlines()[2]
 
 
 async def test_it_can_begin_anywhere_and_paused(tmp_path: Path) -> None:
     """`--from 50% --paused` stands in the middle and waits for the space bar."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     app = replaying(tmp_path / "runs", Replay(speed=5.0, start="50%", paused=True))
     async with app.run_test(size=(120, 34)) as pilot:
         await until(app, "paused")
-        assert app.desk.player.row == 20
+        assert app.ui_state.cursor.row == 20
         await pilot.press("space")
         await until(app, "▶ 5x")
 
 
 @pytest.mark.parametrize("row", [0, 10, 19, 21, 30, 39])
 def test_the_screen_at_a_cursor_is_the_screen_of_that_moment(
-    tmp_path: Path, make_desk: MakeDesk, row: int
+    tmp_path: Path, make_ui_state: MakeUiState, row: int
 ) -> None:
     """Verdict and values at an update are those of a log that ended there."""
     whole = tmp_path / "whole" / "sick" / "progress.csv"
     part = tmp_path / "part" / "sick" / "progress.csv"
-    write_sick(whole)
+    write_unhealthy_run(whole)
     part.parent.mkdir(parents=True)
     part.write_text("".join(whole.read_text().splitlines(keepends=True)[: row + 2]))
-    desk = make_desk(tmp_path / "whole")
-    desk.player.row = row
-    there, then = desk.view(), make_desk(tmp_path / "part").view()
+    desk = make_ui_state(tmp_path / "whole")
+    desk.cursor.row = row
+    there, then = desk.view(), make_ui_state(tmp_path / "part").view()
     assert there is not None and then is not None
     assert (there.verdict, there.headline) == (then.verdict, then.headline)
     assert [(r.concept, r.status, r.text) for r in there.checklist] == [
@@ -84,42 +89,46 @@ def test_the_screen_at_a_cursor_is_the_screen_of_that_moment(
     ]
 
 
-def test_of_several_runs_the_one_with_a_story_is_shown(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_of_several_runs_the_one_with_a_story_is_shown(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
     """Not the one that was red from its beginning, nor the healthy one."""
     for name, broken in (("always-bad", 1), ("good-then-bad", 18), ("good", 99)):
-        write_sick(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
-    desk = make_desk(tmp_path / "runs", replay=Replay())
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
+    desk = make_ui_state(tmp_path / "runs", replay=Replay())
     assert desk.run is not None and desk.run.name == "good-then-bad"
 
 
-def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: Desk) -> None:
+def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: UiState) -> None:
     """Looking back, the timeline still shows what came; a replay keeps it for later."""
-    sick.player.row = 5
-    assert "✗" in text(sick, 120, 34)[-2]
-    sick.player.replay = True
-    assert "✗" not in text(sick, 120, 34)[-2]
+    sick.cursor.row = 5
+    assert "✗" in drawn_text(sick, 120, 34)[-2]
+    sick.cursor.replay = True
+    assert "✗" not in drawn_text(sick, 120, 34)[-2]
     run = sick.run
-    assert run is not None and look(run, 5, 0.0).verdict != "crit"
+    assert run is not None and make_run_view(run, 5, 0.0).verdict != "crit"
 
 
-def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_desk: MakeDesk) -> None:
+def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_ui_state: MakeUiState) -> None:
     """By the clock: what is over by then has its verdict, what has not begun has none."""
     names = ("torch_cartpole_nan", "torch_cartpole_lr", "torch_cartpole_critic")
-    desk = make_desk(*(DEMOS / name for name in names), replay=Replay(run="torch_cartpole_lr"))
-    desk.begin_replay()
+    desk = make_ui_state(
+        *(DEMO_LOGS / name for name in names), replay=Replay(run="torch_cartpole_lr")
+    )
+    desk.start_replay()
     assert desk.run is not None and desk.run.name == "torch_cartpole_lr"
-    desk.player.row = 2
-    listed = {each.name: (each.verdict, each.state) for each in desk.known()}
+    desk.cursor.row = 2
+    listed = {each.name: (each.verdict, each.state) for each in desk.listed_runs()}
     assert listed["torch_cartpole_nan"] == ("crit", State.DIED)
     assert listed["torch_cartpole_critic"] == ("unjudged", State.STARTING)
     assert listed["torch_cartpole_lr"][1] is State.LIVE
     assert listed["torch_cartpole_lr"][0] != "crit"
-    assert "at this moment" in "\n".join(text(desk, 140, 40))
-    desk.player.row = len(desk.run.timeline) - 1
-    assert {each.name: each.verdict for each in desk.known()}["torch_cartpole_lr"] == "crit"
+    assert "at this moment" in "\n".join(drawn_text(desk, 140, 40))
+    desk.cursor.row = len(desk.run.timeline) - 1
+    assert {each.name: each.verdict for each in desk.listed_runs()}["torch_cartpole_lr"] == "crit"
 
 
-def test_looking_back_on_a_live_run_leaves_the_list_as_it_is(sick: Desk) -> None:
+def test_looking_back_on_a_live_run_leaves_the_list_as_it_is(sick: UiState) -> None:
     """Time travel concerns the chosen run; the list goes on telling how things are."""
-    sick.player.row = 3
-    assert [each.verdict for each in sick.known()] == ["crit"]
+    sick.cursor.row = 3
+    assert [each.verdict for each in sick.listed_runs()] == ["crit"]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.screens import write_sick
+from tests.support.screens import write_unhealthy_run
 
 
 class Program:
@@ -64,7 +64,7 @@ class Program:
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
     """The program over one red run."""
-    write_sick(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     started = Program(tmp_path / "runs", tmp_path / "state")
     started.resize(140, 40)
     yield started

@@ -14,11 +14,11 @@ import pytest
 import textual
 
 from ppo_top.model import Finding
-from ppo_top.support.acknowledgements import Memory
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.graphics.symbols import ASCII
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import FakeClock, read, write_sick
+from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import FakeClock, read_session, write_unhealthy_run
 
 MADE_WITH = "8.2.8"
 
@@ -40,18 +40,23 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., PpoTop
     runs = tmp_path / "runs"
     for name, broken in (("sick", 20), ("healthy", 99), ("pole_seed1", 99), ("pole_seed2", 99)):
         log = runs / name / "progress.csv"
-        write_sick(log, broken_from=broken)
+        write_unhealthy_run(log, broken_from=broken)
         os.utime(log, (clock.now - 10, clock.now - 10))
 
     def make(theme: str = "dark-paper", ascii: bool = False) -> PpoTop:
-        desk = Desk(session=read([runs]), memory=Memory(), place="./runs", clock=clock)
+        desk = UiState(
+            session=read_session([runs]),
+            acknowledgements=Acknowledgements(),
+            watched_paths="./runs",
+            clock=clock,
+        )
         for run in desk.session.runs.values():
             for finding in run.findings:
                 reword(finding)
-        desk.choose(next(run.id for run in desk.session.runs.values() if run.name == "sick"))
-        desk.picked = True
+        desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "sick"))
+        desk.chosen_by_user = True
         if ascii:
-            desk.glyphs = ASCII
+            desk.symbols = ASCII_SYMBOLS
         return PpoTop(desk, None, theme=theme)
 
     return make
@@ -63,7 +68,7 @@ def reword(finding: Finding) -> None:
     finding.message = "each update moves the policy too far"
     finding.evidence = ("approx KL 0.2 (healthy <= 0.02)", "60 % of the samples hit the clip")
     finding.causes = ("the learning rate is too high",)
-    finding.tries = ("lower learning_rate", "set target_kl to 0.02", "fewer n_epochs")
+    finding.remedies = ("lower learning_rate", "set target_kl to 0.02", "fewer n_epochs")
     finding.source = "common practice"
 
 

@@ -9,26 +9,36 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import Slice
+from ppo_top.files.update import PollResult
 from ppo_top.settings import Settings
-from ppo_top.tui.app.reader_thread import Pump
-from ppo_top.tui.app.start import _greeting
-from ppo_top.tui.graphics.theme import DARK, LIGHT, ORDER, PLAIN, SIXTEEN, THEMES, choose
-from ppo_top.tui.state.keys import table
-from tests.support.screens import write_sick
+from ppo_top.tui.app.reader_thread import ReaderThread
+from ppo_top.tui.app.start import _first_toast
+from ppo_top.tui.graphics.theme import (
+    COLOURLESS_STYLES,
+    DARK_STYLES,
+    LIGHT_STYLES,
+    SIXTEEN_COLOUR_STYLES,
+    THEME_ORDER,
+    THEMES,
+    choose_theme,
+)
+from ppo_top.tui.state.keys import key_table
+from tests.support.screens import write_unhealthy_run
 
 
 def test_the_hint_comes_once(tmp_path: Path) -> None:
     """The first start is greeted; the second is not; a problem of the settings is always told."""
     memory = tmp_path / "state" / "acknowledged.json"
-    assert _greeting(Settings(), memory, "hello") == "hello"
-    assert _greeting(Settings(), memory, "hello") == ""
-    assert _greeting(Settings(problems=("goal: no number",)), memory, "hello") == "goal: no number"
+    assert _first_toast(Settings(), memory, "hello") == "hello"
+    assert _first_toast(Settings(), memory, "hello") == ""
+    assert (
+        _first_toast(Settings(problems=("goal: no number",)), memory, "hello") == "goal: no number"
+    )
 
 
 def test_nothing_is_kept_where_nothing_may_be(tmp_path: Path) -> None:
     """With the state directory among the logs no marker is written."""
-    assert _greeting(Settings(), None, "hello") == "hello"
+    assert _first_toast(Settings(), None, "hello") == "hello"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -48,20 +58,20 @@ def test_the_theme_fits_the_terminal(
     wanted: str | None, environment: dict[str, str], name: str
 ) -> None:
     """What was asked for, else what the terminal can show; NO_COLOR is above all."""
-    assert choose(wanted, environment).name == name
+    assert choose_theme(wanted, environment).name == name
 
 
 def test_every_theme_knows_every_state_and_verdict() -> None:
     """No style that pictures use is missing in the coloured themes."""
-    assert set(LIGHT) == set(DARK)
-    assert set(DARK) - set(SIXTEEN) <= {"title", "band"}
-    assert "crit" in PLAIN
-    assert set(ORDER) == set(THEMES)
+    assert set(LIGHT_STYLES) == set(DARK_STYLES)
+    assert set(DARK_STYLES) - set(SIXTEEN_COLOUR_STYLES) <= {"title", "band"}
+    assert "crit" in COLOURLESS_STYLES
+    assert set(THEME_ORDER) == set(THEMES)
 
 
 def test_no_colour_means_no_colour() -> None:
     """The plain theme has attributes only."""
-    for name in PLAIN:
+    for name in COLOURLESS_STYLES:
         style = THEMES["none"].style(name)
         assert style.color is None and style.bgcolor is None
 
@@ -70,41 +80,41 @@ def test_the_readme_has_the_key_table() -> None:
     """Between its two marks stands what the key table says."""
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     between = readme.split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
-    assert table().strip() in between
+    assert key_table().strip() in between
 
 
-class Taken:
+class PollRecorder:
     """What the reading thread handed over."""
 
     def __init__(self) -> None:
-        self.slices: list[Slice] = []
+        self.slices: list[PollResult] = []
         self.arrived = threading.Event()
 
-    def __call__(self, piece: Slice) -> None:
+    def __call__(self, piece: PollResult) -> None:
         self.slices.append(piece)
-        if piece.gains:
+        if piece.updates:
             self.arrived.set()
 
 
 def test_the_thread_hands_over_what_it_reads(tmp_path: Path) -> None:
     """A log that is there is read; the thread ends when it is told to."""
-    write_sick(tmp_path / "runs" / "one" / "progress.csv")
-    taken = Taken()
-    pump = Pump(Follower([tmp_path / "runs"]), taken)
+    write_unhealthy_run(tmp_path / "runs" / "one" / "progress.csv")
+    taken = PollRecorder()
+    pump = ReaderThread(Follower([tmp_path / "runs"]), taken)
     pump.start()
     assert taken.arrived.wait(10)
     pump.stop()
     assert not pump._thread.is_alive()
-    assert sum(len(gain.batch.points) for piece in taken.slices for gain in piece.gains) == 4
+    assert sum(len(gain.batch.points) for piece in taken.slices for gain in piece.updates) == 4
 
 
 def test_it_reads_no_more_than_is_taken(tmp_path: Path) -> None:
     """While nothing is taken in, two slices wait and no third is made."""
     for number in range(20):
-        write_sick(tmp_path / "runs" / f"run-{number}x" / "progress.csv")
-    taken = Taken()
+        write_unhealthy_run(tmp_path / "runs" / f"run-{number}x" / "progress.csv")
+    taken = PollRecorder()
     follower = Follower([tmp_path / "runs"])
-    pump = Pump(follower, taken)
+    pump = ReaderThread(follower, taken)
     poll = follower.poll
     follower.poll = lambda *_: poll(1, 0.0)  # type: ignore[method-assign]
     pump.start()
@@ -112,20 +122,20 @@ def test_it_reads_no_more_than_is_taken(tmp_path: Path) -> None:
     pump._thread.join(0.5)
     assert len(taken.slices) <= 2
     for _ in range(100):
-        pump.taken()
+        pump.poll_handled()
     pump.stop()
 
 
 def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
     """An error of the reading side is kept for the screen."""
-    taken = Taken()
+    taken = PollRecorder()
     follower = Follower([tmp_path])
 
-    def broken(*_: object) -> Slice:
+    def broken(*_: object) -> PollResult:
         raise OSError("gone")
 
     follower.poll = broken  # type: ignore[method-assign]
-    pump = Pump(follower, taken)
+    pump = ReaderThread(follower, taken)
     pump.start()
     pump._thread.join(10)
     assert isinstance(pump.error, OSError)
@@ -135,27 +145,27 @@ def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
 
 def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: Path) -> None:
     """Once everything is read the follower is asked for unfinished ends; then the thread rests."""
-    write_sick(tmp_path / "runs" / "one" / "progress.csv")
-    taken = Taken()
+    write_unhealthy_run(tmp_path / "runs" / "one" / "progress.csv")
+    taken = PollRecorder()
     follower = Follower([tmp_path / "runs"])
-    ends: queue.SimpleQueue[Slice] = queue.SimpleQueue()
+    ends: queue.SimpleQueue[PollResult] = queue.SimpleQueue()
     finish = follower.finish
 
-    def finished() -> Slice:
+    def finished() -> PollResult:
         last = finish()
         ends.put(last)
         return last
 
     follower.finish = finished  # type: ignore[method-assign]
-    pump = Pump(follower, taken, finish=True)
+    pump = ReaderThread(follower, taken, finish_at_end=True)
     pump.start()
     ends.get(timeout=10)
     assert taken.arrived.is_set()
     for _ in range(4):
-        pump.taken()
-    pump.again([gain.source.key for piece in taken.slices for gain in piece.gains])
+        pump.poll_handled()
+    pump.reread([gain.source.key for piece in taken.slices for gain in piece.updates])
     last = ends.get(timeout=10)
     pump.stop()
     assert not pump._thread.is_alive()
     assert taken.slices[-1] is last
-    assert [gain.reset for piece in taken.slices for gain in piece.gains] == [False, True]
+    assert [gain.reset for piece in taken.slices for gain in piece.updates] == [False, True]

@@ -13,11 +13,19 @@ from hypothesis import strategies as st
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.draw.compare_chart import value_at
 from ppo_top.tui.draw.zoom_chart import smoothed
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw, parse, reach, thin, ticks
-from ppo_top.tui.graphics.styled_text import plain
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import DEMOS, text, write_sick
-from tests.tui.conftest import MakeDesk
+from ppo_top.tui.graphics.axis_plot import (
+    Chart,
+    Curve,
+    axis_range,
+    draw_chart,
+    parse_ansi,
+    points_to_draw,
+    ticks,
+)
+from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
 
 
 def track(values: list[float]) -> Track:
@@ -49,23 +57,23 @@ def test_ticks_are_round(low: float, high: float, most: int, wanted: list[float]
 def test_an_axis_holds_all_finite_values(values: list[float]) -> None:
     """The ends are finite and around what is to be drawn."""
     values = [each if abs(each) < 1e100 else math.nan for each in values]
-    low, high = reach(values)
+    low, high = axis_range(values)
     assert low < high
     assert all(low <= each <= high for each in values if math.isfinite(each))
 
 
 def test_colours_come_back_as_styles() -> None:
     """Codes of plotext are told apart: ours get our styles, the frame is dim."""
-    rows = parse("\x1b[38;5;3mab\x1b[0m|\x1b[38;5;9mc\x1b[0m", {3: "curve"})
+    rows = parse_ansi("\x1b[38;5;3mab\x1b[0m|\x1b[38;5;9mc\x1b[0m", {3: "curve"})
     assert rows == [(("ab", "curve"), ("|", "dim"), ("c", "dim"))]
 
 
 def test_a_chart_is_as_large_as_asked() -> None:
     """Lines and cells as asked, larger than any terminal that runs the tests."""
-    chart = Chart([Curve([0, 1, 2], [0, 5, 1])], across=[(3.0, "ok")])
-    rows = draw(chart, 150, 50)
+    chart = Chart([Curve([0, 1, 2], [0, 5, 1])], horizontal_lines=[(3.0, "ok")])
+    rows = draw_chart(chart, 150, 50)
     assert len(rows) == 50
-    assert {len(plain(row)) for row in rows} == {150}
+    assert {len(plain_text(row)) for row in rows} == {150}
     assert any(style == "curve" for row in rows for _, style in row)
 
 
@@ -80,7 +88,7 @@ def test_smoothing_begins_at_the_first_value_and_passes_nan_over() -> None:
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=2000), st.integers(4, 200))
 def test_thinning_keeps_extremes_and_the_last_point(values: list[float], columns: int) -> None:
     """However many points, the highest, the lowest and the newest are drawn."""
-    kept = [values[at] for at in thin(track(values), len(values), columns)]
+    kept = [values[at] for at in points_to_draw(track(values), len(values), columns)]
     assert max(kept) == max(values)
     assert min(kept) == min(values)
     assert kept[-1] == values[-1]
@@ -96,10 +104,10 @@ def test_the_value_at_a_step_is_the_last_finite_one() -> None:
     assert value_at(made, made.steps, 2000, seen=2) == 1.0
 
 
-def test_the_zoomed_chart_tells_all(sick: Desk) -> None:
+def test_the_zoomed_chart_tells_all(sick: UiState) -> None:
     """Label, newest and best value, range, exact value under the cursor, axes."""
-    sick.layer, sick.concept = "zoom", "approx_kl"
-    shown = "\n".join(text(sick, 100, 30))
+    sick.overlay, sick.concept = "zoom", "approx_kl"
+    shown = "\n".join(drawn_text(sick, 100, 30))
     for words in (
         "approx KL",
         "healthy",
@@ -109,84 +117,86 @@ def test_the_zoomed_chart_tells_all(sick: Desk) -> None:
         "smoothing off",
     ):
         assert words in shown
-    sick.chart.cursor = 4
-    assert "at step 10,240" in "\n".join(text(sick, 100, 30))
+    sick.chart.cursor_row = 4
+    assert "at step 10,240" in "\n".join(drawn_text(sick, 100, 30))
 
 
-def test_against_time_and_on_a_logarithmic_scale(sick: Desk) -> None:
+def test_against_time_and_on_a_logarithmic_scale(sick: UiState) -> None:
     """Without a clock time falls back to updates; on the log scale labels stay values."""
-    sick.layer, sick.concept = "zoom", "approx_kl"
-    sick.chart.logarithm = True
-    shown = "\n".join(text(sick, 100, 30))
+    sick.overlay, sick.concept = "zoom", "approx_kl"
+    sick.chart.log_scale = True
+    shown = "\n".join(drawn_text(sick, 100, 30))
     assert "log on" in shown and "0.1" in shown
     sick.chart.axis = "time"
-    assert text(sick, 100, 30)
+    assert drawn_text(sick, 100, 30)
 
 
-def test_stacked_charts_share_their_cursor(sick: Desk) -> None:
+def test_stacked_charts_share_their_cursor(sick: UiState) -> None:
     """Two values of a group, one above the other."""
-    sick.layer, sick.concept, sick.chart.stacked = "zoom", "approx_kl", True
-    shown = "\n".join(text(sick, 100, 40))
+    sick.overlay, sick.concept, sick.chart.stacked = "zoom", "approx_kl", True
+    shown = "\n".join(drawn_text(sick, 100, 40))
     assert "approx KL = " in shown and "clip fraction = " in shown
 
 
-def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """A sick seed beside two healthy ones: mean of the others, and how far it is from them."""
     for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 98)):
-        write_sick(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
-    desk = make_desk(tmp_path / "runs")
-    desk.choose(next(run.id for run in desk.session.runs.values() if run.name == "pole_seed2"))
-    desk.layer, desk.concept = "compare", "reward_mean"
-    shown = "\n".join(text(desk, 110, 30))
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
+    desk = make_ui_state(tmp_path / "runs")
+    desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "pole_seed2"))
+    desk.overlay, desk.concept = "compare", "reward_mean"
+    shown = "\n".join(drawn_text(desk, 110, 30))
     assert "its 2 siblings 180" in shown
     assert "pole (3 seeds)" in shown
 
 
 @pytest.mark.parametrize(("axis", "last"), [("step", "80k"), ("update", "40"), ("time", "10 s")])
 def test_runs_are_compared_by_step_update_or_time(
-    tmp_path: Path, make_desk: MakeDesk, axis: str, last: str
+    tmp_path: Path, make_ui_state: MakeUiState, axis: str, last: str
 ) -> None:
     """The x axis of the comparison is that of the chart; seconds count from each run's start."""
-    desk = make_desk(DEMOS / "torch_cartpole", DEMOS / "torch_cartpole_lr")
+    desk = make_ui_state(DEMO_LOGS / "torch_cartpole", DEMO_LOGS / "torch_cartpole_lr")
     if axis != "time":
         for name in ("one", "two"):
-            write_sick(tmp_path / "sheets" / name / "progress.csv")
-        desk = make_desk(tmp_path / "sheets")
-    desk.layer, desk.concept, desk.chart.axis = "compare", "reward_mean", axis
-    shown = "\n".join(text(desk, 110, 30))
+            write_unhealthy_run(tmp_path / "sheets" / name / "progress.csv")
+        desk = make_ui_state(tmp_path / "sheets")
+    desk.overlay, desk.concept, desk.chart.axis = "compare", "reward_mean", axis
+    shown = "\n".join(drawn_text(desk, 110, 30))
     assert f"of 2 runs by {axis}" in shown
     assert last in shown
 
 
-def test_only_runs_of_one_kind_are_compared(make_desk: MakeDesk) -> None:
+def test_only_runs_of_one_kind_are_compared(make_ui_state: MakeUiState) -> None:
     """A language model's reward of 1 is not laid over a CartPole's of 500."""
-    desk = make_desk(DEMOS)
-    desk.choose(next(run.id for run in desk.session.runs.values() if run.name == "trl_grpo"))
-    desk.layer, desk.concept = "compare", "reward_mean"
-    shown = "\n".join(text(desk, 110, 40))
+    desk = make_ui_state(DEMO_LOGS)
+    desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "trl_grpo"))
+    desk.overlay, desk.concept = "compare", "reward_mean"
+    shown = "\n".join(drawn_text(desk, 110, 40))
     assert "reward of 3 runs by step" in shown
     assert "trl_grpo_constant" in shown and "cartpole" not in shown
 
 
-def test_more_runs_than_colours_are_counted(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_more_runs_than_colours_are_counted(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """The chosen run and the worst are drawn; how many are not is said, with the way to them."""
     names = [f"run-{letter}x" for letter in "abcdefghijkl"]
     for name in names:
-        write_sick(tmp_path / "runs" / name / "progress.csv", broken_from=20 if "k" in name else 99)
-    desk = make_desk(tmp_path / "runs")
+        write_unhealthy_run(
+            tmp_path / "runs" / name / "progress.csv", broken_from=20 if "k" in name else 99
+        )
+    desk = make_ui_state(tmp_path / "runs")
     chosen = next(run for run in desk.session.runs.values() if run.name == "run-lx")
-    desk.choose(chosen.id)
-    desk.layer, desk.concept = "compare", "reward_mean"
-    lines = text(desk, 110, 40)
+    desk.choose_run(chosen.id)
+    desk.overlay, desk.concept = "compare", "reward_mean"
+    lines = drawn_text(desk, 110, 40)
     assert "8 of 12 runs by step · / filters" in "\n".join(lines)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]
     assert len(legend) == 8
 
 
-def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: Desk) -> None:
+def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: UiState) -> None:
     """A line where a finding fired is explained below; without findings there is nothing to say."""
-    sick.layer, sick.concept = "zoom", "approx_kl"
-    assert "│ a finding fired" in text(sick, 120, 34)[-2]
-    sick.player.row = 10
-    assert "a finding fired" not in text(sick, 120, 34)[-2]
+    sick.overlay, sick.concept = "zoom", "approx_kl"
+    assert "│ a finding fired" in drawn_text(sick, 120, 34)[-2]
+    sick.cursor.row = 10
+    assert "a finding fired" not in drawn_text(sick, 120, 34)[-2]

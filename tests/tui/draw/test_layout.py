@@ -10,41 +10,41 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from ppo_top.tui.draw.overlays import picture
-from ppo_top.tui.draw.panels import AXIS, edge_labels
+from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.draw.panels import AXIS_CELLS, edge_labels
 from ppo_top.tui.graphics.sparkline import Scale
-from ppo_top.tui.graphics.styled_text import plain
-from ppo_top.tui.graphics.symbols import ASCII
-from ppo_top.tui.state.snapshot import Loading
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import DEMOS, HEADER, text, write_sick
-from tests.tui.conftest import MakeDesk
+from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
+from ppo_top.tui.state.snapshot import LoadingProgress
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import DEMO_LOGS, PROGRESS_CSV_HEADER, drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
 
 SIZES = [(200, 60), (140, 40), (100, 30), (80, 24), (60, 20), (40, 15), (30, 12), (80, 4), (20, 3)]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_every_size_is_filled_exactly(sick: Desk, size: tuple[int, int]) -> None:
+def test_every_size_is_filled_exactly(sick: UiState, size: tuple[int, int]) -> None:
     """The picture has as many lines and cells as the terminal."""
-    lines = text(sick, *size)
+    lines = drawn_text(sick, *size)
     assert len(lines) == size[1]
     assert {cell_len(row) for row in lines} == {size[0]}
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_verdict_is_at_every_size(sick: Desk, size: tuple[int, int]) -> None:
+def test_the_verdict_is_at_every_size(sick: UiState, size: tuple[int, int]) -> None:
     """The sign and the beginning of the finding's title are on the first lines."""
     view = sick.view()
     assert view is not None and view.verdict == "crit"
-    first = view.open[0].finding.title.split()[0]
-    top = " ".join(text(sick, *size)[:3])
+    first = view.open_findings[0].finding.title.split()[0]
+    top = " ".join(drawn_text(sick, *size)[:3])
     assert "✗" in top and first[: size[0] - 8] in top
 
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size[0] >= 30])
-def test_state_and_step_are_at_every_size(sick: Desk, size: tuple[int, int]) -> None:
+def test_state_and_step_are_at_every_size(sick: UiState, size: tuple[int, int]) -> None:
     """Wherever there is room for a line, it tells the state and how far the run is."""
-    shown = "\n".join(text(sick, *size))
+    shown = "\n".join(drawn_text(sick, *size))
     view = sick.view()
     assert view is not None
     assert view.state.value in shown
@@ -53,200 +53,204 @@ def test_state_and_step_are_at_every_size(sick: Desk, size: tuple[int, int]) -> 
 
 @pytest.mark.parametrize("size", [(140, 40), (80, 24), (40, 15)])
 def test_the_crucial_values_are_listed_with_their_numbers(
-    sick: Desk, size: tuple[int, int]
+    sick: UiState, size: tuple[int, int]
 ) -> None:
     """Each value of the log is on the checklist with its newest number."""
-    shown = "\n".join(text(sick, *size))
+    shown = "\n".join(drawn_text(sick, *size))
     assert "approx KL" in shown and "0.2" in shown
     assert "clip fraction" in shown and "60 %" in shown
     assert "reward" in shown
 
 
-def test_advice_is_numbered_and_whole(sick: Desk) -> None:
+def test_advice_is_numbered_and_whole(sick: UiState) -> None:
     """At the usual size evidence and numbered advice stand below the verdict, none cut off."""
     view = sick.view()
     assert view is not None
-    shown = " ".join(" ".join(text(sick, 140, 40)).split())
+    shown = " ".join(" ".join(drawn_text(sick, 140, 40)).split())
     assert "try 1 " in shown
-    assert " ".join(view.open[0].finding.tries[0].split()) in shown
+    assert " ".join(view.open_findings[0].finding.remedies[0].split()) in shown
 
 
-def test_a_side_pane_drops_curves_before_values(sick: Desk) -> None:
+def test_a_side_pane_drops_curves_before_values(sick: UiState) -> None:
     """At 30 columns a value has its number and no curve; at 40 it has both."""
-    narrow = next(row for row in text(sick, 30, 12) if row[3:].startswith("approx KL"))
-    wider = next(row for row in text(sick, 40, 15) if row[3:].startswith("approx KL"))
+    narrow = next(row for row in drawn_text(sick, 30, 12) if row[3:].startswith("approx KL"))
+    wider = next(row for row in drawn_text(sick, 40, 15) if row[3:].startswith("approx KL"))
     assert not set(narrow) & set("▁▂▃▄▅▆▇█↑")
     assert set(wider) & set("▁▂▃▄▅▆▇█↑")
 
 
-def test_values_that_are_not_logged_say_so(sick: Desk) -> None:
+def test_values_that_are_not_logged_say_so(sick: UiState) -> None:
     """A crucial value that the log does not hold is listed without a number."""
-    rows = [row for row in text(sick, 140, 40) if "explained var" in row]
+    rows = [row for row in drawn_text(sick, 140, 40) if "explained var" in row]
     assert rows and "–" in rows[0] and "not logged" in rows[0]
 
 
-def test_several_runs_have_a_list_beside_them(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_several_runs_have_a_list_beside_them(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """At 140 columns the runs are listed, those in trouble first; at 80 they are one key away."""
-    write_sick(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
-    write_sick(tmp_path / "runs" / "omega" / "progress.csv")
-    desk = make_desk(tmp_path / "runs")
-    wide = text(desk, 140, 40)
+    write_unhealthy_run(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
+    write_unhealthy_run(tmp_path / "runs" / "omega" / "progress.csv")
+    desk = make_ui_state(tmp_path / "runs")
+    wide = drawn_text(desk, 140, 40)
     assert "Runs" in wide[1]
     assert "omega" in wide[2] and wide[2].strip().startswith("✗")
     assert "alpha" in wide[3]
-    assert not any("alpha" in row and "omega" in row for row in text(desk, 80, 24))
+    assert not any("alpha" in row and "omega" in row for row in drawn_text(desk, 80, 24))
     desk.focus = "runs"
-    assert any("alpha" in row for row in text(desk, 80, 24))
+    assert any("alpha" in row for row in drawn_text(desk, 80, 24))
 
 
-def test_ascii_means_ascii(sick: Desk) -> None:
+def test_ascii_means_ascii(sick: UiState) -> None:
     """With the ASCII signs no picture holds any other character."""
-    sick.glyphs = ASCII
+    sick.symbols = ASCII_SYMBOLS
     for size in SIZES:
-        assert all(row.isascii() for row in text(sick, *size))
+        assert all(row.isascii() for row in drawn_text(sick, *size))
     for layer in ("help", "findings", "explain", "config", "log"):
-        sick.layer = layer
-        assert all(row.isascii() for row in text(sick, 100, 30))
+        sick.overlay = layer
+        assert all(row.isascii() for row in drawn_text(sick, 100, 30))
 
 
-def test_hostile_names_and_values_stay_text(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_hostile_names_and_values_stay_text(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """Escape sequences, markup and bidirectional overrides in names and tags do nothing."""
     run = tmp_path / "runs" / "[red]run\x1b[31m\u202egnp"
     run.mkdir(parents=True)
-    header = HEADER + ",custom/\x1b]0;owned\x07[bold]"
+    header = PROGRESS_CSV_HEADER + ",custom/\x1b]0;owned\x07[bold]"
     rows = "".join(f"{n * 2048},{n},0.01,0.1,{n}\n" for n in range(1, 20))
     (run / "progress.csv").write_text(f"{header}\n{rows}")
-    desk = make_desk(tmp_path / "runs")
+    desk = make_ui_state(tmp_path / "runs")
     for layer in ("", "config", "findings", "explain"):
-        desk.layer = layer
-        for row in picture(desk, 140, 40).lines:
-            assert plain(row).isprintable()
-    desk.layer = ""
-    assert "[red]run" in "\n".join(text(desk, 140, 40))
+        desk.overlay = layer
+        for row in draw_screen(desk, 140, 40).lines:
+            assert plain_text(row).isprintable()
+    desk.overlay = ""
+    assert "[red]run" in "\n".join(drawn_text(desk, 140, 40))
 
 
 def test_with_nothing_to_show_it_says_what_it_waits_for(
-    tmp_path: Path, make_desk: MakeDesk
+    tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
     """An empty directory is no fault: the place and what would be read are named."""
-    desk = make_desk(tmp_path)
-    desk.waiting = "Looking for logs in ./runs\nTensorBoard and others"
-    shown = "\n".join(text(desk, 80, 24))
+    desk = make_ui_state(tmp_path)
+    desk.waiting_text = "Looking for logs in ./runs\nTensorBoard and others"
+    shown = "\n".join(drawn_text(desk, 80, 24))
     assert "Looking for logs in ./runs" in shown
 
 
 @pytest.mark.parametrize("size", [(140, 40), (80, 24), (40, 15)])
-def test_what_is_still_to_be_read_is_a_bar(sick: Desk, size: tuple[int, int]) -> None:
+def test_what_is_still_to_be_read_is_a_bar(sick: UiState, size: tuple[int, int]) -> None:
     """While a long log is read the share that is done is on the screen."""
-    sick.loading = Loading(25_000_000, 100_000_000)
-    shown = text(sick, *size)
+    sick.loading = LoadingProgress(25_000_000, 100_000_000)
+    shown = drawn_text(sick, *size)
     bars = [row for row in shown if "25.0 of 100.0 MB" in row]
     assert len(bars) == 1
     assert 0.2 < bars[0].count("█") / (bars[0].count("█") + bars[0].count("░")) < 0.3
 
 
-def test_the_bar_tells_how_many_runs_have_their_verdict(sick: Desk) -> None:
+def test_the_bar_tells_how_many_runs_have_their_verdict(sick: UiState) -> None:
     """Of many runs it says how many are judged, where there is room."""
-    sick.loading = Loading(25_000_000, 100_000_000, judged=312, runs=1_000)
-    assert "verdicts 312 of 1,000" in "\n".join(text(sick, 140, 40))
-    assert "verdicts" not in "\n".join(text(sick, 40, 15))
+    sick.loading = LoadingProgress(25_000_000, 100_000_000, judged_runs=312, total_runs=1_000)
+    assert "verdicts 312 of 1,000" in "\n".join(drawn_text(sick, 140, 40))
+    assert "verdicts" not in "\n".join(drawn_text(sick, 40, 15))
 
 
-def test_wide_characters_keep_columns_straight(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_wide_characters_keep_columns_straight(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """Names in Chinese or with emoji take two cells a character, and nothing shifts."""
-    write_sick(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")
-    write_sick(tmp_path / "runs" / "b" / "progress.csv")
-    desk = make_desk(tmp_path / "runs")
+    write_unhealthy_run(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "b" / "progress.csv")
+    desk = make_ui_state(tmp_path / "runs")
     for size in SIZES:
-        assert {cell_len(row) for row in text(desk, *size)} == {size[0]}
-    assert "倒立摆" in "\n".join(text(desk, 140, 40))
+        assert {cell_len(row) for row in drawn_text(desk, *size)} == {size[0]}
+    assert "倒立摆" in "\n".join(drawn_text(desk, 140, 40))
 
 
-@pytest.mark.parametrize("demo", sorted(path.name for path in DEMOS.iterdir() if path.is_dir()))
-def test_every_demo_log_is_shown_with_its_verdict(demo: str, make_desk: MakeDesk) -> None:
+@pytest.mark.parametrize("demo", sorted(path.name for path in DEMO_LOGS.iterdir() if path.is_dir()))
+def test_every_demo_log_is_shown_with_its_verdict(demo: str, make_ui_state: MakeUiState) -> None:
     """Each shipped log draws at the usual sizes, with the words of its verdict on top."""
-    desk = make_desk(DEMOS / demo)
+    desk = make_ui_state(DEMO_LOGS / demo)
     view = desk.view()
     assert view is not None
     words = view.headline.split(",")[0].split(":")[0]
     for size in ((140, 40), (80, 24), (40, 15)):
-        lines = text(desk, *size)
+        lines = drawn_text(desk, *size)
         assert words.split()[0] in " ".join(lines[:4])
         assert len(lines) == size[1]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cells=st.integers(1, 220), rows=st.integers(1, 70))
-def test_no_size_is_refused(sick: Desk, cells: int, rows: int) -> None:
+def test_no_size_is_refused(sick: UiState, cells: int, rows: int) -> None:
     """Whatever the size, the picture is exactly that large."""
     for layer in ("", "help", "findings"):
-        sick.layer = layer
-        lines = text(sick, cells, rows)
+        sick.overlay = layer
+        lines = drawn_text(sick, cells, rows)
         assert len(lines) == rows
         assert all(cell_len(row) == cells for row in lines)
 
 
-def test_values_of_curves_in_lines_stand_in_a_column(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_values_of_curves_in_lines_stand_in_a_column(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
     """Long numbers widen the column for all, so that the curves begin together."""
-    desk = make_desk(DEMOS / "sb3_cartpole")
-    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in text(desk, 60, 20)]
+    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in drawn_text(desk, 60, 20)]
     ends = [found.end() for found in rows if found is not None]
     assert len(ends) >= 3
     assert len(set(ends)) == 1
 
 
-def test_a_side_pane_says_nothing_twice(make_desk: MakeDesk) -> None:
+def test_a_side_pane_says_nothing_twice(make_ui_state: MakeUiState) -> None:
     """Curves below the checklist are of values that do not stand on it."""
-    desk = make_desk(DEMOS / "sb3_cartpole")
-    desk.hidden = frozenset()
-    rows = text(desk, 40, 22)
+    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    desk.hidden_sections = frozenset()
+    rows = drawn_text(desk, 40, 22)
     names = [row[3:18].strip() if row[1] in "✓▲✗ℹ·–" else row[1:17].strip() for row in rows[3:]]
     named = [name for name in names if name and not name.startswith(("timeline", "q quit"))]
     assert len(named) == len(set(named))
 
 
-def test_the_first_advice_is_seen_in_a_side_pane(sick: Desk) -> None:
+def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
     """What to try has its place even where evidence has none."""
-    assert any(row.startswith("   1 ") for row in text(sick, 40, 15))
+    assert any(row.startswith("   1 ") for row in drawn_text(sick, 40, 15))
 
 
 @pytest.mark.parametrize("cells", [60, 80, 100, 140])
 def test_signs_of_several_letters_push_nothing_off_the_screen(
-    make_desk: MakeDesk, cells: int
+    make_ui_state: MakeUiState, cells: int
 ) -> None:
     """In ASCII `<=` takes two cells: what stands behind it is still whole."""
-    desk = make_desk(DEMOS / "torch_cartpole_lr")
-    desk.glyphs = ASCII
-    block = picture(desk, cells, 30)
+    desk = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    desk.symbols = ASCII_SYMBOLS
+    block = draw_screen(desk, cells, 30)
     view = desk.view()
     assert view is not None
     steps = {f"{row.since_step:,}" for row in view.checklist if row.since_step is not None}
-    steps |= {f"{each.finding.since.step:,}" for each in view.open}
-    told = re.findall(r"since (?:step )?([\d,]*\d)", "\n".join(map(plain, block.lines)))
+    steps |= {f"{each.finding.since.step:,}" for each in view.open_findings}
+    told = re.findall(r"since (?:step )?([\d,]*\d)", "\n".join(map(plain_text, block.lines)))
     assert told and set(told) <= steps
-    help_key = next(hit for hit in block.hits if hit.arg == "compare")
-    footer = plain(block.lines[help_key.y])
+    help_key = next(hit for hit in block.click_regions if hit.target == "compare")
+    footer = plain_text(block.lines[help_key.y])
     assert footer[help_key.x : help_key.x + help_key.width] == "c compare"
 
 
-def test_findings_that_find_no_room_are_counted(make_desk: MakeDesk) -> None:
+def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> None:
     """At 80x24 a run with three findings names two and says that there is another."""
-    desk = make_desk(DEMOS / "trl_grpo_lr1e-1")
+    desk = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = desk.view()
-    assert view is not None and len(view.open) == 3
-    named = next(row for row in text(desk, 80, 24) if "Completions are cut off" in row)
+    assert view is not None and len(view.open_findings) == 3
+    named = next(row for row in drawn_text(desk, 80, 24) if "Completions are cut off" in row)
     assert "1 more (f)" in named
-    assert "No completion ends" not in "\n".join(text(desk, 80, 24))
-    full = "\n".join(text(desk, 140, 40))
+    assert "No completion ends" not in "\n".join(drawn_text(desk, 80, 24))
+    full = "\n".join(drawn_text(desk, 140, 40))
     assert "No completion ends" in full and "more (f)" not in full
 
 
-def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(make_desk: MakeDesk) -> None:
+def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
+    make_ui_state: MakeUiState,
+) -> None:
     """An amber value below a green verdict is told of; in a narrow pane the row alone says it."""
-    desk = make_desk(DEMOS / "sb3_cartpole")
-    wide = "\n".join(text(desk, 140, 40))
+    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    wide = "\n".join(drawn_text(desk, 140, 40))
     assert "Healthy: explained var is outside its range, not enough for a finding" in wide
-    assert text(desk, 40, 15)[0].split() == ["✓", "Healthy"]
+    assert drawn_text(desk, 40, 15)[0].split() == ["✓", "Healthy"]
 
 
 @pytest.mark.parametrize(
@@ -265,17 +269,17 @@ def test_the_ends_of_a_scale_are_never_cut_off(
 ) -> None:
     """What does not fit loses digits by rounding: `0.00033` is not `0.0003`."""
     assert edge_labels(Scale(ends[1], ends[0]), fmt) == labels
-    assert all(len(label) <= AXIS for label in labels)
+    assert all(len(label) <= AXIS_CELLS for label in labels)
 
 
-def test_an_acknowledged_finding_is_marked_behind_the_others(make_desk: MakeDesk) -> None:
+def test_an_acknowledged_finding_is_marked_behind_the_others(make_ui_state: MakeUiState) -> None:
     """Once seen, the worst finding makes way, and its line says that it was seen."""
-    desk = make_desk(DEMOS / "trl_grpo_lr1e-1")
+    desk = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     run, view = desk.run, desk.view()
     assert run is not None and view is not None
-    first = view.open[0].finding
-    desk.memory.acknowledge(run.path, first.rule, first.since.step, "seen")
-    desk.look_anew()
-    rows = text(desk, 140, 40)
+    first = view.open_findings[0].finding
+    desk.acknowledgements.acknowledge(run.path, first.rule, first.since.step, "seen")
+    desk.invalidate()
+    rows = drawn_text(desk, 140, 40)
     assert first.title not in rows[2]
     assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)

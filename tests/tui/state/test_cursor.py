@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ppo_top.runs.timeline import Timeline
-from ppo_top.tui.state.cursor import Player, find_place
+from ppo_top.tui.state.cursor import Cursor, find_row
 
 
 def timeline(*times: float) -> Timeline:
@@ -22,7 +22,7 @@ def timeline(*times: float) -> Timeline:
 def test_it_plays_by_the_clock_of_the_log() -> None:
     """At 60x a row that came a minute later comes after a second."""
     line = timeline(0, 60, 120, 180)
-    player = Player(row=0, playing=True, speed=60)
+    player = Cursor(row=0, playing=True, speed=60)
     assert not player.advance(line, 0.5)
     assert player.advance(line, 0.6)
     assert player.row == 1
@@ -32,7 +32,7 @@ def test_it_plays_by_the_clock_of_the_log() -> None:
 def test_a_long_pause_is_not_sat_through() -> None:
     """A run that was resumed a day later goes on after ten usual updates."""
     line = timeline(*range(0, 300, 10), 86_400, 86_410)
-    player = Player(row=29, playing=True, speed=10)
+    player = Cursor(row=29, playing=True, speed=10)
     player.advance(line, 10.1)
     assert player.row == 30
 
@@ -40,7 +40,7 @@ def test_a_long_pause_is_not_sat_through() -> None:
 def test_without_a_clock_a_row_is_a_second() -> None:
     """A log that tells no time plays a row a second times the speed."""
     line = timeline(*[math.nan] * 10)
-    player = Player(row=0, playing=True, speed=2)
+    player = Cursor(row=0, playing=True, speed=2)
     player.advance(line, 1.0)
     assert player.row == 2
 
@@ -48,7 +48,7 @@ def test_without_a_clock_a_row_is_a_second() -> None:
 def test_it_stops_at_the_end() -> None:
     """At the newest row playing is over."""
     line = timeline(0, 1, 2)
-    player = Player(row=0, playing=True, speed=100)
+    player = Cursor(row=0, playing=True, speed=100)
     player.advance(line, 10)
     assert (player.row, player.playing) == (2, False)
 
@@ -56,21 +56,21 @@ def test_it_stops_at_the_end() -> None:
 def test_past_the_end_is_live_again() -> None:
     """Moving on from the last past row follows the run again; a replay stays where it is."""
     line = timeline(0, 1, 2)
-    player = Player(row=1)
-    player.move(line, 1)
+    player = Cursor(row=1)
+    player.move_by(line, 1)
     assert player.row is None
-    replay = Player(row=1, replay=True)
-    replay.move(line, 5)
+    replay = Cursor(row=1, replay=True)
+    replay.move_by(line, 5)
     assert replay.row == 2
 
 
 def test_back_from_the_end() -> None:
     """One step back from live is the row before the newest; before the first there is nothing."""
     line = timeline(0, 1, 2)
-    player = Player()
-    player.move(line, -1)
+    player = Cursor()
+    player.move_by(line, -1)
     assert player.row == 1
-    player.move(line, -9)
+    player.move_by(line, -9)
     assert player.row == 0
 
 
@@ -80,18 +80,18 @@ def test_back_from_the_end() -> None:
 )
 def test_places_are_steps_or_shares(wanted: str, row: int) -> None:
     """`50%` is half of the updates, `3,500` the first update at or behind that step."""
-    assert find_place(timeline(*range(10)), wanted) == row
+    assert find_row(timeline(*range(10)), wanted) == row
 
 
 @pytest.mark.parametrize("wanted", ["", "abc", "%", "nan", "k"])
 def test_nonsense_is_no_place(wanted: str) -> None:
     """What is neither is refused."""
-    assert find_place(timeline(*range(10)), wanted) is None
+    assert find_row(timeline(*range(10)), wanted) is None
 
 
 def test_speeds_go_up_and_down_in_round_numbers() -> None:
     """Faster and slower end at 10000x and 1x."""
-    player = Player(speed=60)
+    player = Cursor(speed=60)
     player.change_speed(1)
     assert player.speed == 100
     for _ in range(30):

@@ -8,42 +8,44 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State, Verdict
-from ppo_top.tui.draw.layout import SIDEBAR_LEAST
-from ppo_top.tui.draw.run_table import columns_of, widest
+from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
+from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.run_list import Known, RunList, counts, newest_live
-from ppo_top.tui.state.seed_groups import traits
-from ppo_top.tui.state.snapshot import Counts, Entry
-from ppo_top.tui.state.ui_state import Desk
-from ppo_top.views.run_view import look
-from tests.support.screens import text, write_sick
-from tests.tui.conftest import MakeDesk
+from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
+from ppo_top.tui.state.seed_groups import run_traits
+from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
+from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.run_view import make_run_view
+from tests.support.screens import drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
 
 
 def known(
     name: str, verdict: str = "healthy", state: State = State.LIVE, newest: float = 0
-) -> Known:
+) -> ListedRun:
     """A run as the list knows it."""
-    return Known(name, name, f"runs/{name}", Verdict(verdict), state, newest, traits(name, {}))
+    return ListedRun(
+        name, name, f"runs/{name}", Verdict(verdict), state, newest, run_traits(name, {})
+    )
 
 
 @pytest.fixture
-def seeds(tmp_path: Path, make_desk: MakeDesk) -> Desk:
+def seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Three seeds, one of them red, and a run of its own."""
     for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 99), ("other", 99)):
-        write_sick(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
-    return make_desk(tmp_path / "runs")
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
+    return make_ui_state(tmp_path / "runs")
 
 
-def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_desk: MakeDesk) -> None:
+def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """A red run stands before a newer healthy one, and of two healthy ones the newer first."""
     ages = {"old": (99, 300), "red": (20, 900), "new": (99, 10)}
     for name, (broken, age) in ages.items():
         log = tmp_path / "runs" / name / "progress.csv"
-        write_sick(log, broken_from=broken)
+        write_unhealthy_run(log, broken_from=broken)
         os.utime(log, (1_799_999_000 - age, 1_799_999_000 - age))
-    desk = make_desk(tmp_path / "runs")
-    assert [each.name for each in desk.known()] == ["red", "new", "old"]
+    desk = make_ui_state(tmp_path / "runs")
+    assert [each.name for each in desk.listed_runs()] == ["red", "new", "old"]
 
 
 @pytest.mark.parametrize(
@@ -58,28 +60,28 @@ def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_desk: MakeDesk
     ],
 )
 def test_the_filter_knows_names_verdicts_and_states(
-    seeds: Desk, words: str, found: set[str]
+    seeds: UiState, words: str, found: set[str]
 ) -> None:
     """All words must be found; one with `!` must not."""
-    seeds.roster.filter = words
-    assert {each.name for each in seeds.roster.shown(seeds.known())} == found
+    seeds.run_list.filter = words
+    assert {each.name for each in seeds.run_list.filtered(seeds.listed_runs())} == found
 
 
-def test_seeds_fold_into_one_line_that_tells_the_worst(seeds: Desk) -> None:
+def test_seeds_fold_into_one_line_that_tells_the_worst(seeds: UiState) -> None:
     """Three seeds are one line with the verdict of the worst; opened, they are three."""
-    seeds.choose(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
-    entries = seeds.roster.entries(seeds.known(), seeds.chosen)
-    assert [(entry.name, entry.size) for entry in entries] == [("pole", 3), ("other", 1)]
+    seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
+    entries = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
+    assert [(entry.name, entry.seeds) for entry in entries] == [("pole", 3), ("other", 1)]
     assert entries[0].verdict == "crit"
-    assert seeds.roster.unfold(seeds.session, seeds.clock(), entries[0].id)
-    opened = seeds.roster.entries(seeds.known(), seeds.chosen)
+    assert seeds.run_list.unfold(seeds.session, seeds.clock(), entries[0].id)
+    opened = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
     assert [entry.member for entry in opened] == [False, True, True, False]
 
 
-def test_folding_can_be_switched_off(seeds: Desk) -> None:
+def test_folding_can_be_switched_off(seeds: UiState) -> None:
     """Without folding each seed has its line."""
-    seeds.roster.fold = False
-    assert len(seeds.roster.entries(seeds.known(), seeds.chosen)) == 4
+    seeds.run_list.fold_seeds = False
+    assert len(seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)) == 4
 
 
 def test_sums_are_over_all_runs() -> None:
@@ -91,7 +93,7 @@ def test_sums_are_over_all_runs() -> None:
         known("d", "healthy", State.DIED),
         known("e", "unjudged", State.STARTING),
     ]
-    assert counts(every, 1) == Counts(
+    assert count_runs(every, 1) == RunCounts(
         live=1, finished=1, crit=1, warn=2, total=5, shown=1, stalled=1, starting=1, died=1
     )
 
@@ -100,120 +102,120 @@ def test_the_newest_live_run_is_looked_at_first() -> None:
     """Even where a finished one is in trouble; without a live one it is the first of the list."""
     over = known("red", "crit", State.FINISHED, 50)
     live = [known("old", newest=10), known("new", newest=20)]
-    first = newest_live([over, *live])
+    first = default_run([over, *live])
     assert first is not None and first.name == "new"
-    only = newest_live([over])
+    only = default_run([over])
     assert only is not None and only.name == "red"
-    assert newest_live([]) is None
+    assert default_run([]) is None
 
 
 def test_live_runs_that_write_in_turn_do_not_take_the_screen_in_turn(
-    tmp_path: Path, make_desk: MakeDesk
+    tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
     """While logs are still read the newest live run is chosen; after that the choice stays."""
     for name, age in (("first", 20), ("second", 10)):
         log = tmp_path / "runs" / name / "progress.csv"
-        write_sick(log, broken_from=99)
+        write_unhealthy_run(log, broken_from=99)
         os.utime(log, (1_800_000_000 - age, 1_800_000_000 - age))
-    desk = make_desk(tmp_path / "runs")
+    desk = make_ui_state(tmp_path / "runs")
     by_name = {run.name: run for run in desk.session.runs.values()}
     assert desk.run is by_name["second"]
     for source in by_name["first"].sources.values():
         source.mtime = 1_800_000_000
     by_name["first"].version += 1
-    desk.settle_choice()
+    desk.choose_default_run()
     assert desk.run is by_name["second"]
-    desk.session.reading = True
-    desk.settle_choice()
+    desk.session.reader_has_more = True
+    desk.choose_default_run()
     assert desk.run is by_name["first"]
 
 
-def test_hundreds_of_runs_are_listed_quickly(seeds: Desk) -> None:
+def test_hundreds_of_runs_are_listed_quickly(seeds: UiState) -> None:
     """A list scrolls so that the chosen run is on it."""
     every = [known(f"run-{chr(97 + n % 26)}{n}x", newest=n) for n in range(500)]
     entries = RunList().entries(every, "run-a0x")
     assert len(entries) == 500
 
 
-def test_a_filter_that_hides_the_chosen_run_goes_to_the_first_that_it_shows(seeds: Desk) -> None:
+def test_a_filter_that_hides_the_chosen_run_goes_to_the_first_that_it_shows(seeds: UiState) -> None:
     """Enter leaves nobody looking at a run that is not listed; typing alone changes nothing."""
     actions = Actions(seeds)
-    seeds.choose(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
+    seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
     actions.do_filter()
-    assert seeds.typing is not None
-    seeds.typing.put("pole")
+    assert seeds.line_input is not None
+    seeds.line_input.set_text("pole")
     assert seeds.run is not None and seeds.run.name == "other"
-    seeds.typing.press("enter", None)
+    seeds.line_input.press_key("enter", None)
     assert seeds.run is not None and seeds.run.name == "pole_seed2"
     actions.do_filter()
-    seeds.typing.put("pole seed")
-    seeds.typing.press("enter", None)
+    seeds.line_input.set_text("pole seed")
+    seeds.line_input.press_key("enter", None)
     assert seeds.run.name == "pole_seed2"
 
 
-def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: Desk) -> None:
+def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: UiState) -> None:
     """Where it has the screen to itself, finding, step, reward and state stand beside the name."""
-    seeds.roster.fold = False
+    seeds.run_list.fold_seeds = False
     Actions(seeds).do_next_pane()
-    lines = text(seeds, 100, 24)
+    lines = drawn_text(seeds, 100, 24)
     assert "finding" in lines[1] and "since" in lines[1] and "reward" in lines[1]
     red = next(line for line in lines if "pole_seed2" in line)
     run = next(run for run in seeds.session.runs.values() if run.name == "pole_seed2")
-    worst = look(run).open[0].finding
+    worst = make_run_view(run).open_findings[0].finding
     assert worst.title in red and f"{worst.since.step:,}" in red
     healthy = next(line for line in lines if "other" in line)
     assert worst.title not in healthy and "180" in healthy
     assert all(len(line) == 100 for line in lines)
 
 
-def test_home_and_end_are_the_ends_of_the_list(seeds: Desk) -> None:
+def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     """With the keys in the list they move in it; elsewhere they travel in time."""
     actions = Actions(seeds)
-    seeds.roster.fold = False
-    ids = [known.id for known in seeds.known()]
+    seeds.run_list.fold_seeds = False
+    ids = [known.id for known in seeds.listed_runs()]
     actions.do_next_pane()
     actions.do_live()
-    assert seeds.chosen == ids[-1]
+    assert seeds.chosen_run_id == ids[-1]
     actions.do_start()
-    assert seeds.chosen == ids[0]
-    assert seeds.player.row is None
+    assert seeds.chosen_run_id == ids[0]
+    assert seeds.cursor.row is None
     actions.do_next_pane()
     actions.do_start()
-    assert (seeds.chosen, seeds.player.row) == (ids[0], 0)
+    assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], 0)
 
 
-def test_a_narrow_list_keeps_the_names(seeds: Desk) -> None:
+def test_a_narrow_list_keeps_the_names(seeds: UiState) -> None:
     """Reward, step and state go before the finding, and everything before the names."""
-    entries = seeds.roster.entries(seeds.known(), seeds.chosen)
-    assert columns_of(entries, 140).step and columns_of(entries, 140).state
-    assert columns_of(entries, 62).trouble and not columns_of(entries, 62).state
-    assert columns_of(entries, 40).name == 34 and not columns_of(entries, 40).trouble
+    entries = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
+    assert run_table_widths(entries, 140).step and run_table_widths(entries, 140).state
+    assert run_table_widths(entries, 62).finding and not run_table_widths(entries, 62).state
+    assert run_table_widths(entries, 40).name == 34 and not run_table_widths(entries, 40).finding
 
 
-def test_the_list_beside_a_run_is_as_wide_as_its_names(seeds: Desk) -> None:
+def test_the_list_beside_a_run_is_as_wide_as_its_names(seeds: UiState) -> None:
     """No name loses its middle while there is room; a fourth of the screen is the most."""
-    long = Entry("x", "ppo-a-rather-long-name-s11", "crit", State.LIVE)
-    assert widest([long]) == len(long.name) + 6
+    long = RunListEntry("x", "ppo-a-rather-long-name-s11", "crit", State.LIVE)
+    assert names_width([long]) == len(long.name) + 6
     for run in seeds.session.runs.values():
         run.name = run.name.replace("other", long.name)
-    seeds.look_anew()
-    assert long.name in "\n".join(text(seeds, 140, 40))
-    walls = {line.index("│") for line in text(seeds, 112, 40)[1:-1]}
-    assert walls == {28} and SIDEBAR_LEAST < 28
+    seeds.invalidate()
+    assert long.name in "\n".join(drawn_text(seeds, 140, 40))
+    walls = {line.index("│") for line in drawn_text(seeds, 112, 40)[1:-1]}
+    assert walls == {28} and MIN_SIDEBAR_CELLS < 28
 
 
-def test_the_title_counts_runs_and_not_lines(seeds: Desk) -> None:
+def test_the_title_counts_runs_and_not_lines(seeds: UiState) -> None:
     """Seeds that are folded into one line are counted each."""
-    assert any("Runs  4" in line for line in text(seeds, 140, 40))
+    assert any("Runs  4" in line for line in drawn_text(seeds, 140, 40))
 
 
-def test_what_is_acknowledged_is_not_named_in_the_list(seeds: Desk) -> None:
+def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
     """The finding beside a run's name is the worst that nobody has taken note of."""
     run = next(run for run in seeds.session.runs.values() if run.name == "pole_seed2")
-    before = next(known for known in seeds.known() if known.id == run.id)
-    assert before.trouble and before.since
+    before = next(known for known in seeds.listed_runs() if known.id == run.id)
+    assert before.finding and before.since
     for finding in run.findings:
-        seeds.memory.acknowledge(run.path, finding.rule, finding.since.step, "known")
-    seeds.look_anew()
-    after = next(known for known in seeds.known() if known.id == run.id)
-    assert after.trouble == after.since == ""
+        seeds.acknowledgements.acknowledge(run.path, finding.rule, finding.since.step, "known")
+    seeds.invalidate()
+    after = next(known for known in seeds.listed_runs() if known.id == run.id)
+    assert after.finding == after.since == ""

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import ConfigValue
-from ppo_top.tui.state.seed_groups import families, sort_of, stem, traits
-from ppo_top.tui.state.ui_state import Desk
-from tests.support.screens import text, write_sick
-from tests.tui.conftest import MakeDesk
+from ppo_top.tui.state.seed_groups import group_seeds, name_stem, run_traits, setting_kind
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
 
-PPO: dict[str, ConfigValue] = {
+PPO_SETTINGS: dict[str, ConfigValue] = {
     "learning_rate": 3e-4, "clip_range": 0.2, "n_steps": 2048, "gamma": 0.99, "gae_lambda": 0.95,
     "env_id": "CartPole-v1",
 }  # fmt: skip
@@ -20,7 +20,7 @@ PPO: dict[str, ConfigValue] = {
 
 def grouped(*runs: tuple[str, dict[str, ConfigValue]]) -> list[list[str]]:
     """The names of the runs by experiment."""
-    return list(families({name: traits(name, config) for name, config in runs}).values())
+    return list(group_seeds({name: run_traits(name, config) for name, config in runs}).values())
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def grouped(*runs: tuple[str, dict[str, ConfigValue]]) -> list[list[str]]:
 )
 def test_a_stem_is_the_name_up_to_the_seed(name: str, group: str) -> None:
     """Seeds are told by the end of the name."""
-    assert stem(name) == group
+    assert name_stem(name) == group
 
 
 @pytest.mark.parametrize(
@@ -56,24 +56,27 @@ def test_a_stem_is_the_name_up_to_the_seed(name: str, group: str) -> None:
 )
 def test_settings_are_told_from_names_and_places(name: str, sort: str) -> None:
     """What names a run or says where it lies is no setting; environment and model are."""
-    assert sort_of(name) == sort
+    assert setting_kind(name) == sort
 
 
 def test_equal_settings_with_other_seeds_are_one_experiment_whatever_the_names() -> None:
     """Runs that were named by hand or by date belong together."""
     runs = grouped(
-        ("bold-sun", {**PPO, "seed": 1, "run_name": "bold-sun"}),
-        ("calm-sea", {**PPO, "seed": 2, "run_name": "calm-sea"}),
-        ("grey-fox", {**PPO, "seed": 3, "gamma": 0.9}),
+        ("bold-sun", {**PPO_SETTINGS, "seed": 1, "run_name": "bold-sun"}),
+        ("calm-sea", {**PPO_SETTINGS, "seed": 2, "run_name": "calm-sea"}),
+        ("grey-fox", {**PPO_SETTINGS, "seed": 3, "gamma": 0.9}),
     )
     assert runs == [["bold-sun", "calm-sea"], ["grey-fox"]]
 
 
 def test_equal_settings_without_seeds_of_their_own_are_not() -> None:
     """Settings may not tell all: with one seed for both, something else was varied."""
-    same = {**PPO, "seed": 42}
+    same = {**PPO_SETTINGS, "seed": 42}
     assert grouped(("constant", same), ("vowels", same)) == [["constant"], ["vowels"]]
-    assert grouped(("constant", PPO), ("vowels", PPO)) == [["constant"], ["vowels"]]
+    assert grouped(("constant", PPO_SETTINGS), ("vowels", PPO_SETTINGS)) == [
+        ["constant"],
+        ["vowels"],
+    ]
 
 
 def test_one_name_with_other_settings_is_another_experiment() -> None:
@@ -89,38 +92,40 @@ def test_one_name_with_other_settings_is_another_experiment() -> None:
 def test_experiments_of_one_name_are_told_apart_by_what_differs() -> None:
     """Two groups with the same stem show the setting in which they differ."""
     runs = {
-        name: traits(name, {**PPO, "learning_rate": rate})
+        name: run_traits(name, {**PPO_SETTINGS, "learning_rate": rate})
         for name, rate in (("PPO_1", 3e-4), ("PPO_2", 3e-2), ("PPO_3", 3e-4), ("PPO_4", 3e-2))
     }
-    assert list(families(runs)) == ["PPO", "PPO learning_rate 0.03"]
+    assert list(group_seeds(runs)) == ["PPO", "PPO learning_rate 0.03"]
 
 
 def test_a_run_that_logs_no_settings_belongs_to_its_name() -> None:
     """It joins the others of its name where they are one experiment."""
-    same = grouped(("PPO_1", PPO), ("PPO_2", {}), ("PPO_3", PPO))
+    same = grouped(("PPO_1", PPO_SETTINGS), ("PPO_2", {}), ("PPO_3", PPO_SETTINGS))
     assert same == [["PPO_1", "PPO_2", "PPO_3"]]
-    apart = grouped(("PPO_1", PPO), ("PPO_2", {}), ("PPO_3", {**PPO, "gamma": 0.9}))
+    apart = grouped(
+        ("PPO_1", PPO_SETTINGS), ("PPO_2", {}), ("PPO_3", {**PPO_SETTINGS, "gamma": 0.9})
+    )
     assert apart == [["PPO_1"], ["PPO_2"], ["PPO_3"]]
 
 
 @pytest.fixture
-def named(tmp_path: Path, make_desk: MakeDesk) -> Desk:
+def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Two runs with names that tell nothing and settings that are equal but for the seed."""
     for name in ("bold-sun", "calm-sea"):
-        write_sick(tmp_path / "runs" / name / "progress.csv")
-    desk = make_desk(tmp_path / "runs")
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    desk = make_ui_state(tmp_path / "runs")
     for seed, run in enumerate(desk.session.runs.values()):
-        run.config.update({**PPO, "seed": seed})
-    desk.roster.look_anew()
-    desk.choose(desk.known()[0].id)
+        run.config.update({**PPO_SETTINGS, "seed": seed})
+    desk.run_list.invalidate()
+    desk.choose_run(desk.listed_runs()[0].id)
     return desk
 
 
-def test_the_list_folds_them_and_compare_draws_their_mean(named: Desk) -> None:
+def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> None:
     """Both use the same groups."""
-    lines = "\n".join(text(named, 140, 40))
+    lines = "\n".join(drawn_text(named, 140, 40))
     assert "▸ " in lines and " ×2 " in lines
-    named.layer, named.concept = "compare", "reward_mean"
-    lines = "\n".join(text(named, 120, 40))
+    named.overlay, named.concept = "compare", "reward_mean"
+    lines = "\n".join(drawn_text(named, 120, 40))
     assert "(2 seeds)" in lines
     assert "sibling" in lines
