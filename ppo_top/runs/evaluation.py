@@ -263,6 +263,4 @@ class Evaluation:
         line.times.truncate(self.sealed_rows)
         line.restarts[:] = [row for row in line.restarts if row < self.sealed_rows]
         for track in line.tracks.values():
-            keep = track.count_until(self.sealed_rows - 1)
-            for column in (track.rows, track.steps, track.times, track.values):
-                del column[keep:]
+            track.truncate(track.count_until(self.sealed_rows - 1))

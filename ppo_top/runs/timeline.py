@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
@@ -16,7 +17,44 @@ MIN_TRACK_POINTS = 8
 """Points that a track keeps in any case: what is said of its newest value rests on a few."""
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+class RecordPoints:
+    """Which points of a growing column were a new best when they came: the best of any beginning.
+
+    `sign` is 1 where higher is better, -1 where lower is. A column that was cut shorter is
+    followed from there; values that are not finite are no records.
+    """
+
+    __slots__ = ("_indices", "_seen", "_sign")
+
+    def __init__(self, sign: float) -> None:
+        self._sign = sign
+        self._indices = array("q")
+        self._seen = 0
+
+    def index_of_best(self, values: Sequence[float], seen: int) -> int | None:
+        """The index of the first best among the first `seen` values; None without a finite one."""
+        indices, sign = self._indices, self._sign
+        top = sign * values[indices[-1]] if indices else -math.inf
+        for at in range(self._seen, seen):
+            if top < sign * values[at] < math.inf:
+                top = sign * values[at]
+                indices.append(at)
+        self._seen = max(self._seen, seen)
+        place = bisect_left(indices, seen)
+        return indices[place - 1] if place else None
+
+    def forget_after(self, length: int) -> None:
+        """The column was cut to this many values."""
+        if length < self._seen:
+            del self._indices[bisect_left(self._indices, length) :]
+            self._seen = length
+
+    def restart(self) -> None:
+        """The beginning of the column was dropped."""
+        self.forget_after(0)
+
+
+@dataclass(slots=True, eq=False)
 class Track:
     """The points of one concept (or of a tag that has none) in the order of judgement.
 
@@ -31,6 +69,8 @@ class Track:
     steps: array[int] = field(default_factory=lambda: array("q"))
     times: array[float] = field(default_factory=lambda: array("d"))
     values: array[float] = field(default_factory=lambda: array("d"))
+    highs: RecordPoints = field(default_factory=lambda: RecordPoints(1.0))
+    lows: RecordPoints = field(default_factory=lambda: RecordPoints(-1.0))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -46,12 +86,21 @@ class Track:
         """How many points there are at or before a row of the timeline."""
         return bisect_right(self.rows, row)
 
+    def truncate(self, length: int) -> None:
+        """Keep the first `length` points."""
+        for column in (self.rows, self.steps, self.times, self.values):
+            del column[length:]
+        for records in (self.highs, self.lows):
+            records.forget_after(length)
+
     def drop_before(self, until: int) -> None:
-        """Drop the points before the row `count_until`, but for the newest few."""
+        """Drop the points before the row `until`, but for the newest few."""
         count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
         if count > 0:
             for column in (self.rows, self.steps, self.times, self.values):
                 del column[:count]
+            for records in (self.highs, self.lows):
+                records.restart()
 
 
 class TimelineColumn(Sequence[T]):

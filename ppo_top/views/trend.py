@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -25,37 +25,13 @@ class BestValue(NamedTuple):
     step: int
 
 
-RECHECKED_POINTS = 128
-"""The newest points are looked at afresh each time: a look ahead may have been taken back."""
-
-_best_cache: dict[int, tuple[Track, int, int]] = {}
-"""id of a track -> the track, how many of its points were looked at, and the index of the best."""
-
-
 def best_value(track: Track, seen: int, direction: str) -> BestValue | None:
     """The best of the first `seen` points; None where no direction is better."""
     if direction not in ("up", "down"):
         return None
-    sign = 1.0 if direction == "up" else -1.0
-    settled = max(0, seen - RECHECKED_POINTS)
-    kept = _best_cache.get(id(track))
-    if kept is None or kept[0] is not track or kept[1] > settled:
-        kept = (track, 0, -1)
-    at = _highest(track, sign, kept[1], settled, kept[2])
-    if len(_best_cache) > 2_000:
-        _best_cache.clear()
-    _best_cache[id(track)] = (track, settled, at)
-    at = _highest(track, sign, settled, seen, at)
-    return BestValue(track.values[at], track.steps[at]) if at >= 0 else None
-
-
-def _highest(track: Track, sign: float, start: int, stop: int, at: int) -> int:
-    """The index of the highest `sign * value` from `start` on, or `at` where that is higher."""
-    top = sign * track.values[at] if at >= 0 else float("-inf")
-    for number, value in enumerate(islice(track.values, start, stop), start):
-        if top < sign * value < float("inf"):
-            top, at = sign * value, number
-    return at
+    records = track.highs if direction == "up" else track.lows
+    at = records.index_of_best(track.values, seen)
+    return None if at is None else BestValue(track.values[at], track.steps[at])
 
 
 def trend(track: Track, seen: int) -> str:
