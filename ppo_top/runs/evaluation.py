@@ -8,8 +8,10 @@ logs hold, whatever the cut of the bytes and the order of arrival: live, replay 
 from __future__ import annotations
 
 import time
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
+from itertools import count
 from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
@@ -17,7 +19,7 @@ from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import TextEvidence
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.row_merge import MergedRow, RowMerger
+from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
 from ppo_top.runs.timeline import Timeline, Track
@@ -28,6 +30,9 @@ END_OF_RUN_STEP = 1 << 62
 
 MAX_UNSEALED_ROWS = 64
 """Rows that may wait for a source that lags before they are sealed without it."""
+
+BLOCK_ROWS = 32
+"""Rows judged between two looks at the clock."""
 
 CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric: the first value is what the run started with."""
@@ -81,7 +86,12 @@ class Evaluation:
             None  # while all else is taken out
         )
         for lane in plan.streams:
-            self.timeline.tracks[lane.concept] = Track(lane.concept, lane.tag, lane.source)
+            own = lane in self._merger.episode_streams
+            parts = () if own else lane.parts
+            self.timeline.tracks[lane.concept] = Track(
+                *(lane.concept, lane.tag, lane.source, parts),
+                *(self.timeline, *((lane.scale, lane.offset) if parts else ())),
+            )
 
     @property
     def findings(self) -> list[Finding]:
@@ -118,6 +128,8 @@ class Evaluation:
         self._packed_summary = self.judge.findings, self.has_concepts
         inner = {name: self.__dict__.pop(name) for name in PACKED_ATTRIBUTES}
         inner["tracks"] = tracks = self.timeline.tracks
+        for track in tracks.values():
+            track.timeline = None  # it stays, and must not be squeezed with each track
         self.timeline.tracks = {name: tracks[name] for name in REWARD_CONCEPTS if name in tracks}
         del self.judge
         return inner
@@ -125,6 +137,8 @@ class Evaluation:
     def restore_state(self, inner: dict[str, Any]) -> None:
         """Take back what `detach_state` gave; the newest rows are to be judged afresh."""
         self.timeline.tracks = inner.pop("tracks")
+        for track in self.timeline.tracks.values():
+            track.timeline = self.timeline
         self.__dict__.update(inner)
         self.judge, self._packed_summary = self._committed, None
 
@@ -138,6 +152,11 @@ class Evaluation:
         """Judge what is new until the deadline (`time.perf_counter`); True when all is judged."""
         self._drop_unsealed()
         while (key := self._merger.next_key()) is not None:
+            if self._append_block(key):
+                if _clock() > deadline:
+                    self.judge = self._committed
+                    return False
+                continue
             waiting = self._merger.waiting_for(key)
             if waiting and not self._too_many_unsealed():
                 break
@@ -224,6 +243,41 @@ class Evaluation:
         self._merger.rewind(place)
         self._segment, self._notes_done = segment, noted
 
+    def _append_block(self, key: RowKey) -> bool:
+        """Judge several complete rows at once that can be read by columns; False where none can."""
+        if key[0] != self._segment or self._notes_done != tuple(map(len, self._notes)):
+            return False
+        block = self._merger.pop_block(key, BLOCK_ROWS)
+        if block is None:
+            return False
+        line, first = self.timeline, len(self.timeline)
+        times = block.times
+        if not self._selection.has_times and "time_elapsed" in block.columns:
+            elapsed = block.columns["time_elapsed"]
+            times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
+        line.steps.extend(block.steps)
+        line.times.extend(times)
+        for concept, (part, point) in block.points.items():
+            line.tracks[concept].extend(first, part, point, len(block.steps))
+        marks = map(Mark, count(first), block.steps, times)
+        for mark, values in zip(marks, zip(*block.columns.values(), strict=True), strict=False):
+            row = dict(zip(block.columns, values, strict=True))
+            for stream in self._merger.episode_streams:
+                self._append_episodes(stream, (key[0], mark.step), mark, row)
+            self._committed.add_row(Row(mark, row))
+        self._merger.seal((key[0], block.steps[-1]))
+        self.sealed_rows = len(line)
+        return True
+
+    def _append_episodes(
+        self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
+    ) -> None:
+        """Add what single episodes up to a row say to that row."""
+        value = self._merger.merge_episodes(stream, key)
+        if value is not None:
+            row[stream.concept] = value
+            self.timeline.tracks[stream.concept].append(mark, value)
+
     def _append(self, gathered: MergedRow, judge: Judge) -> None:
         segment, step = gathered.key
         if segment != self._segment:
@@ -237,7 +291,11 @@ class Evaluation:
         self.timeline.steps.append(step)
         self.timeline.times.append(when)
         for concept, value in gathered.values.items():
-            self.timeline.tracks[concept].append(mark, value)
+            track, point = self.timeline.tracks[concept], gathered.points.get(concept)
+            if point is None:
+                track.append(mark, value)
+            else:
+                track.extend(mark.row, *point)
         judge.add_row(Row(mark, gathered.values))
         self._pass_notes(judge, step)
 

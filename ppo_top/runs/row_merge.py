@@ -10,11 +10,14 @@ row makes the lanes `late`, and whoever reads them starts again.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import math
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import lt
 from statistics import median
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ppo_top.model import Series
 
@@ -118,6 +121,41 @@ class ConceptStream:
         self._find_next(starts)
         return cell
 
+    @property
+    def position(self) -> tuple[int, int]:
+        """The number of the next point's part, and of the point in it."""
+        return self._part, self._at
+
+    @property
+    def remaining(self) -> int:
+        """How many points the part has from the next one on."""
+        return len(self.parts[self._part]) - self._at
+
+    def column(self, name: Literal["steps", "times", "values"], size: int) -> array[Any]:
+        """The next points' steps, times or values as they were logged."""
+        part = self.parts[self._part]
+        at = self._at - part.dropped
+        found: array[Any] = getattr(part, name)[at : at + size]
+        return found
+
+    def has_plain_steps(self, steps: array[int]) -> bool:
+        """Whether the next points stand at these steps, each counts, and no other does there."""
+        ours = self.column("steps", len(steps) + 1)
+        if self.step_mapping is not None or ours[:-1] != steps or ours[-1] == steps[-1]:
+            return False
+        return not (self.zero_missing and 0.0 in self.column("values", len(steps)))
+
+    def pop_column(self, steps: array[int], starts: SegmentStarts) -> array[float]:
+        """The next points in the concept's own sign and unit; `steps` (rising) are theirs."""
+        values = self.column("values", len(steps))
+        if self.scale != 1.0 or self.offset != 0.0:
+            values = array("d", [self.offset + self.scale * value for value in values])
+        self._at += len(steps)
+        self._steps = steps[-1], steps[-2]
+        self.next_key = None
+        self._find_next(starts)
+        return values
+
     def has_point_after(self, key: RowKey) -> bool:
         """Whether this lane has a point behind the row `key`."""
         if self.next_key is None:
@@ -206,11 +244,28 @@ class StepMapping:
 
 @dataclass(slots=True)
 class MergedRow:
-    """A row as the lanes gave it: concept -> value, with the time of its newest point."""
+    """A row as the streams gave it: concept -> value, with the time of its newest point.
+
+    `points` says for each concept which point it is: the number of its part, and of the point in
+    that. What was made of several points (a median of episodes) is not in it.
+    """
 
     key: RowKey
     time: float
     values: dict[str, float]
+    points: dict[str, tuple[int, int]]
+
+
+class RowBlock(NamedTuple):
+    """Consecutive rows of one segment that hold the same concepts, by columns of equal length.
+
+    `points` says for each concept where its points begin: part and point.
+    """
+
+    steps: array[int]
+    times: array[float]
+    columns: dict[str, array[float]]
+    points: dict[str, tuple[int, int]]
 
 
 class RowMerger:
@@ -219,9 +274,9 @@ class RowMerger:
     def __init__(self, lanes: Sequence[ConceptStream], clock: Sequence[Series] = ()) -> None:
         self._starts = SegmentStarts(clock)
         self._step_streams = [lane for lane in lanes if not lane.per_episode]
-        self._episode_streams = [lane for lane in lanes if lane.per_episode]
+        self.episode_streams = [lane for lane in lanes if lane.per_episode]
         if not self._step_streams:
-            self._step_streams, self._episode_streams = self._episode_streams, []
+            self._step_streams, self.episode_streams = self.episode_streams, []
         self._sources: dict[str, list[ConceptStream]] = {}
         for lane in self._step_streams:
             self._sources.setdefault(lane.source, []).append(lane)
@@ -231,7 +286,7 @@ class RowMerger:
     def refresh(self) -> bool:
         """Look for new points; False when one belongs before a row that was given as sealed."""
         self._starts.refresh()
-        for lane in (*self._step_streams, *self._episode_streams):
+        for lane in (*self._step_streams, *self.episode_streams):
             lane.refresh(self._starts)
         return not any(self._is_late(lane) for lane in self._step_streams)
 
@@ -264,21 +319,49 @@ class RowMerger:
     def merge_row(self, key: RowKey) -> MergedRow:
         """Take the row `key` from all lanes; the last of several points at one step counts."""
         values: dict[str, float] = {}
+        points: dict[str, tuple[int, int]] = {}
         newest = float("nan")
         for lane in self._step_streams:
             while lane.next_key == key:
+                points[lane.concept] = lane.position
                 cell = lane.pop_cell(self._starts)
                 values[lane.concept] = cell.value
                 if cell.time > newest or newest != newest:
                     newest = cell.time
-        for lane in self._episode_streams:
-            binned = self._merge_episodes(lane, key)
+        for lane in self.episode_streams:
+            binned = self.merge_episodes(lane, key)
             if binned is not None:
                 values[lane.concept] = binned
-        return MergedRow(key, newest, values)
+        return MergedRow(key, newest, values, points)
 
-    def _merge_episodes(self, lane: ConceptStream, key: RowKey) -> float | None:
-        """The median of a per-episode lane since the row before (NaN if one of them is)."""
+    def pop_block(self, key: RowKey, max_rows: int) -> RowBlock | None:
+        """Take complete rows from `key` on, by columns; None where they have to be merged singly.
+
+        That is possible where one source feeds all rows, and every stream that has a point in the
+        first row has one in each of the others. Each row but those has a later point: it is sealed.
+        """
+        if len(self._sources) != 1:
+            return None
+        streams = [stream for stream in self._step_streams if stream.next_key == key]
+        later = [s.next_key for s in self._step_streams if s.next_key not in (None, key)]
+        rows = min(max_rows, min(stream.remaining for stream in streams) - 1)
+        if rows < 2:
+            return None
+        steps: array[int] = streams[0].column("steps", rows)
+        if later and (first := min(later))[0] == key[0]:
+            rows = bisect_left(steps, first[1])
+            steps = steps[:rows]
+        if rows < 2 or steps[0] != key[1] or not all(map(lt, steps, steps[1:])):
+            return None
+        if not all(stream.has_plain_steps(steps) for stream in streams):
+            return None
+        times = _newest_times([stream.column("times", rows) for stream in streams])
+        points = {stream.concept: stream.position for stream in streams}
+        columns = {stream.concept: stream.pop_column(steps, self._starts) for stream in streams}
+        return RowBlock(steps, times, columns, points)
+
+    def merge_episodes(self, lane: ConceptStream, key: RowKey) -> float | None:
+        """The median of a per-episode stream since the row before (NaN if one of them is)."""
         cells: list[float] = []
         while lane.next_key is not None and lane.next_key <= key:
             cells.append(lane.pop_cell(self._starts).value)
@@ -290,7 +373,7 @@ class RowMerger:
     def drop_old(self, keep: int) -> None:
         """Drop what was taken of all lanes, but for the newest `keep` points of each."""
         self._starts.refresh()
-        for lane in (*self._step_streams, *self._episode_streams):
+        for lane in (*self._step_streams, *self.episode_streams):
             lane.drop_old(keep)
 
     def seal(self, key: RowKey) -> None:
@@ -299,10 +382,20 @@ class RowMerger:
 
     def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
         """Where all lanes stand, for a look ahead that is taken back."""
-        return [(lane, lane.cursor()) for lane in (*self._step_streams, *self._episode_streams)]
+        return [(lane, lane.cursor()) for lane in (*self._step_streams, *self.episode_streams)]
 
     @staticmethod
     def rewind(places: list[tuple[ConceptStream, StreamCursor]]) -> None:
         """Take a look ahead back."""
         for lane, place in places:
             lane.rewind(place)
+
+
+def _newest_times(columns: Sequence[array[float]]) -> array[float]:
+    """Row by row the newest of some times (NaN where none is known)."""
+    first = columns[0]
+    exact = first.tobytes()
+    if all(column.tobytes() == exact for column in columns):
+        return first
+    known = [[time for time in times if time == time] for times in zip(*columns, strict=True)]
+    return array("d", [max(times, default=math.nan) for times in known])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
-from ppo_top.model import Mark
+from ppo_top.model import Mark, Series
 
 T = TypeVar("T", int, float)
 
@@ -54,53 +54,206 @@ class RecordPoints:
         self.forget_after(0)
 
 
-@dataclass(slots=True, eq=False)
 class Track:
-    """The points of one concept (or of a tag that has none) in the order of judgement.
+    """The points of one concept (or of a tag without one) in the order in which they were judged.
 
-    Columns of equal length: `rows` (numbers of the timeline's rows, rising), `steps`, `times` (unix
-    seconds or NaN), `values` in the concept's own sign and unit, NaN and infinities kept.
+    A view: `values` are those of the `parts` (a chain of series), times `scale` plus `offset`;
+    `rows` are the numbers of the timeline's rows, rising; `steps` and `times` (unix seconds or NaN)
+    are those of the rows. What is kept is which stretch of points stands in which stretch of rows,
+    so a metric that is logged at every update costs nothing here. A track without `parts` (medians
+    of episodes, tests) keeps its own points.
     """
 
-    concept: str
-    tag: str
-    source: str
-    rows: array[int] = field(default_factory=lambda: array("q"))
-    steps: array[int] = field(default_factory=lambda: array("q"))
-    times: array[float] = field(default_factory=lambda: array("d"))
-    values: array[float] = field(default_factory=lambda: array("d"))
-    highs: RecordPoints = field(default_factory=lambda: RecordPoints(1.0))
-    lows: RecordPoints = field(default_factory=lambda: RecordPoints(-1.0))
+    __slots__ = (
+        *("concept", "highs", "lows", "offset", "scale", "source", "tag", "timeline"),
+        *("_before", "_first_points", "_first_rows", "_length", "_own", "_part_numbers", "_parts"),
+    )
+
+    def __init__(
+        self,
+        concept: str,
+        tag: str,
+        source: str,
+        parts: Sequence[Series] = (),
+        timeline: Timeline | None = None,
+        scale: float = 1.0,
+        offset: float = 0.0,
+    ) -> None:
+        self.concept, self.tag, self.source = concept, tag, source
+        self.scale, self.offset = scale, offset
+        self.highs, self.lows = RecordPoints(1.0), RecordPoints(-1.0)
+        self._own = None if parts else Series(tag)
+        self._parts: Sequence[Series] = [self._own] if self._own is not None else parts
+        self.timeline = timeline
+        """Whose rows its points stand in; None for a track that keeps its own points only."""
+        self._length = 0
+        # a stretch: how many points of the track come before it, its first row, part and point
+        self._before, self._first_rows = array("q"), array("q")
+        self._part_numbers, self._first_points = array("q"), array("q")
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self._length
+
+    @property
+    def rows(self) -> TrackColumn[int]:
+        """The number of each point's row."""
+        return TrackColumn(self, self._stretch_rows)
+
+    @property
+    def values(self) -> TrackColumn[float]:
+        """The values in the concept's own sign and unit, NaN and infinities kept."""
+        return TrackColumn(self, self._stretch_values)
+
+    @property
+    def steps(self) -> TrackColumn[int]:
+        """The step of each point's row."""
+        return TrackColumn(self, self._stretch_steps)
+
+    @property
+    def times(self) -> TrackColumn[float]:
+        """The time of each point's row."""
+        return TrackColumn(self, self._stretch_times)
 
     def append(self, mark: Mark, value: float) -> None:
-        """Add the value that a row holds."""
-        self.rows.append(mark.row)
-        self.steps.append(mark.step)
-        self.times.append(mark.time)
-        self.values.append(value)
+        """Add a value of the track's own."""
+        assert self._own is not None
+        self._own.steps.append(mark.step)
+        self._own.times.append(mark.time)
+        self._own.values.append(value)
+        self.extend(mark.row, 0, len(self._own) - 1)
+
+    def extend(self, row: int, part: int, point: int, count: int = 1) -> None:
+        """Say that `count` points from number `point` of a part on stand from `row` on."""
+        last = len(self._before) - 1
+        size = self._length - self._before[last] if last >= 0 else 0
+        continues = (
+            last >= 0
+            and self._part_numbers[last] == part
+            and self._first_rows[last] + size == row
+            and self._first_points[last] + size == point
+        )
+        if not continues:
+            self._before.append(self._length)
+            self._first_rows.append(row)
+            self._part_numbers.append(part)
+            self._first_points.append(point)
+        self._length += count
 
     def count_until(self, row: int) -> int:
         """How many points there are at or before a row of the timeline."""
-        return bisect_right(self.rows, row)
+        at = bisect_right(self._first_rows, row) - 1
+        if at < 0:
+            return 0
+        return min(self._before[at] + row - self._first_rows[at] + 1, self._end(at))
 
     def truncate(self, length: int) -> None:
         """Keep the first `length` points."""
-        for column in (self.rows, self.steps, self.times, self.values):
-            del column[length:]
+        if length >= self._length:
+            return
+        if self._own is not None:
+            for column in (self._own.steps, self._own.times, self._own.values):
+                del column[length - self._length :]
+        keep = bisect_left(self._before, length)
+        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
+            del starts[keep:]
+        self._length = length
         for records in (self.highs, self.lows):
             records.forget_after(length)
 
     def drop_before(self, until: int) -> None:
         """Drop the points before the row `until`, but for the newest few."""
         count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
-        if count > 0:
-            for column in (self.rows, self.steps, self.times, self.values):
-                del column[:count]
-            for records in (self.highs, self.lows):
-                records.restart()
+        if count <= 0:
+            return
+        first = bisect_right(self._before, count) - 1
+        inside = count - self._before[first]
+        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
+            del starts[:first]
+        self._first_rows[0] += inside
+        self._first_points[0] += inside
+        self._before = array("q", [max(0, each - count) for each in self._before])
+        self._length -= count
+        if self._own is not None:
+            self._own.drop_before(self._first_points[0])
+        for records in (self.highs, self.lows):
+            records.restart()
+
+    # --- stretches -------------------------------------------------------------------------------
+
+    def _end(self, at: int) -> int:
+        """How many points there are through stretch number `at`."""
+        return self._before[at + 1] if at + 1 < len(self._before) else self._length
+
+    def stretches(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """The stretches in which points `start` to `stop` stand: number, first and last offset."""
+        at = bisect_right(self._before, start) - 1
+        while start < stop:
+            end = min(self._end(at), stop)
+            yield at, start - self._before[at], end - self._before[at]
+            start, at = end, at + 1
+
+    def _stretch_rows(self, at: int, start: int, stop: int) -> array[int]:
+        first = self._first_rows[at]
+        return array("q", range(first + start, first + stop))
+
+    def _stretch_values(self, at: int, start: int, stop: int) -> array[float]:
+        part = self._parts[self._part_numbers[at]]
+        first = self._first_points[at] - part.dropped
+        values = part.values[first + start : first + stop]
+        if self.scale == 1.0 and self.offset == 0.0:
+            return values
+        return array("d", [self.offset + self.scale * value for value in values])
+
+    def _stretch_steps(self, at: int, start: int, stop: int) -> Sequence[int]:
+        if self.timeline is None:
+            first = self._first_points[at] - self._parts[0].dropped
+            return self._parts[0].steps[first + start : first + stop]
+        first = self._first_rows[at]
+        return self.timeline.steps[first + start : first + stop]
+
+    def _stretch_times(self, at: int, start: int, stop: int) -> Sequence[float]:
+        if self.timeline is None:
+            first = self._first_points[at] - self._parts[0].dropped
+            return self._parts[0].times[first + start : first + stop]
+        first = self._first_rows[at]
+        return self.timeline.times[first + start : first + stop]
+
+
+class TrackColumn(Sequence[T]):
+    """A column of a track, made of stretches when it is asked for."""
+
+    __slots__ = ("_read", "_track")
+
+    def __init__(self, track: Track, read: Callable[[int, int, int], Sequence[T]]) -> None:
+        self._track = track
+        self._read: Callable[[int, int, int], Sequence[T]] = read
+
+    def __len__(self) -> int:
+        return len(self._track)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        track = self._track
+        if isinstance(at, slice):
+            start, stop, stride = at.indices(len(track))
+            pieces = [self._read(*stretch) for stretch in track.stretches(start, stop)]
+            whole: Sequence[T] = [each for piece in pieces for each in piece]
+            if len(pieces) == 1:
+                whole = pieces[0]
+            return whole if stride == 1 else whole[::stride]
+        if at < 0:
+            at += len(track)
+        if not 0 <= at < len(track):
+            raise IndexError(at)
+        ((stretch, start, stop),) = track.stretches(at, at + 1)
+        return self._read(stretch, start, stop)[0]
+
+    def __iter__(self) -> Iterator[T]:
+        for stretch in self._track.stretches(0, len(self._track)):
+            yield from self._read(*stretch)
 
 
 class TimelineColumn(Sequence[T]):
@@ -136,8 +289,12 @@ class TimelineColumn(Sequence[T]):
         """Add an element."""
         self._array.append(value)
 
+    def extend(self, values: Iterable[T]) -> None:
+        """Add several elements."""
+        self._array.extend(values)
+
     def truncate(self, length: int) -> None:
-        """Take the newest elements off, so that so many are left."""
+        """Keep the first `length` elements."""
         del self._array[max(0, length - self.dropped) :]
 
     def drop_before(self, until: int) -> None:

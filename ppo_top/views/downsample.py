@@ -32,14 +32,14 @@ EMPTY_EXTENT = Extent(None, None, None, False)
 
 
 class MinMaxPyramid:
-    """Summaries of a column (array("d")) that grows at its end; only its last points may change.
+    """Summaries of a column that grows at its end; only its last points may change.
 
     Building costs some 50 ns a point, once; a stretch of n points is summarised in O(log n).
     """
 
     __slots__ = ("_has_non_finite", "_highs", "_lows", "cached_extents", "values")
 
-    def __init__(self, values: array[float]) -> None:
+    def __init__(self, values: Sequence[float]) -> None:
         self.values = values
         self._lows: list[array[float]] = []
         self._highs: list[array[float]] = []
@@ -186,7 +186,7 @@ MAX_CACHED_STRIDES = 6
 
 
 def bucket_extents(
-    pyramid: MinMaxPyramid, rows: array[int], last: int, size: float
+    pyramid: MinMaxPyramid, rows: Sequence[int], last: int, size: float
 ) -> list[Extent]:
     """The extents of a track per `size` rows of its timeline, through row `last`.
 

@@ -33,7 +33,7 @@ def test_every_rule_is_explained(rule):
     """What it sees, why that happens, what to try and whose limits they are."""
     shown = " ".join(text(rule.id).split())
     assert rule.title in shown
-    assert rule.sees.split()[0] in shown
+    assert rule.description.split()[0] in shown
     assert all(cause.split()[0] in shown for cause in rule.causes)
     assert GRADE_MEANINGS[rule.grade] in shown
     assert f"[rules.{rule.id}]" in shown or not rule.limits
@@ -59,7 +59,7 @@ def test_every_tag_that_means_something_is_explained(trainer):
 def test_a_tag_says_whose_it_is():
     """A tag that is looked up is traced to the trainers that write it."""
     assert "objective/kl, as TRL PPO (legacy) and TRL PPO log it" in text("objective/kl")
-    assert "train/entropy_loss, as SB3 PPO logs it" in text("train/entropy_loss", producer=SB3)
+    assert "train/entropy_loss, as SB3 PPO logs it" in text("train/entropy_loss", trainer=SB3)
 
 
 def test_one_tag_may_mean_two_things():
@@ -67,7 +67,7 @@ def test_one_tag_may_mean_two_things():
     both = text("train/entropy_loss")
     assert "OpenRLHF" in both
     assert "minus the entropy" in both
-    assert "OpenRLHF" not in text("train/entropy_loss", producer=SB3)
+    assert "OpenRLHF" not in text("train/entropy_loss", trainer=SB3)
 
 
 def test_a_guess_says_that_it_is_one():
@@ -77,9 +77,9 @@ def test_a_guess_says_that_it_is_one():
 
 def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run():
     """Each trainer has its own names for the same options."""
-    shown = " ".join(text("kl-high", producer=SB3, config={"learning_rate": 0.03}).split())
+    shown = " ".join(text("kl-high", trainer=SB3, config={"learning_rate": 0.03}).split())
     assert "learning_rate (0.03 now; SB3's default is 0.0003)" in shown
-    assert "num_ppo_epochs" in text("kl-high", producer=TRL)
+    assert "num_ppo_epochs" in text("kl-high", trainer=TRL)
 
 
 def test_advice_says_what_it_is_for():
@@ -96,8 +96,8 @@ def test_advice_says_what_it_is_for():
 
 def test_ranges_are_those_of_the_family():
     """The same concept has another healthy range for another kind of trainer."""
-    assert "0.001-0.02" in text("approx_kl", producer=SB3)
-    assert "0.001-0.02" not in text("approx_kl", producer=TRL)
+    assert "0.001-0.02" in text("approx_kl", trainer=SB3)
+    assert "0.001-0.02" not in text("approx_kl", trainer=TRL)
 
 
 def test_spelling_is_forgiven():
@@ -159,5 +159,5 @@ def test_a_page_is_never_narrower_than_it_can_be():
 
 def test_limits_are_as_well_founded_as_they_are_for_the_trainer_at_hand():
     """What was checked on control tasks is an estimate for language models."""
-    assert GRADE_MEANINGS["C"] in text("critic-not-learning", producer=SB3)
-    assert GRADE_MEANINGS["D"] in text("critic-not-learning", producer=TRL)
+    assert GRADE_MEANINGS["C"] in text("critic-not-learning", trainer=SB3)
+    assert GRADE_MEANINGS["D"] in text("critic-not-learning", trainer=TRL)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from ppo_top.model import Points, Series
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowMerger, StepMapping
 
-NAN = float("nan")
+NAN = math.nan
 
 
 def series(*points: tuple[int, float], tag: str = "t", times: Sequence[float] = ()) -> Series:
@@ -245,3 +247,65 @@ def test_rows_do_not_depend_on_the_order_of_arrival(data: st.DataObject) -> None
     while (key := growing.next_key()) is not None:
         taken.append(growing.merge_row(key))
     assert [row.values for row in taken] == [row.values for row in whole]
+
+
+STEP_SERIES = st.lists(
+    st.tuples(
+        st.sampled_from([0, 1, 1, 1, 1, 1, 1, 2, -3]),
+        st.sampled_from([0.0, 1.0, -2.5, NAN, math.inf]),
+        st.sampled_from([NAN, 1.0, 2.0]),
+    ),
+    min_size=1,
+    max_size=60,
+)
+"""Points as how far each step lies from the one before, a value, and a time."""
+
+
+def drawn_series(points: list[tuple[int, float, float]], every: int) -> Series:
+    """A series of each `every`-th of some points."""
+    steps = list(accumulate((step for step, _, _ in points), initial=5))[1:]
+    kept = list(zip(steps, points, strict=True))[::every]
+    made = Series("x")
+    extend(made, [(step, value) for step, (_, value, _) in kept], [time for _, (*_, time) in kept])
+    return made
+
+
+def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
+    """All rows, by blocks wherever that is possible."""
+    rows.refresh()
+    found: list[tuple[object, ...]] = []
+    while (key := rows.next_key()) is not None:
+        block = rows.pop_block(key, max_rows)
+        if block is None:
+            merged = rows.merge_row(key)
+            found.append((merged.key, merged.time, merged.values, merged.points))
+            continue
+        for at, step in enumerate(block.steps):
+            values = {name: column[at] for name, column in block.columns.items()}
+            points = {name: (part, first + at) for name, (part, first) in block.points.items()}
+            found.append(((key[0], step), block.times[at], values, points))
+    return found
+
+
+@given(STEP_SERIES, st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(2, 40))
+def test_rows_by_columns_are_the_rows_one_by_one(
+    points: list[tuple[int, float, float]], every: list[int], max_rows: int
+) -> None:
+    """Metrics that are logged at every update or seldom, restarts, steps that come twice, NaN."""
+    parts = [drawn_series(points, each) for each in every]
+
+    def merger() -> RowMerger:
+        streams = [make_stream(f"m{at}", part, scale=at - 1.0) for at, part in enumerate(parts)]
+        return RowMerger(streams, parts[:1])
+
+    one_by_one = [(row.key, row.time, row.values, row.points) for row in read_all(merger())]
+    assert repr(by_blocks(merger(), max_rows)) == repr(one_by_one)
+
+
+def test_a_plain_log_is_read_by_columns() -> None:
+    """Else the test above would compare a way with itself."""
+    part = series(*((step, 0.5) for step in range(100)))
+    rows = RowMerger([make_stream("a", part), make_stream("b", part)])
+    rows.refresh()
+    block = rows.pop_block((0, 0), 64)
+    assert block is not None and list(block.steps) == list(range(64))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from array import array
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.draw.compare_chart import value_at
 from ppo_top.tui.draw.zoom_chart import smoothed
@@ -31,9 +31,8 @@ from tests.tui.conftest import MakeUiState
 def track(values: list[float]) -> Track:
     """A track with a value a row."""
     made = Track("approx_kl", "tag", "source")
-    made.values = array("d", values)
-    made.rows = array("q", range(len(values)))
-    made.steps = array("q", range(0, 1000 * len(values), 1000))
+    for row, value in enumerate(values):
+        made.append(Mark(row, 1000 * row, math.nan), value)
     return made
 
 

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.graphics import braille_plot, sparkline
 from ppo_top.tui.graphics.styled_text import plain_text
@@ -32,8 +33,8 @@ def points(*values: float) -> list[Extent]:
 def track(*values: float, every: int = 1) -> tuple[Track, MinMaxPyramid]:
     """A track with a value every so many rows, and its pyramid."""
     made = Track("approx_kl", "train/approx_kl", "log")
-    made.values.extend(values)
-    made.rows.extend(range(0, len(values) * every, every))
+    for number, value in enumerate(values):
+        made.append(Mark(number * every, number * every, math.nan), value)
     return made, MinMaxPyramid(made.values)
 
 
