@@ -1,4 +1,4 @@
-"""The commands: each adds its options to a parser and gives what runs it."""
+"""The commands: each adds its options to a parser and returns the function that runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Command = Callable[[argparse.Namespace], int]
 
 
 class UsageError(Exception):
-    """Something about the call that the user can mend; its text is the whole message."""
+    """A mistake in the call; its text is the whole message."""
 
 
 # --- options that several commands share -----------------------------------------------------
@@ -40,65 +40,65 @@ def _paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
 
 def _settings_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--settings", metavar="FILE", help="a settings file instead of the usual ones"
+        "--settings", metavar="FILE", help="use FILE instead of your own ppo-top.toml"
     )
-    parser.add_argument(
-        "--goal", type=float, metavar="REWARD", help="the reward that means success"
-    )
+    parser.add_argument("--goal", type=float, metavar="REWARD", help="target reward")
     parser.add_argument(
         "--curriculum",
         action="store_true",
-        help="the task changes on the way: falls of the reward are a level less severe",
+        help="non-stationary task: downgrade reward drops one level",
     )
 
 
 def _screen_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ascii", action="store_true", help="no characters beyond ASCII")
+    parser.add_argument("--ascii", action="store_true", help="use ASCII characters only")
     parser.add_argument(
         "--theme", choices=("dark", "light"), help="colours for a dark or light terminal"
     )
-    parser.add_argument("--no-bell", action="store_true", help="no bell when something turns red")
+    parser.add_argument(
+        "--no-bell", action="store_true", help="do not ring the bell on critical findings"
+    )
 
 
 def _paths_or_default(paths: Sequence[str]) -> list[Path]:
     if "-" in paths:
         raise UsageError(
-            "only the screen reads standard input (`ppo-top -`); keep it in a file, as with "
-            "`python train.py 2>&1 | tee run.log`, and give that"
+            "only the monitor reads standard input (`ppo-top -`); save it to a file instead: "
+            "`python train.py 2>&1 | tee run.log`"
         )
     if paths:
         return [Path(path) for path in paths]
     return [Path(DEFAULT_PATH) if is_folder(DEFAULT_PATH) else Path()]
 
 
-# --- commands: each adds its options and gives what runs it ----------------------------------
+# --- commands --------------------------------------------------------------------------------
 
 
 def _watch(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
-    parser.add_argument("--no-wait", action="store_true", help="fail when a PATH does not exist")
+    parser.add_argument("--no-wait", action="store_true", help="fail if a PATH does not exist")
     _screen_options(parser)
     _settings_options(parser)
     parser.add_argument("--version", action="version", version=f"ppo-top {__version__}")
 
     def run(options: argparse.Namespace) -> int:
         if options.path == ["-"]:
-            return _screen(options, [], stdin=True)
+            return _monitor(options, [], stdin=True)
         paths = _paths_or_default(options.path)
         for path in paths:
             why = unreachable_reason(path)
             if why and (options.no_wait or why == PERMISSION_DENIED):
                 raise UsageError(f"{path}: {why}")
-        return _screen(options, paths)
+        return _monitor(options, paths)
 
     return run
 
 
 def _replay(parser: argparse.ArgumentParser) -> Command:
     _paths(parser, many=False)
-    parser.add_argument("--speed", type=_speed, default=60.0, help="times the log's own clock (60)")
-    parser.add_argument("--from", dest="start", metavar="STEP|50%", help="where to begin")
-    parser.add_argument("--paused", action="store_true", help="begin paused")
+    _speed_option(parser, 60.0)
+    parser.add_argument("--from", dest="start", metavar="STEP|50%", help="where to start")
+    parser.add_argument("--paused", action="store_true", help="start paused")
     _screen_options(parser)
     _settings_options(parser)
 
@@ -108,30 +108,41 @@ def _replay(parser: argparse.ArgumentParser) -> Command:
         path = _paths_or_default(options.path)[0]
         if why := unreachable_reason(path):
             raise UsageError(f"{path}: {why}")
-        return _screen(options, [path], replay=Replay(options.speed, options.start, options.paused))
+        return _monitor(
+            options, [path], replay=Replay(options.speed, options.start, options.paused)
+        )
 
     return run
+
+
+def _speed_option(parser: argparse.ArgumentParser, default: float) -> None:
+    parser.add_argument(
+        "--speed",
+        type=_speed,
+        default=default,
+        help="playback speed, 1 = real time (default: %(default)g)",
+    )
 
 
 def _speed(text: str) -> float:
     speed = float(text.removesuffix("x"))
     if not 0 < speed <= 1_000_000:
-        raise argparse.ArgumentTypeError("a speed is a number above 0")
+        raise argparse.ArgumentTypeError("expected a number above 0")
     return speed
 
 
 def _check(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    parser.add_argument("--follow", action="store_true", help="go on, a line for each change")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--follow", action="store_true", help="keep running, one line per change")
     parser.add_argument(
-        "--backtest", action="store_true", help="how often each rule fired, and how early"
+        "--backtest", action="store_true", help="how often and how early each rule fired"
     )
     parser.add_argument(
         "--fail-on",
         choices=("watch", "warn", "crit"),
         default="crit",
-        help="lowest severity that makes the exit code 1 (crit)",
+        help="lowest severity that gives exit code 1 (default: crit)",
     )
     _settings_options(parser)
 
@@ -139,10 +150,8 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.model import Severity
         from ppo_top.output import check
 
-        paths, settings = (
-            _paths_or_default(options.path),
-            _settings(options, _paths_or_default(options.path)),
-        )
+        paths = _paths_or_default(options.path)
+        settings = _settings(options, paths)
         if options.backtest:
             return check.print_backtest(paths, settings, as_object=options.json)
         fail_on = Severity[options.fail_on.upper()]
@@ -155,7 +164,9 @@ def _check(parser: argparse.ArgumentParser) -> Command:
 
 def _status(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
-    parser.add_argument("--format", choices=("plain", "tmux"), default="plain")
+    parser.add_argument(
+        "--format", choices=("plain", "tmux"), default="plain", help="tmux adds colours"
+    )
     _settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
@@ -174,12 +185,14 @@ def _status(parser: argparse.ArgumentParser) -> Command:
 
 def _export(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
-    parser.add_argument("--format", choices=("csv", "jsonl"), required=True)
+    parser.add_argument(
+        "--format", choices=("csv", "jsonl"), required=True, help="CSV or JSON lines"
+    )
     parser.add_argument(
         "--source",
         choices=("all", "best"),
         default="all",
-        help="every point of every file, or the merged series that is charted (all)",
+        help="all: every point of every file (default); best: the merged series that is charted",
     )
     _settings_options(parser)
 
@@ -188,18 +201,20 @@ def _export(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.runs.load import open_loader
 
         paths = _paths_or_default(options.path)
-        reading = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
-        if reading is None:
+        loader = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        if loader is None:
             return EXIT_ERROR
-        with closing(reading):
-            export(reading.complete_runs(), sys.stdout, options.format, options.source)
+        with closing(loader):
+            export(loader.complete_runs(), sys.stdout, options.format, options.source)
         return 0
 
     return run
 
 
 def _explain(parser: argparse.ArgumentParser) -> Command:
-    parser.add_argument("name", nargs="?", metavar="METRIC|RULE", help="a tag, a concept or a rule")
+    parser.add_argument(
+        "name", nargs="?", metavar="METRIC|RULE", help="a metric, a tag, a rule or an option"
+    )
 
     def run(options: argparse.Namespace) -> int:
         from ppo_top.output.explain import UnknownName, explain
@@ -222,9 +237,11 @@ def _width() -> int:
 def _demo(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("--live", action="store_true", help="train a small PPO and watch it")
     parser.add_argument(
-        "--fault", choices=("none", "lr", "clip", "entropy", "critic", "nan"), default=None
+        "--fault",
+        choices=("none", "lr", "clip", "entropy", "critic", "nan"),
+        help="train with this fault (implies --live)",
     )
-    parser.add_argument("--speed", type=_speed, default=1.0, help="times the log's own clock (1)")
+    _speed_option(parser, 1.0)
     _screen_options(parser)
     _settings_options(parser)
 
@@ -233,20 +250,32 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
 
         if options.live or options.fault is not None:
             return demo.train_and_watch(
-                options.fault or "none", lambda paths: _screen(options, paths)
+                options.fault or "none", lambda paths: _monitor(options, paths)
             )
         from ppo_top.tui import Replay
 
-        return _screen(options, [demo.shipped_logs()], replay=Replay(options.speed))
+        return _monitor(options, [demo.shipped_logs()], replay=Replay(options.speed))
 
     return run
 
 
-# --- doing -----------------------------------------------------------------------------------
+def _completion(parser: argparse.ArgumentParser) -> Command:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top.cli.completion import completion_script
+
+        print(completion_script(options.shell), end="")
+        return 0
+
+    return run
+
+
+# --- helpers ---------------------------------------------------------------------------------
 
 
 def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
-    """What the settings files and the command line say; what they say wrongly goes to stderr."""
+    """Settings from the files and the command line; mistakes in them go to stderr."""
     from dataclasses import replace
 
     from ppo_top.catalogue import is_concept
@@ -264,7 +293,7 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     return settings.with_curriculum() if options.curriculum else settings
 
 
-def _screen(
+def _monitor(
     options: argparse.Namespace,
     paths: Sequence[Path],
     *,
@@ -273,7 +302,7 @@ def _screen(
 ) -> int:
     settings = _settings(options, paths)
     if not sys.stdout.isatty():
-        raise UsageError("the screen needs a terminal; `ppo-top check` and `ppo-top status` do not")
+        raise UsageError("stdout is not a terminal; use `ppo-top check` or `ppo-top status`")
     from ppo_top.tui.app.start import run
 
     return run(
@@ -289,18 +318,18 @@ def _screen(
 
 COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {
     "watch": (_watch, "live monitor of the runs below the paths", "[PATH ...]"),
-    "replay": (
-        _replay,
-        "the same screen, driven by the log's own clock",
-        "replay PATH [--speed 60]",
-    ),
+    "replay": (_replay, "replay a log in the monitor", "replay PATH [--speed 60]"),
     "check": (
         _check,
-        "a verdict without a screen, for CI and scripts",
+        "print a verdict (no TUI), for CI and scripts",
         "check PATH ... [--json] [--follow]",
     ),
-    "status": (_status, "one line, for tmux or a prompt", "status PATH [--format tmux]"),
-    "export": (_export, "every point, in long form", "export PATH ... --format csv|jsonl"),
+    "status": (_status, "one line for tmux or a prompt", "status PATH [--format tmux]"),
+    "export": (
+        _export,
+        "every point as CSV or JSON lines, one row per point",
+        "export PATH ... --format csv|jsonl",
+    ),
     "explain": (
         _explain,
         "what a metric or a rule means, and what to try",
@@ -308,8 +337,36 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
     ),
     "demo": (
         _demo,
-        "replay of the shipped logs, or a live training",
+        "replay the shipped logs, or train a small PPO live",
         "demo [--live] [--fault NAME]",
     ),
+    "completion": (_completion, "print a shell completion script", "completion bash|zsh|fish"),
 }
-USAGE_CHARS = max(len(usage) for _, _, usage in COMMANDS.values())
+"""name -> (adds its options and returns the command, description, short usage)"""
+
+
+def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
+    """The argument parser of a command and the function that runs it.
+
+    That of `watch` is also the program's own: its help lists the commands.
+    """
+    add_options, description, _ = COMMANDS[name]
+    main = name == "watch"
+    parser = argparse.ArgumentParser(
+        prog="ppo-top" if main else f"ppo-top {name}",
+        usage="ppo-top [OPTION ...] [PATH ...]\n       ppo-top COMMAND ..." if main else None,
+        description=OVERVIEW if main else description,
+        epilog=_command_list() if main else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser, add_options(parser)
+
+
+OVERVIEW = "Is my training healthy, and if not, since when, why, and what do I try?"
+
+
+def _command_list() -> str:
+    width = max(len(usage) for _, _, usage in COMMANDS.values())
+    lines = (f"  ppo-top {usage:<{width}} {what}" for _, what, usage in COMMANDS.values())
+    hint = "run `ppo-top COMMAND --help` for its options; the options above are the monitor's"
+    return "\n".join(("commands:", *lines, "", hint))

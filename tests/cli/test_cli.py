@@ -13,6 +13,7 @@ import pytest
 from ppo_top import __version__
 from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS
+from ppo_top.cli.completion import command_arguments
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 
@@ -24,11 +25,14 @@ def stopped(*arguments: str) -> int:
     return stop.value.code
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever asks for help sees all that there is."""
+def test_help_lists_every_command_and_the_options_of_the_monitor(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`ppo-top --help` is the help of the monitor and the list of the commands."""
     assert stopped("--help") == 0
     text = capsys.readouterr().out
     assert all(usage in text for _, _, usage in COMMANDS.values())
+    assert all(flag in text for each in command_arguments("watch") for flag in each.flags)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -120,7 +124,7 @@ def test_a_misspelt_command_is_not_waited_for_as_a_directory(
     assert "did you mean `ppo-top check`?" in capsys.readouterr().err
     (tmp_path / "chekc").mkdir()
     assert main(["chekc"]) == 2
-    assert "the screen needs a terminal" in capsys.readouterr().err
+    assert "stdout is not a terminal" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["check", "status", "replay"])
