@@ -78,9 +78,7 @@ def _check_row(
     seen = track.count_until(row) if track else 0
     limits = healthy_range(name, run.profile)
     if track is None or not seen:
-        note = (
-            _why_missing(name, run.trainer) if track is None or not len(track) else "no value yet"
-        )
+        note = _why_missing(name, run.trainer) if track is None or not len(track) else "no data yet"
         return CheckRow(
             name, label, Status.MISSING, None, "", limits.text if limits else "", limits,
             None, note, None, None, is_crucial,
@@ -89,7 +87,9 @@ def _check_row(
     speaks = _worst_finding_on(run, row, name)
     settled = any(each.finding.rule == AT_CEILING_RULE for each in opened)
     status = colour(name, value, run.profile, settled)
-    note = "" if status is colour(name, value, run.profile) else "says little at the ceiling"
+    note = (
+        "" if status is colour(name, value, run.profile) else "uninformative: returns are constant"
+    )
     if speaks is not None:
         finding, severity = speaks
         status = worse(status, severity.status)
@@ -118,7 +118,7 @@ def _why_missing(name: str, producer: Trainer) -> str:
     if ":" in words:
         return words
     tags = logged_as(name, producer)
-    return f"not logged here: {producer.label} calls it {tags[0].tag}" if tags else words
+    return f"not logged ({producer.label} tag: {tags[0].tag})" if tags else words
 
 
 def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:

@@ -57,16 +57,16 @@ def _status_by_pauses(run: Run, now: float) -> RunStatus:
     limit = stall_limit(recent_pauses(run))
     if quiet <= limit:
         return RunStatus(State.LIVE, "")
-    words = f"nothing new for {duration(quiet)}"
+    words = f"no new data for {duration(quiet)}"
     if quiet > max(ABANDONED_AFTER_S, 4 * limit):
-        return RunStatus(State.ENDED, f"{words}, no word of its end")
+        return RunStatus(State.ENDED, f"{words} · no end-of-run marker")
     logs = [source.source for source in run.sources.values()]
     if _writer_gone(log.path.name for log in logs):
-        return RunStatus(State.ENDED, f"{words}, its process is gone")
+        return RunStatus(State.ENDED, f"{words} · process exited")
     if LOG_WRITERS.has_no_writers(log.path for log in logs if log.format.kept_open):
-        return RunStatus(State.ENDED, f"{words}, no process has it open")
+        return RunStatus(State.ENDED, f"{words} · log file closed by writer")
     if not LOG_WRITERS.can_see_writers:
-        words += ", and whether a process still writes cannot be told on this system"
+        words += " · this system cannot tell whether a process is still writing"
     return RunStatus(State.STALLED, words)
 
 

@@ -113,17 +113,15 @@ def _headline(
         return f"{first.title}, since step {count(first.since.step)}"
     now = verdict(run, row)
     if now is Verdict.HEALTHY:
-        return f"Healthy: {_healthy_headline([row.label for row in rows if row.status.is_trouble])}"
+        return _healthy_headline([row.label for row in rows if row.status.is_trouble])
     if now is Verdict.WARMING_UP:
         return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
-    return "Nothing to judge yet"
+    return "Waiting for the first metrics"
 
 
 def _healthy_headline(labels: list[str]) -> str:
-    """Why a run is healthy although some of its values are not: the rows beside it show them."""
+    """No finding is open, but metrics may be out of range."""
     if not labels:
-        return "nothing is outside its range"
-    if len(labels) > 2:
-        return f"{len(labels)} values are outside their range, not enough for a finding"
-    verb = "is outside its" if len(labels) == 1 else "are outside their"
-    return f"{' and '.join(labels)} {verb} range, not enough for a finding"
+        return "Healthy: all metrics in range"
+    named = labels[:3] if len(labels) <= 3 else [*labels[:2], f"{len(labels) - 2} more"]
+    return f"Watching: {', '.join(named)} out of range"

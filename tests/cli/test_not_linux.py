@@ -116,4 +116,4 @@ def test_a_silent_run_is_not_said_to_be_left_by_its_writer(tmp_path: Path) -> No
         check=False,
     )
     assert "stalled" in done.stdout
-    assert "cannot be told on this system" in " ".join(done.stdout.split())
+    assert "cannot tell whether a process is still writing" in " ".join(done.stdout.split())

@@ -158,7 +158,7 @@ def test_a_silent_run_stalls_only_while_somebody_writes_it(
     (run,) = session.runs.values()
     with held(log):
         stood = run_status(run, 1_760_000_600)
-        assert stood == RunStatus(State.STALLED, "nothing new for 10 min")
+        assert stood == RunStatus(State.STALLED, "no new data for 10 min")
     now[0] += 60.0
     stood = run_status(run, 1_760_000_600)
-    assert stood == RunStatus(State.ENDED, "nothing new for 10 min, no process has it open")
+    assert stood == RunStatus(State.ENDED, "no new data for 10 min · log file closed by writer")

@@ -26,7 +26,7 @@ def report_text(folder: Path, as_object: bool) -> str:
     check(
         [folder], Settings(), as_object=as_object, fail_on=Severity.CRIT, out=out, err=io.StringIO()
     )
-    return re.sub(r"nothing new for [\w ]+", "", out.getvalue())
+    return re.sub(r"no new data for [\w ]+", "", out.getvalue())
 
 
 @pytest.mark.parametrize("as_object", [False, True])

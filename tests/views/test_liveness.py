@@ -62,7 +62,7 @@ def test_a_silence_becomes_a_stall_and_then_an_end_without_a_word(
 
 def test_the_words_tell_how_long_it_has_been_silent(tmp_path: Path) -> None:
     """A stall says for how long."""
-    assert "nothing new for 10 min" in run_status(run_of(tmp_path, GOING), WROTE + 600).text
+    assert "no new data for 10 min" in run_status(run_of(tmp_path, GOING), WROTE + 600).text
 
 
 def test_a_file_from_the_future_is_new(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_what_its_trainer_would_log_is_said_by_its_tag(tmp_path: Path) -> None:
     watched.finish()
     (run,) = watched.session.runs.values()
     notes = {row.concept: row.note for row in make_run_view(run).checklist}
-    assert notes["value_loss"] == "not logged here: SB3 calls it train/value_loss"
+    assert notes["value_loss"] == "not logged (SB3 tag: train/value_loss)"
     assert notes["ep_len"].startswith("not logged: wrap the environment in Monitor")
 
 

@@ -117,13 +117,13 @@ def draw_run_title(frame: Snapshot, cells: int) -> StyledLine:
     return justify(line(" ", *title), line(*right, " "), cells)
 
 
-_SILENCE = re.compile(r"nothing new for [^,]+")
+_SILENCE = re.compile(r"no new data for [^·]*[^· ]")
 
 
 def _silence_since(view: RunView, updated: str) -> str:
     """The words for the state, with the time of the last sign: an age would change for ever."""
     words = clean(view.state_text)
-    return _SILENCE.sub(f"nothing new since {updated}", words) if updated else words
+    return _SILENCE.sub(f"last write {updated}", words) if updated else words
 
 
 def short_status(frame: Snapshot, cells: int) -> StyledLine:

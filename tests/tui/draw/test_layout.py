@@ -246,11 +246,11 @@ def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> N
 def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
     make_ui_state: MakeUiState,
 ) -> None:
-    """An amber value below a green verdict is told of; in a narrow pane the row alone says it."""
+    """A headline names the amber values; in a narrow pane only their rows do."""
     desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     wide = "\n".join(drawn_text(desk, 140, 40))
-    assert "Healthy: explained var is outside its range, not enough for a finding" in wide
-    assert drawn_text(desk, 40, 15)[0].split() == ["✓", "Healthy"]
+    assert "Watching: explained var out of range" in wide
+    assert drawn_text(desk, 30, 15)[0].split() == ["✓", "Watching"]
 
 
 @pytest.mark.parametrize(
