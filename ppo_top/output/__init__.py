@@ -1,1 +1,1 @@
-"""What leaves the program without a screen: reports, JSON, status line, points, explanations."""
+"""Output without a TUI: reports, JSON, status line, exported points, explanations."""

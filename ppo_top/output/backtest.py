@@ -1,4 +1,4 @@
-"""How rules did on old runs: how often each spoke, in which, how early before reward fell."""
+"""How rules did on old runs: how often each fired, in which, how long before reward dropped."""
 
 from __future__ import annotations
 
@@ -16,49 +16,48 @@ from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import clean, plural
 
 REWARD_FALL_SHARE = 0.3
-"""Reward has fallen when so large a share of its gain is lost (and noise does not explain it)."""
+"""Reward has dropped when it has lost this share of its gain (beyond what noise explains)."""
 
 MAX_NAMED_RUNS = 6
-"""So many runs are named for a rule; the others are counted."""
+"""Runs named per rule; the others are counted."""
 
-
-TABLE_HEADING = "rule                       crit  warn  watch  info  runs  before reward fell"
+TABLE_HEADING = "rule                       crit  warn  watch  info  runs  lead before reward drop"
 
 
 class JudgedRun(NamedTuple):
-    """A run that has been judged: what backtesting looks at."""
+    """What backtesting needs of a judged run."""
 
     name: str
     findings: Sequence[Finding]
     reward_fall_row: int | None
-    """The row at which a third of what was learned had been lost (`reward_fall_row`)."""
+    """see the function `reward_fall_row`"""
 
 
 @dataclass(slots=True)
 class RuleTally:
-    """What one rule did: findings by severity, the runs, and its leads over falling rewards."""
+    """What one rule did: findings by severity, runs, and its lead over reward drops."""
 
     rule: str
     counts_by_severity: dict[Severity, int] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     lead_updates: list[int] = field(default_factory=list)
-    """for each run whose reward fell after the rule first spoke: updates in between"""
+    """updates from the rule's first finding to the reward drop, for each run with both"""
     warned_without_fall: int = 0
-    """runs in which the rule warned and reward never fell"""
+    """runs with a `warn` or `crit` of the rule and no reward drop"""
 
     @property
     def total(self) -> int:
-        """How many findings the rule opened."""
+        """Number of findings."""
         return sum(self.counts_by_severity.values())
 
     @property
     def median_lead(self) -> float | None:
-        """The median of the leads, in updates."""
+        """Median lead in updates."""
         return median(self.lead_updates) if self.lead_updates else None
 
 
 def reward_fall_row(timeline: Timeline) -> int | None:
-    """The row at which a third of what was learned had been lost for the first time, or None."""
+    """The first row at which `REWARD_FALL_SHARE` of the reward's gain is lost, or None."""
     track = next(
         (timeline.tracks[name] for name in REWARD_CONCEPTS if name in timeline.tracks), None
     )
@@ -81,13 +80,12 @@ def reward_fall_row(timeline: Timeline) -> int | None:
 
 
 def rule_tallies(runs: Iterable[JudgedRun]) -> list[RuleTally]:
-    """One entry for each rule that spoke, the most frequent first."""
+    """One entry per rule that fired, the most frequent first."""
     found: dict[str, RuleTally] = {}
     for run in runs:
-        fell = run.reward_fall_row
         for rule, findings in _by_rule(run.findings).items():
             tally = found.setdefault(rule, RuleTally(rule))
-            _add(tally, run.name, findings, fell)
+            _add(tally, run.name, findings, run.reward_fall_row)
     return sorted(found.values(), key=lambda tally: (-tally.total, tally.rule))
 
 
@@ -98,23 +96,23 @@ def _by_rule(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return grouped
 
 
-def _add(tally: RuleTally, run: str, findings: list[Finding], fell: int | None) -> None:
+def _add(tally: RuleTally, run: str, findings: list[Finding], fall: int | None) -> None:
     tally.runs.append(run)
     for finding in findings:
         tally.counts_by_severity[finding.severity] = (
             tally.counts_by_severity.get(finding.severity, 0) + 1
         )
-    spoke = findings[0].opened.row
-    if fell is not None and spoke <= fell:
-        tally.lead_updates.append(fell - spoke)
-    elif fell is None and max(finding.severity for finding in findings) >= Severity.WARN:
+    fired = findings[0].opened.row
+    if fall is not None and fired <= fall:
+        tally.lead_updates.append(fall - fired)
+    elif fall is None and max(finding.severity for finding in findings) >= Severity.WARN:
         tally.warned_without_fall += 1
 
 
 def backtest_lines(runs: Sequence[JudgedRun]) -> Iterator[str]:
-    """The table for people: a line a rule, and the runs under it."""
+    """The table as text: one line per rule, its runs below."""
     fell = sum(run.reward_fall_row is not None for run in runs)
-    yield f"{plural(len(runs), 'run')} judged; reward fell in {fell} of them"
+    yield f"{plural(len(runs), 'run')} judged; reward dropped in {fell}"
     yield ""
     yield TABLE_HEADING
     for tally in rule_tallies(runs):
@@ -135,7 +133,8 @@ def _lead(tally: RuleTally) -> str:
         parts.append(f"{tally.median_lead:g} updates ({plural(len(tally.lead_updates), 'run')})")
     if tally.warned_without_fall:
         parts.append(
-            f"warned of {plural(tally.warned_without_fall, 'run')} whose reward never fell"
+            f"alerts in {plural(tally.warned_without_fall, 'run')} without a reward drop"
+            " (possible false alarms)"
         )
     return "; ".join(parts)
 
@@ -148,7 +147,7 @@ def _run_names(runs: Sequence[str]) -> str:
 
 
 def backtest_object(runs: Sequence[JudgedRun]) -> dict[str, object]:
-    """The same for programs."""
+    """The table as JSON."""
     return {
         "schema": 1,
         "runs": len(runs),

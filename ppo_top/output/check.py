@@ -1,4 +1,4 @@
-"""`ppo-top check`: a verdict without a screen, once or followed for as long as it takes."""
+"""`ppo-top check`: a verdict without the TUI, once or continuously (`--follow`)."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from ppo_top.views.liveness import run_status
 from ppo_top.views.run_view import RunView, make_run_view
 
 EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
-"""Exit codes: nothing at or above the threshold; something is; could not look."""
+"""Exit codes: no finding at or above the threshold; at least one; could not check."""
 
 MAX_REPORTS = 10
-"""Of more runs only so many have a report of their own, those in the worst trouble."""
+"""With more runs, only this many get a report: the worst ones."""
 
 MAX_PROBLEM_LINES = 1_000
-"""So many things that cannot be read are told in the life of a watcher, each once."""
+"""Problems printed per `--follow` session, each once."""
 
 FOLLOW_INTERVAL_S = 2.0
-"""How often a followed run is looked at when no file says that it changed."""
+"""Longest wait between two checks when no file event arrives."""
 
 
 def current_views(session: Session) -> list[tuple[Run, RunView]]:
-    """Every run with how it stands now, those in trouble first."""
+    """Every run with its current view, worst first."""
     now = time.time()
     return [(run, make_run_view(run, None, now)) for run in session.sorted_runs()]
 
 
 def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
-    """1 when a finding at or above the threshold is open at the end of a run."""
+    """1 if a finding at or above the threshold is open at the end of a run."""
     bad = any(
         finding.severity >= fail_on and finding.cleared is None
         for run in runs
@@ -62,51 +62,48 @@ def check(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Judge the runs below the paths, print the report, and give the exit code."""
-    told: dict[str, tuple[str, RunSummary]] = {}
+    """Judge the runs below the paths, print the report and return the exit code."""
+    reports: dict[str, tuple[str, RunSummary]] = {}
 
-    def tell(run: Run) -> None:
+    def report(run: Run) -> None:
         view = make_run_view(run, None, time.time())
         text = run_json_text(run, view) if as_object else "\n".join(report_lines(run, view))
-        told[run.id] = text, run_summary(view)
+        reports[run.id] = text, run_summary(view)
 
-    session = load_session(paths, settings, err or sys.stderr, tell)
+    session = load_session(paths, settings, err or sys.stderr, report)
     if session is None:
         return EXIT_ERROR
-    every = [told[run.id] for run in session.sorted_runs()]
-    report = report_json(text for text, _ in every) if as_object else _report(every)
+    every = [reports[run.id] for run in session.sorted_runs()]
+    output = report_json(text for text, _ in every) if as_object else _join_reports(every)
     try:
-        print(report, file=out, flush=True)
-    except BrokenPipeError:  # who reads the first lines only gets the same exit code
+        print(output, file=out, flush=True)
+    except BrokenPipeError:  # `| head` does not change the exit code
         discard_stdout()
     return exit_code(session.runs.values(), fail_on)
 
 
-def _report(every: Sequence[tuple[str, RunSummary]]) -> str:
-    """The reports of the runs, those in trouble first, then a table: the end is what one sees.
-
-    Of many runs the worst have a report.
-    """
+def _join_reports(every: Sequence[tuple[str, RunSummary]]) -> str:
+    """The reports, worst first (at most `MAX_REPORTS`), then a table, which the terminal shows."""
     texts = [text for text, _ in every]
     if len(every) == 1:
         return texts[0]
     if len(every) > MAX_REPORTS:
-        texts = [text for text, told in every if told.verdict.is_trouble][:MAX_REPORTS]
-    table = summary_lines([told for _, told in every], len(texts))
+        texts = [text for text, summary in every if summary.verdict.is_trouble][:MAX_REPORTS]
+    table = summary_lines([summary for _, summary in every], len(texts))
     return "\n\n".join([*texts, "\n".join(table)])
 
 
 def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
-    """Print how often each rule spoke on old runs, in which, how early before reward fell."""
-    fell: dict[str, int | None] = {}
+    """Print how often each rule fired on old runs, in which, and how long before reward dropped."""
+    falls: dict[str, int | None] = {}
 
-    def tell(run: Run) -> None:
-        fell[run.id] = reward_fall_row(run.timeline)
+    def find_fall(run: Run) -> None:
+        falls[run.id] = reward_fall_row(run.timeline)
 
-    session = load_session(paths, settings, sys.stderr, tell)
+    session = load_session(paths, settings, sys.stderr, find_fall)
     if session is None:
         return EXIT_ERROR
-    runs = [JudgedRun(run.name, run.findings, fell[run.id]) for run in session.sorted_runs()]
+    runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
     if as_object:
         print(json.dumps(backtest_object(runs)))
     else:
@@ -118,16 +115,16 @@ def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool
 
 
 class ChangeReporter:
-    """Says what changed since it was last asked: an event a finding that opened or cleared."""
+    """Emits an event for each change of a run's state or of a finding since the last call."""
 
-    def __init__(self, session: Session, say: Callable[[dict[str, object]], None]) -> None:
+    def __init__(self, session: Session, emit: Callable[[dict[str, object]], None]) -> None:
         self._session = session
-        self._emit = say
+        self._emit = emit
         self._reported_findings: dict[tuple[str, str, int], tuple[Severity, bool]] = {}
         self._reported_states: dict[str, State] = {}
 
     def report_changes(self, now: float) -> None:
-        """Compare the runs with what was said of them."""
+        """Compare the runs with what was reported before."""
         for run in self._session.sorted_runs():
             self._report_state(run, now)
             for finding in run.findings:
@@ -136,13 +133,13 @@ class ChangeReporter:
             self._drop_gone_runs()
 
     def _drop_gone_runs(self) -> None:
-        """Runs that are gone take what was said of them along: others come for weeks."""
+        """Forget runs that are gone: a session may last for weeks."""
         here = self._session.runs
         self._reported_states = {
             run: state for run, state in self._reported_states.items() if run in here
         }
         self._reported_findings = {
-            key: told for key, told in self._reported_findings.items() if key[0] in here
+            key: state for key, state in self._reported_findings.items() if key[0] in here
         }
 
     def _report_state(self, run: Run, now: float) -> None:
@@ -151,11 +148,11 @@ class ChangeReporter:
         if state is before:
             return
         self._reported_states[run.id] = state
-        said = {"run": run.name, "path": run.path, "state": state.value, "text": text}
+        fields = {"run": run.name, "path": run.path, "state": state.value, "text": text}
         if before is None:
-            self._emit({"event": "run-started", **said, "text": ""})
+            self._emit({"event": "run-started", **fields, "text": ""})
         if before is not None or state not in (State.STARTING, State.LIVE):
-            self._emit({"event": f"run-{state.value}", **said})
+            self._emit({"event": f"run-{state.value}", **fields})
 
     def _report_finding(self, run: Run, finding: Finding) -> None:
         key = (run.id, finding.rule, finding.since.row)
@@ -165,21 +162,21 @@ class ChangeReporter:
             return
         self._reported_findings[key] = now
         event = "cleared" if now[1] else "opened" if before is None else "changed"
-        said = {"run": run.name, "path": run.path, **finding_object(finding, run)}
-        self._emit({"event": event, **said})
+        fields = {"run": run.name, "path": run.path, **finding_object(finding, run)}
+        self._emit({"event": event, **fields})
 
 
 class ProblemReporter:
-    """Says once what cannot be read or not be watched, and that it is swept instead."""
+    """Prints each problem of reading or watching once."""
 
     def __init__(self, err: TextIO) -> None:
         self._err = err
         self._reported: set[str] = set()
 
     def report_new_problems(self, follower: Follower) -> None:
-        """Tell what is new."""
+        """Print what was not printed before."""
         lines = follower.problems
-        if "(" in follower.watch_status:  # what sends no events, or why there are none
+        if "(" in follower.watch_status:  # a directory without file events, and why
             lines.append(follower.watch_status)
         for line in lines:
             if line not in self._reported and len(self._reported) < MAX_PROBLEM_LINES:
@@ -192,17 +189,17 @@ def event_line(event: dict[str, object]) -> str:
     name = clean(str(event["run"]))
     if "rule" not in event:
         text = clean(str(event["text"]))
-        return f"{name}: {event['event']}" + (f" ({text})" if text else "")
+        word = str(event["event"]).removeprefix("run-")
+        return f"{name}: {word}" + (f" ({text})" if text else "")
     step = event["cleared_step"] if event["event"] == "cleared" else event["since_step"]
-    since = count(step) if isinstance(step, int) else str(step)
-    return (
-        f"{name}: {event['event']} {event['severity']} {event['rule']} at step {since}: "
-        + clean(str(event["message"]))
+    at = count(step) if isinstance(step, int) else str(step)
+    return f"{name}: {event['event']} {event['severity']} {event['rule']} at step {at}: " + clean(
+        str(event["message"])
     )
 
 
 def catch_up(follower: Follower, session: Session) -> None:
-    """Read and judge what there is now, and keep no more of it than is needed to judge on."""
+    """Read and judge what is there, then free what judging needs no longer."""
     while True:
         drain(follower, session)
         session.judge()
@@ -222,28 +219,28 @@ def follow(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Watch the paths, print a line a change; an interrupt ends it, with the code of `check`."""
+    """Watch the paths and print one line per change; SIGINT ends it with the code of `check`."""
     for path in paths:
         if why := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {why}", file=err or sys.stderr)
             return EXIT_ERROR
 
-    def say(event: dict[str, object]) -> None:
+    def emit(event: dict[str, object]) -> None:
         print(json.dumps(event) if as_object else event_line(event), file=out, flush=True)
 
     session = Session(settings)
-    reporter = ChangeReporter(session, say)
+    reporter = ChangeReporter(session, emit)
     follower = Follower(paths, patterns=settings.patterns)
-    troubles = ProblemReporter(err or sys.stderr)
+    problems = ProblemReporter(err or sys.stderr)
     try:
-        # Watching is loaded before anything is said: CPython ends by the signal, and not with our
-        # exit code, when an interrupt meets an import that makes classes.
+        # Load the watcher before printing: an interrupt during an import that creates classes
+        # ends CPython by the signal, not with our exit code.
         follower.wait(0.0)
         while True:
             catch_up(follower, session)
             reporter.report_changes(time.time())
             follower.wait(FOLLOW_INTERVAL_S)
-            troubles.report_new_problems(follower)
+            problems.report_new_problems(follower)
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
     except BrokenPipeError:

@@ -17,10 +17,10 @@ ExportRow = tuple[str, str, str, str, int, float, float]
 
 
 def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> int:
-    """Write the points of runs as `csv` or `jsonl`; returns how many there were.
+    """Write the points of runs as `csv` or `jsonl` and return their number.
 
-    `source` is `all` (every point of every file as written) or `best` (what is charted and judged,
-    in the concepts' own signs and units).
+    `source` is `all` (every point of every file as written) or `best` (the merged series that are
+    charted and judged, in the common sign and unit of their concept).
     """
     points = (
         point

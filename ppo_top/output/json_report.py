@@ -1,4 +1,4 @@
-"""A verdict as JSON: the one object that `check --json` prints."""
+"""The JSON object that `check --json` prints."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ppo_top.runs.source import SourceState
 from ppo_top.views.run_view import CheckRow, RunView
 
 SCHEMA_VERSION = 1
-"""Grows when a field changes its meaning or goes away; new fields do not count."""
+"""Incremented when a field changes its meaning or is removed, not when one is added."""
 
 
 def report_json(runs: Iterable[str]) -> str:
-    """The one object of several runs, each as text already."""
+    """The object for several runs, each given as JSON text."""
     head = json.dumps({"schema": SCHEMA_VERSION, "version": __version__})[:-1]
     return f'{head}, "runs": [{", ".join(runs)}]}}'
 
 
 def run_json_text(run: Run, view: RunView) -> str:
-    """A run and how it stands as JSON text (non-finite numbers are strings)."""
+    """A run and its view as JSON text (non-finite numbers are strings)."""
     return json.dumps(run_object(run, view), allow_nan=False)
 
 
@@ -59,7 +59,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
 
 
 def json_value(value: Any) -> Any:
-    """A value that JSON can hold: `nan`, `inf` and `-inf` become strings."""
+    """The value, with NaN and infinities as the strings `nan`, `inf` and `-inf`."""
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return value

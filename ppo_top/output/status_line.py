@@ -21,7 +21,7 @@ MAX_STATUS_CHARS = 100
 
 
 def status_line(pairs: Sequence[tuple[Run, RunView]], fmt: str) -> str:
-    """The worst run first, then how many there are; `fmt` is `plain` or `tmux` (coloured)."""
+    """The worst run, then the number of runs by mark; `fmt` is `plain` or `tmux` (coloured)."""
     if not pairs:
         return "no runs"
     worst = pairs[0][1]

@@ -1,4 +1,4 @@
-"""A verdict as text for people: the report of `check`."""
+"""The report of `check` as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPORT_CHARS = 96
 
 
 class RunSummary(NamedTuple):
-    """What a table of several runs says of one."""
+    """One row of the table of runs."""
 
     name: str
     path: str
@@ -34,13 +34,13 @@ class RunSummary(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The columns of the table after the mark."""
+        """The columns after the mark."""
         verdict, state = self.verdict.words, self.state.value
         return self.name, verdict, state, self.reward, self.since, self.finding
 
 
 def run_summary(view: RunView) -> RunSummary:
-    """A run in a line: its verdict, its newest reward, its worst finding and since when."""
+    """A run's verdict, newest reward and worst open finding."""
     worst = next(
         (each.finding for each in view.open_findings if each.severity > Severity.INFO), None
     )
@@ -57,28 +57,33 @@ def run_summary(view: RunView) -> RunSummary:
 
 
 def summary_lines(runs: Sequence[RunSummary], reported: int) -> Iterator[str]:
-    """Several runs as a table in the order given, and how many they are of each verdict."""
+    """A table of runs in the order given, then the number of runs by verdict.
+
+    `reported` is how many runs have a report above.
+    """
     heads = ("run", "verdict", "state", "reward", "since", "finding")
     rows: list[tuple[str, tuple[str, ...]]] = [(" ", heads)]
     rows += [(MARKS[run.verdict.status], run.cells) for run in runs]
-    wide = [max(len(cells[at]) for _, cells in rows) for at in range(len(heads))]
-    for sign, cells in rows:
-        name, verdict, state = (text.ljust(wide[at]) for at, text in enumerate(cells[:3]))
-        reward, since = cells[3].rjust(wide[3]), cells[4].rjust(wide[4])
-        yield f"{sign} {name}  {verdict}  {state}  {reward}  {since}  {cells[5]}".rstrip()
+    widths = [max(len(cells[at]) for _, cells in rows) for at in range(len(heads))]
+    for mark, cells in rows:
+        name, verdict, state = (text.ljust(widths[at]) for at, text in enumerate(cells[:3]))
+        reward, since = cells[3].rjust(widths[3]), cells[4].rjust(widths[4])
+        yield f"{mark} {name}  {verdict}  {state}  {reward}  {since}  {cells[5]}".rstrip()
     verdicts = Counter(run.verdict for run in runs)
-    sums = [f"{count(verdicts[each])} {each.words}" for each in reversed(Verdict) if verdicts[each]]
-    yield f"{plural(len(runs), 'run')}: {', '.join(sums)}"
+    totals = [
+        f"{count(verdicts[each])} {each.words}" for each in reversed(Verdict) if verdicts[each]
+    ]
+    yield f"{plural(len(runs), 'run')}: {', '.join(totals)}"
     more = [run for run in runs if run.verdict.is_trouble][reported:]
     if more:
         yield (
-            f"{plural(len(more), 'more run')} in trouble without a report above: "
+            f"{plural(len(more), 'more run')} with findings, reports omitted: "
             f"ppo-top check {shlex.quote(more[0].path)}, ..."
         )
 
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
-    """The report of one run, line by line, without colours."""
+    """The report of one run, without colours."""
     yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict.words}"
     yield f"  {_facts(view)}"
     for opened in view.open_findings:
@@ -86,9 +91,9 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
         yield from _finding_lines(opened, run)
     if view.cleared_findings:
         yield ""
-        yield "  Over by now"
+        yield "  Resolved"
         for finding in view.cleared_findings:
-            yield from _wrap(_past_line(finding), "    ", "      ")
+            yield from _wrap(_resolved_line(finding), "    ", "      ")
     yield ""
     yield "  Crucial values"
     yield from _checklist([row for row in view.checklist if row.is_crucial])
@@ -123,13 +128,13 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
         yield from _wrap(line, "    evidence  ", "              ")
     for line in finding.causes:
         yield from _wrap(line, "    why       ", "              ")
-    for place, line in enumerate(finding.remedies, 1):
-        yield from _wrap(line, f"    try {place}     ", "              ")
+    for rank, line in enumerate(finding.remedies, 1):
+        yield from _wrap(line, f"    try {rank}     ", "              ")
     if finding.source:
         yield from _wrap(finding.source, "    source    ", "              ")
 
 
-def _past_line(finding: Finding) -> str:
+def _resolved_line(finding: Finding) -> str:
     cleared = count(finding.cleared.step) if finding.cleared else ""
     return (
         f"{MARKS[finding.severity.status]} {finding.title} [{finding.rule}], "
@@ -151,15 +156,15 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
 def _skipped_rules(run: Run) -> Iterator[str]:
     skipped = run.judge.skipped_rules()
     yield ""
-    yield f"  {plural(len(RULES) - len(skipped), 'rule')} looked at this run"
+    yield f"  {plural(len(RULES) - len(skipped), 'rule')} checked this run"
     reasons: dict[str, list[str]] = {}
     for each in skipped:
         reasons.setdefault(each.reason, []).append(each.rule)
-    for why, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        if why.startswith("not for"):  # true of every run of the kind: the number will do
-            yield f"    skipped, {why}: {plural(len(rules), 'rule')}"
+    for reason, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        if reason.startswith("not for"):  # the same for every run of the family: a count will do
+            yield f"    skipped ({reason}): {plural(len(rules), 'rule')}"
             continue
-        yield from _wrap(f"skipped, {why}: {', '.join(rules)}", "    ", "      ")
+        yield from _wrap(f"skipped ({reason}): {', '.join(rules)}", "    ", "      ")
 
 
 def _best_lines(run: Run) -> Iterator[str]:

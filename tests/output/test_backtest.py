@@ -62,7 +62,7 @@ def test_the_table_for_people_and_the_object_for_programs_agree() -> None:
     assert isinstance(entries, list)
     named = [line.split()[0] for line in lines[3:] if not line.startswith(" ")]
     assert named == [entry["rule"] for entry in entries]
-    assert lines[0] == "3 runs judged; reward fell in 1 of them"
+    assert lines[0] == "3 runs judged; reward dropped in 1"
 
 
 def test_nothing_to_count_is_an_empty_table() -> None:

@@ -172,7 +172,7 @@ def test_hundreds_of_runs_are_not_hundreds_of_reports(
     assert not any(line.endswith(": healthy") for line in lines)
     assert sum(line.startswith(("✗ run-", "✓ run-")) for line in lines) == 10 + 14
     assert lines[-2] == "14 runs: 12 crit, 2 healthy"
-    assert lines[-1].startswith("2 more runs in trouble without a report above: ppo-top check ")
+    assert lines[-1].startswith("2 more runs with findings, reports omitted: ppo-top check ")
 
 
 # --- what cannot be looked at ----------------------------------------------------------------
@@ -296,8 +296,8 @@ def test_follow_tells_how_a_run_ended_that_is_over_already(tmp_path: Path) -> No
     command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "run: run-started\n"
-        assert process.stdout.readline().startswith("run: run-died (ValueError: Expected parameter")
+        assert process.stdout.readline() == "run: started\n"
+        assert process.stdout.readline().startswith("run: died (ValueError: Expected parameter")
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(10) == 1
