@@ -1,4 +1,4 @@
-"""What a metric, a rule or an option means, offline: healthy range, why it matters, what to try."""
+"""Texts on a metric, a rule or an option: meaning, healthy range, why it matters, what to try."""
 
 from __future__ import annotations
 
@@ -34,25 +34,27 @@ from ppo_top.text.format import clean, number
 from ppo_top.text.page import Page
 
 MAX_ADVICE = 8
-"""So many pieces of advice are given on a value; each of its rules can tell of more."""
+"""Pieces of advice listed for a metric; each of its rules may have more."""
 
 FAMILY_LABELS = {
     "ctrl": "control (SB3, CleanRL, ...)",
     "rlhf": "RLHF with a critic (TRL PPO)",
-    "grpo": "GRPO and relatives (TRL, verl, ...)",
+    "grpo": "GRPO and similar (TRL, verl, ...)",
     "unknown": "any trainer",
 }
 
+NO_RANGE = "no healthy range"
+
 GRADE_MEANINGS = {
     "A": "stated by the trainers' own guides or code",
-    "B": "reported by papers, maintainers or users",
+    "B": "reported in papers, by maintainers or by users",
     "C": "set and checked on labelled training runs",
-    "D": "an estimate that no runs have confirmed yet",
+    "D": "an estimate, not yet confirmed on real runs",
 }
 
 
 class UnknownName(LookupError):
-    """A name that nothing here is called by; the text says what comes nearest."""
+    """No metric, tag, rule or option has this name; the text suggests similar ones."""
 
 
 def explain(
@@ -61,49 +63,49 @@ def explain(
     trainer: Trainer = UNKNOWN_TRAINER,
     config: Mapping[str, ConfigValue] | None = None,
 ) -> list[str]:
-    """Lines of text about a tag, a concept, a rule or an option; without a name, an index.
+    """Lines of text about a metric, a tag, a rule or an option; without a name, an index.
 
-    `trainer` and `config` are those of the run at hand: then ranges and advice are its own. Raises
+    With the `trainer` and `config` of a run, ranges and advice are specific to it. Raises
     UnknownName.
     """
     page = Page(width)
-    reader = Profile(trainer.id, trainer.family, config or {})
+    profile = Profile(trainer.id, trainer.family, config or {})
     if name is None:
         _index(page)
         return page.lines
-    found = _meanings_of(name.strip(" :="), trainer)  # as it stands on a console: `KL:`
+    found = _meanings_of(name.strip(" :="), trainer)  # as printed on a console: `KL:`
     if not found:
         raise UnknownName(_similar_names(name))
-    for subject, words in found:
+    for subject, note in found:
         page.add_blank_line()
-        if words:
-            page.add_paragraph(words)
+        if note:
+            page.add_paragraph(note)
             page.add_blank_line()
         if isinstance(subject, Rule):
-            _rule(page, subject, reader, trainer)
+            _rule(page, subject, profile, trainer)
         elif isinstance(subject, Concept):
-            _concept(page, subject, reader, trainer)
+            _concept(page, subject, profile, trainer)
         else:
             _option(page, subject)
     return page.lines
 
 
 def explained_names() -> list[str]:
-    """Everything that `explain` has a text for: concepts, rules and options (tags come on top)."""
+    """The names of all metrics, rules and options; `explain` also knows every tag."""
     settings = {each.canonical for each in options()}
     return sorted({*concepts(), *(rule.id for rule in RULES), *settings})
 
 
-# --- finding what is meant -------------------------------------------------------------------
+# --- names -----------------------------------------------------------------------------------
 
 NameMeanings = list[tuple[Concept | Rule | str, str]]
-"""What a name stands for (a text is an option), each with words on the name itself."""
+"""What a name stands for (a plain string is an option), each with a note on the name."""
 
 
-def _meanings_of(name: str, producer: Trainer) -> NameMeanings:
-    """What a name stands for: a rule, a concept, a tag or an option, in this order."""
+def _meanings_of(name: str, trainer: Trainer) -> NameMeanings:
+    """What a name stands for: a rule, a metric, a tag or an option, in this order."""
     plain = _plain(name)
-    if is_concept(name):  # exactly: clip_high is a value, clip-high the rule on it
+    if is_concept(name):  # exactly: clip_high is a metric, clip-high the rule on it
         return [(concept(name), "")]
     rules = [rule for rule in RULES if plain in (_plain(rule.id), _plain(rule.title))]
     if rules:
@@ -111,7 +113,7 @@ def _meanings_of(name: str, producer: Trainer) -> NameMeanings:
     named = [each for each in concepts().values() if plain in (each.name, _plain(each.label))]
     if named:
         return [(named[0], "")]
-    meant = meanings_of(name, producer)
+    meant = meanings_of(name, trainer)
     if meant:
         return [(concept(each), _logged_by(name, by)) for each, by in meant.items()]
     setting = option_called(plain)
@@ -119,9 +121,8 @@ def _meanings_of(name: str, producer: Trainer) -> NameMeanings:
 
 
 def _logged_by(tag: str, by: list[Trainer]) -> str:
-    """Who logs a tag, for the line above the text on its concept."""
     if not by:
-        return f"{tag}: by its name probably this"
+        return f"{tag}: probably this, judging by its name"
     *others, last = [each.label for each in by]
     names = f"{', '.join(others)} and {last}" if others else last
     return f"{tag}, as {names} log{'s' * (len(by) == 1)} it"
@@ -137,24 +138,24 @@ def _similar_names(name: str) -> str:
     known |= {_plain(tag): tag for tag in all_tags()}
     near = difflib.get_close_matches(_plain(name), list(known), 3, 0.6)
     shown = list(dict.fromkeys(known[each] for each in near))
-    hint = f"did you mean {', '.join(shown)}?" if shown else "`ppo-top explain` lists what there is"
-    return f"nothing is known of {clean(name)!r}; {hint}"
+    hint = f"did you mean {', '.join(shown)}?" if shown else "run `ppo-top explain` for the list"
+    return f"unknown metric or rule {clean(name)!r}; {hint}"
 
 
-# --- a concept -------------------------------------------------------------------------------
+# --- a metric --------------------------------------------------------------------------------
 
 
-def _concept(page: Page, about: Concept, reader: Profile, producer: Trainer) -> None:
+def _concept(page: Page, about: Concept, profile: Profile, trainer: Trainer) -> None:
     page.add_paragraph(f"{about.label}  ({about.name})")
     page.add_blank_line()
     page.add_paragraph(about.meaning)
     if about.why:
         page.add_paragraph(about.why)
     page.add_heading("Healthy")
-    page.add_table(_healthy(about.name, reader, producer))
+    page.add_table(_healthy(about.name, profile, trainer))
     rules = [rule for rule in RULES if _is_about(rule, about.name)]
     advice = _advice(
-        [rule for rule in rules if rule.concepts[:1] == (concept_stem(about.name),)], reader
+        [rule for rule in rules if rule.concepts[:1] == (concept_stem(about.name),)], profile
     )
     if advice:
         page.add_heading("What to try")
@@ -162,10 +163,10 @@ def _concept(page: Page, about: Concept, reader: Profile, producer: Trainer) -> 
         page.add_paragraph(f"{title}:", indent="    ", first="  ")
         page.add_list(tries, numbered=True, indent="    ")
     if rules:
-        page.add_heading("Rules that look at it (ppo-top explain RULE)")
+        page.add_heading("Rules on this metric (ppo-top explain RULE)")
         page.add_table((rule.id, rule.title) for rule in rules)
     page.add_heading("Logged as")
-    page.add_table(_logged(about.name, producer))
+    page.add_table(_logged(about.name, trainer))
 
 
 def _is_about(rule: Rule, name: str) -> bool:
@@ -175,23 +176,23 @@ def _is_about(rule: Rule, name: str) -> bool:
     )
 
 
-def _healthy(name: str, reader: Profile, producer: Trainer) -> Iterator[tuple[str, str]]:
-    """(whose range it is, the range): of the run at hand, or of all trainers that log it."""
-    if producer.id != UNKNOWN_TRAINER.id:
-        yield producer.label, _range(name, reader)
+def _healthy(name: str, profile: Profile, trainer: Trainer) -> Iterator[tuple[str, str]]:
+    """(trainers, range): of the trainer given, or of all that log the metric."""
+    if trainer.id != UNKNOWN_TRAINER.id:
+        yield trainer.label, _range(name, profile)
         return
-    said: dict[str, list[str]] = {}
+    ranges: dict[str, list[str]] = {}
     for each in known_trainers():
         if logged_as(name, each):
-            words = _range(name, Profile(each.id, each.family))
-            said.setdefault(words, []).append(each.label)
-    if not said:
-        yield FAMILY_LABELS["unknown"], "no range: it is shown as it is"
-    for words, labels in said.items():
-        yield _together(labels), words
+            text = _range(name, Profile(each.id, each.family))
+            ranges.setdefault(text, []).append(each.label)
+    if not ranges:
+        yield FAMILY_LABELS["unknown"], NO_RANGE
+    for text, labels in ranges.items():
+        yield _join_labels(labels), text
 
 
-def _together(labels: list[str]) -> str:
+def _join_labels(labels: list[str]) -> str:
     return (
         ", ".join(labels)
         if len(labels) <= 3
@@ -202,36 +203,36 @@ def _together(labels: list[str]) -> str:
 def _range(name: str, profile: Profile) -> str:
     found = healthy_range(name, profile)
     if found is None:
-        return "no range: it is shown as it is"
+        return NO_RANGE
     return f"{found.text} ({found.origin})" if found.origin else found.text
 
 
-def _advice(rules: list[Rule], reader: Profile) -> dict[str, list[str]]:
-    """What is wrong -> what to try: too high and too low ask for opposite things.
+def _advice(rules: list[Rule], profile: Profile) -> dict[str, list[str]]:
+    """Title of a rule -> what to try: too high and too low need opposite advice.
 
-    Each advice is given once, where it first helps.
+    Each piece of advice is given once, at the first rule that has it.
     """
-    run, said = RuleContext(reader), list[str]()
+    run, given = RuleContext(profile), list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
-        new = [words for words in fill_advice(rule.remedies, run) if not _is_said(words, said)]
-        new = new[: MAX_ADVICE - len(said)]
-        said += new
+        new = [text for text in fill_advice(rule.remedies, run) if not _is_given(text, given)]
+        new = new[: MAX_ADVICE - len(given)]
+        given += new
         if new:
             advice[rule.title] = new
     return advice
 
 
-def _is_said(words: str, said: list[str]) -> bool:
-    return any(each.startswith(words) for each in said)
+def _is_given(text: str, given: list[str]) -> bool:
+    return any(each.startswith(text) for each in given)
 
 
-def _logged(name: str, producer: Trainer) -> list[tuple[str, str]]:
-    """(trainer, tag and what is to be known of it)."""
-    asked = [producer] if producer.id != UNKNOWN_TRAINER.id else known_trainers()
+def _logged(name: str, trainer: Trainer) -> list[tuple[str, str]]:
+    """(trainer, its tag with a note)"""
+    asked = [trainer] if trainer.id != UNKNOWN_TRAINER.id else known_trainers()
     found = [each for one in asked for each in logged_as(name, one)]
     if not found:
-        return [("-", "no trainer that is known here logs it")]
+        return [("-", "not logged by any known trainer")]
     labels = [each.trainer.label for each in found]
     first = {label: labels.index(label) for label in labels}
     return [
@@ -247,14 +248,14 @@ def _noted(logged: LoggedTag) -> str:
 # --- a rule ----------------------------------------------------------------------------------
 
 
-def _rule(page: Page, rule: Rule, reader: Profile, producer: Trainer) -> None:
+def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     page.add_paragraph(f"{rule.title}  (rule {rule.id})")
     page.add_blank_line()
-    page.add_paragraph(f"Speaks when {rule.description}.")
-    page.add_heading("About")
+    page.add_paragraph(f"Fires when {rule.description}.")
+    page.add_heading("Applies to")
     page.add_table(
         [
-            ("values", ", ".join(concept(each).label for each in rule.concepts)),
+            ("metrics", ", ".join(concept(each).label for each in rule.concepts)),
             (
                 "trainers",
                 "; ".join(FAMILY_LABELS[each] for each in FAMILY_LABELS if each in rule.families),
@@ -262,30 +263,30 @@ def _rule(page: Page, rule: Rule, reader: Profile, producer: Trainer) -> None:
         ]
     )
     if rule.limits:
-        page.add_heading(f"Limits, to be changed in ppo-top.toml under [rules.{rule.id}]")
-        page.add_table(_limits(rule, reader, producer))
+        page.add_heading(f"Thresholds (override in ppo-top.toml under [rules.{rule.id}])")
+        page.add_table(_limits(rule, profile, trainer))
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
-    tries = fill_advice(rule.remedies, RuleContext(reader))
+    tries = fill_advice(rule.remedies, RuleContext(profile))
     if tries:
         page.add_heading("What to try")
         page.add_list(tries, numbered=True)
-    page.add_heading("Where the limits come from")
-    grade = rule.grade_by_family.get(reader.family, rule.grade)
+    page.add_heading("Source of the thresholds")
+    grade = rule.grade_by_family.get(profile.family, rule.grade)
     page.add_list(each for each in (rule.source, GRADE_MEANINGS[grade]) if each)
 
 
-def _limits(rule: Rule, reader: Profile, producer: Trainer) -> Iterator[tuple[str, str]]:
-    if producer.id != UNKNOWN_TRAINER.id:
-        yield producer.label, _spelt(rule.limits_for(reader))
+def _limits(rule: Rule, profile: Profile, trainer: Trainer) -> Iterator[tuple[str, str]]:
+    if trainer.id != UNKNOWN_TRAINER.id:
+        yield trainer.label, _format_limits(rule.limits_for(profile))
         return
-    yield "usual", _spelt(rule.limits)
+    yield "default", _format_limits(rule.limits)
     for who, limits in rule.limit_overrides.items():
-        yield FAMILY_LABELS.get(who, who), _spelt(limits)
+        yield FAMILY_LABELS.get(who, who), _format_limits(limits)
 
 
-def _spelt(limits: Mapping[str, float]) -> str:
+def _format_limits(limits: Mapping[str, float]) -> str:
     return ", ".join(f"{name} = {number(value)}" for name, value in limits.items())
 
 
@@ -293,12 +294,12 @@ def _spelt(limits: Mapping[str, float]) -> str:
 
 
 def _option(page: Page, canonical: str) -> None:
-    page.add_paragraph(f"{canonical}  (an option)")
-    page.add_heading("What trainers call it, and take by default")
-    page.add_table(_called(canonical))
+    page.add_paragraph(f"{canonical}  (option)")
+    page.add_heading("Name and default by trainer")
+    page.add_table(_spellings(canonical))
 
 
-def _called(canonical: str) -> Iterator[tuple[str, str]]:
+def _spellings(canonical: str) -> Iterator[tuple[str, str]]:
     for each in option_spellings(canonical):
         value = each.default
         shown = (
@@ -312,7 +313,7 @@ def _called(canonical: str) -> Iterator[tuple[str, str]]:
 
 def _index(page: Page) -> None:
     page.add_paragraph(
-        "What there is to explain: ppo-top explain NAME, with a name from this list, or any tag."
+        "ppo-top explain NAME, with a metric or a rule from this list, an option or any tag."
     )
     for group in METRIC_GROUPS:
         page.add_heading(group)

@@ -42,9 +42,9 @@ def test_every_rule_is_explained(rule):
 
 @pytest.mark.parametrize("name", sorted({option.canonical for option in options()}))
 def test_every_option_is_explained(name):
-    """An option that is not a concept too shows what trainers call it and take by default."""
+    """An option that is not a concept too shows its name and default by trainer."""
     shown = text(name)
-    assert "What trainers call it" in shown or "Logged as" in shown
+    assert "Name and default by trainer" in shown or "Logged as" in shown
 
 
 @pytest.mark.parametrize("trainer", sorted(trainer_tables()))
@@ -53,7 +53,7 @@ def test_every_tag_that_means_something_is_explained(trainer):
     for entry in trainer_tables()[trainer].entries.values():
         if entry.concept != "-" and not entry.axis:
             shown = text(entry.tag.replace("{f}", "x"))
-            assert "Healthy" in shown or "Speaks when" in shown, entry.tag
+            assert "Healthy" in shown or "Fires when" in shown, entry.tag
 
 
 def test_a_tag_says_whose_it_is():
@@ -72,7 +72,7 @@ def test_one_tag_may_mean_two_things():
 
 def test_a_guess_says_that_it_is_one():
     """A tag that no trainer is known to write is explained by what its name is like."""
-    assert "acme/approx_kl: by its name probably this" in text("acme/approx_kl")
+    assert "acme/approx_kl: probably this, judging by its name" in text("acme/approx_kl")
 
 
 def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run():
@@ -124,7 +124,7 @@ def test_a_wrong_name_gets_the_nearest_ones():
     """A typing error is answered with what was probably meant."""
     with pytest.raises(UnknownName, match=r"did you mean approx_kl"):
         explain("aprox_kl")
-    with pytest.raises(UnknownName, match="lists what there is"):
+    with pytest.raises(UnknownName, match="run `ppo-top explain` for the list"):
         explain("zzzzzz")
 
 
