@@ -1,12 +1,11 @@
-"""Writes the parts of README.md and docs/ that the code knows: `python -m tools.docs`.
+"""Generates parts of README.md and docs/, and the man page: `python -m tools.docs`.
 
-A part stands between `<!-- name -->` and `<!-- /name -->`; tests/test_docs.py compares it with what
-is written here.
+A generated part is between `<!-- name -->` and `<!-- /name -->`; tests/hygiene/test_docs.py checks
+that it is up to date.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,17 +13,19 @@ from typing import NamedTuple
 
 from corpus.table import runs_table
 from ppo_top.catalogue import concept, concepts, known_trainers
-from ppo_top.cli.commands import COMMANDS
+from ppo_top.cli.commands import COMMANDS, make_parser
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.engine.terms import ALL_FAMILIES
 from ppo_top.tui.state import keys
+from tools.man_page import man_page
 
 ROOT = Path(__file__).parent.parent
+MAN_PAGE = ROOT / "docs" / "ppo-top.1"
 
 
 class LogSystem(NamedTuple):
-    """A line of the table of what is read: the formats behind it, and real files that prove it."""
+    """A row of the table of what is read: its formats, and real files that a test reads."""
 
     name: str
     text: str
@@ -56,7 +57,7 @@ SYSTEMS = (
     LogSystem(
         "your own script",
         "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
-        "`key=value`, or an expression of yours; CSV and JSON lines",
+        "`key=value`, or your own regular expression; CSV and JSON lines",
         ("console", "csv", "jsonl"),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
@@ -83,7 +84,7 @@ SYSTEMS = (
     ),
     LogSystem(
         "RLlib, Spinning Up, rsl_rl, TorchRL, ...",
-        "`result.json`, `progress.txt`, console blocks and bars, a CSV file a tag",
+        "`result.json`, `progress.txt`, console blocks and bars, one CSV file per tag",
         ("jsonl", "csv", "console", "torchrl-csv"),
         (
             "tests/data/rllib_*/**/result.json",
@@ -92,7 +93,7 @@ SYSTEMS = (
         ),
     ),
     LogSystem(
-        "settings beside a log",
+        "settings files next to a log",
         "`config.json`, `params.json`, `config.yaml`, `hparams.yaml`, ...",
         ("settings-json", "settings-yaml"),
         ("tests/data/spinup_*/**/config.json",),
@@ -103,16 +104,15 @@ SHARED_OPTIONS = re.compile(
     r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
     r"|--theme \{[^}]*\}|--no-bell)\]"
 )
-"""Options that most commands have: the README tells them once."""
+"""Options that most commands have; the README lists them once."""
 
 
 def commands() -> str:
-    """The table of commands, with the usage that argparse gives."""
+    """The table of commands, with argparse's usage."""
     rows = ["| command | what it does |", "|---|---|"]
-    for name, (add, what, _) in COMMANDS.items():
-        prog = "ppo-top" if name == "watch" else f"ppo-top {name}"
-        parser = argparse.ArgumentParser(prog=prog)
-        add(parser)
+    for name, (_, what, _) in COMMANDS.items():
+        parser, _ = make_parser(name)
+        parser.usage = None
         usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
         usage = SHARED_OPTIONS.sub("", usage).replace("{", "").replace("}", "").replace(",", "|")
         rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {what} |")
@@ -120,28 +120,28 @@ def commands() -> str:
 
 
 def formats() -> str:
-    """The table of systems, and the trainers that are known by name."""
+    """The table of systems, and the known trainers."""
     rows = ["| system | what is read |", "|---|---|"]
     rows += [f"| {each.name} | {each.text} |" for each in SYSTEMS]
     labels = [each.label for each in known_trainers() if each.id not in ("custom", "monitor")]
-    known = f"Trainers that it knows by name, tag for tag: {', '.join(labels)}."
+    known = f"Trainers whose tags are known: {', '.join(labels)}."
     return "\n".join(rows) + f"\n\n{known}\n"
 
 
 def rules_summary() -> str:
-    """How many rules there are, in the README."""
+    """The number of rules and metrics."""
     diagnoses = sum(bool(rule.members) for rule in RULES)
     return (
-        f"There are {len(RULES) - diagnoses} rules, {diagnoses} diagnoses that put several signs "
-        f"together, and {len(concepts())} metrics known by meaning: [docs/rules.md](docs/rules.md) "
-        "lists the rules, `ppo-top explain NAME` tells of each.\n"
+        f"{len(RULES) - diagnoses} rules, {diagnoses} diagnoses that combine several signs, and "
+        f"{len(concepts())} recognised metrics: [docs/rules.md](docs/rules.md) lists the rules, "
+        "`ppo-top explain NAME` describes each of them.\n"
     )
 
 
 def rules() -> str:
     """The table of all rules."""
     rows = [
-        "| rule | what it finds | speaks when | looks at | trainers | grade |",
+        "| rule | title | fires when | metrics | trainers | grade |",
         "|---|---|---|---|---|---|",
     ]
     rows += [_row(rule) for rule in RULES]
@@ -149,7 +149,7 @@ def rules() -> str:
 
 
 def _row(rule: Rule) -> str:
-    seen = tuple(f"`{name}`" for name in rule.members) or tuple(
+    metrics = tuple(f"`{name}`" for name in rule.members) or tuple(
         concept(name).label for name in rule.concepts
     )
     families = (
@@ -162,7 +162,7 @@ def _row(rule: Rule) -> str:
         f"`{rule.id}`",
         rule.title,
         rule.description,
-        ", ".join(seen),
+        ", ".join(metrics),
         families,
         rule.grade + grades,
     )
@@ -182,7 +182,7 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
 
 
 def fill_parts(text: str, parts: dict[str, Callable[[], str]]) -> str:
-    """A document with its parts as they should be."""
+    """The document with its generated parts up to date."""
     for name, make in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         before, found, rest = text.partition(begin)
@@ -194,10 +194,11 @@ def fill_parts(text: str, parts: dict[str, Callable[[], str]]) -> str:
 
 
 def main() -> None:
-    """Write every part anew."""
-    for path, parts in PARTS.items():
-        place = ROOT / path
-        place.write_text(fill_parts(place.read_text("utf-8"), parts), "utf-8")
+    """Write every part and the man page."""
+    for name, parts in PARTS.items():
+        path = ROOT / name
+        path.write_text(fill_parts(path.read_text("utf-8"), parts), "utf-8")
+    MAN_PAGE.write_text(man_page(), "utf-8")
 
 
 if __name__ == "__main__":
