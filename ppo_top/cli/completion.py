@@ -32,10 +32,11 @@ class Argument(NamedTuple):
 def command_arguments(command: str) -> list[Argument]:
     """The options and positional arguments of a command."""
     parser, _ = make_parser(command)
-    return [_argument(parser, action) for action in parser._actions]
+    # `_actions` is private, but argparse has no public way to list them
+    return [_argument(action) for action in parser._actions]
 
 
-def _argument(parser: argparse.ArgumentParser, action: argparse.Action) -> Argument:
+def _argument(action: argparse.Action) -> Argument:
     choices = tuple(map(str, action.choices or ()))
     if action.dest == "name":  # of `explain`: every name but the tags, of which there are thousands
         from ppo_top.output.explain import explained_names

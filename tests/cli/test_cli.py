@@ -1,4 +1,4 @@
-"""The command line: what it says, what it refuses, and what goes to which stream."""
+"""The command line: output, errors, exit codes, and what goes to which stream."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ppo_top.cli.completion import command_arguments
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 
-def stopped(*arguments: str) -> int:
-    """The exit code of a call that argparse ends."""
+def exit_code(*arguments: str) -> int:
+    """The exit code of a call that argparse exits from."""
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert isinstance(stop.value.code, int)
@@ -29,7 +29,7 @@ def test_help_lists_every_command_and_the_options_of_the_monitor(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`ppo-top --help` is the help of the monitor and the list of the commands."""
-    assert stopped("--help") == 0
+    assert exit_code("--help") == 0
     text = capsys.readouterr().out
     assert all(usage in text for _, _, usage in COMMANDS.values())
     assert all(flag in text for each in command_arguments("watch") for flag in each.flags)
@@ -38,13 +38,13 @@ def test_help_lists_every_command_and_the_options_of_the_monitor(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_its_options(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """`ppo-top COMMAND --help` works for each."""
-    assert stopped(name, "--help") == 0
+    assert exit_code(name, "--help") == 0
     assert "usage: ppo-top" in capsys.readouterr().out
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """For bug reports."""
-    assert stopped("--version") == 0
+    assert exit_code("--version") == 0
     assert __version__ in capsys.readouterr().out
 
 
@@ -64,27 +64,27 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_usage_is_code_2_and_one_reason(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The usage, and what is wrong with the call."""
-    assert stopped(*arguments) == 2
+    """The usage and the reason go to stderr."""
+    assert exit_code(*arguments) == 2
     assert "error:" in capsys.readouterr().err
 
 
-def test_the_screen_wants_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a pipe or a job there is none: it is said what to use instead."""
+def test_the_monitor_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe or a job there is none: the error names the commands to use instead."""
     assert main([str(DEMO_LOGS_FOLDER)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert "ppo-top check" in said.err
 
 
-def test_no_wait_fails_where_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_wait_fails_if_the_path_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     """Without it the monitor waits for the path; with it the call fails."""
     assert main(["--no-wait", "/no/such/place"]) == 2
     assert "no such file or directory" in capsys.readouterr().err
 
 
 def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
-    """There is no waiting for a finished log."""
+    """A replay does not wait for its log."""
     assert main(["replay", "/no/such/place"]) == 2
     assert "no such file or directory" in capsys.readouterr().err
 
@@ -100,8 +100,8 @@ def test_a_directory_called_like_a_command_can_be_named(
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 @pytest.mark.parametrize("command", ["check", "status", "explain"])
-def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str) -> None:
-    """A locale without UTF-8 costs the signs, never the verdict."""
+def test_an_old_encoding_gets_ascii_symbols(command: str, encoding: str) -> None:
+    """Without UTF-8, symbols are written in ASCII."""
     target = "kl-high" if command == "explain" else str(DEMO_LOGS_FOLDER / "torch_cartpole_lr")
     said = subprocess.run(
         [sys.executable, "-m", "ppo_top", command, target],
@@ -118,7 +118,7 @@ def test_an_old_encoding_gets_signs_that_it_can_hold(command: str, encoding: str
 def test_a_misspelt_command_is_not_waited_for_as_a_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command that was meant is named; a directory of that name is watched, if there is one."""
+    """The error suggests the command; a directory of that name is watched if there is one."""
     monkeypatch.chdir(tmp_path)
     assert main(["chekc", str(DEMO_LOGS_FOLDER)]) == 2
     assert "did you mean `ppo-top check`?" in capsys.readouterr().err
@@ -128,20 +128,20 @@ def test_a_misspelt_command_is_not_waited_for_as_a_directory(
 
 
 @pytest.mark.parametrize("command", ["check", "status", "replay"])
-def test_only_the_screen_reads_standard_input(
+def test_only_the_monitor_reads_standard_input(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`-` is no file that is missing: it is said what can be done."""
+    """`-` is not reported as a missing file; the error says what to do."""
     assert main([command, "-"]) == 2
     assert "ppo-top -" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 @pytest.mark.parametrize("command", ["watch", "check", "status", "replay"])
-def test_a_closed_directory_is_one_clear_line(
+def test_a_directory_without_permission_is_one_clear_line(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Somebody else's logs: no traceback, and no waiting for what will not come."""
+    """Somebody else's logs: no traceback and no waiting."""
     inside = tmp_path / "closed" / "runs"
     inside.mkdir(parents=True)
     inside.parent.chmod(0)
@@ -153,10 +153,10 @@ def test_a_closed_directory_is_one_clear_line(
         inside.parent.chmod(0o700)
 
 
-def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
+def test_a_mistake_in_the_settings_is_one_line_and_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line names the file, the key and the nearest right one; the verdict comes anyway."""
+    """The line names the key and suggests the right one; the verdict is printed anyway."""
     file = tmp_path / "mine.toml"
     file.write_text("[rules.kl-hihg]\nwarn = 0.5\n")
     assert main(["check", "--settings", str(file), str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 0
@@ -167,7 +167,7 @@ def test_a_settings_file_that_is_wrong_costs_a_line_and_nothing_else(
 
 
 def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A rule of one's own speaks; a muted one does not."""
+    """A custom rule fires."""
     file = tmp_path / "mine.toml"
     file.write_text(
         '[[rule]]\nid = "poor"\nmetric = "reward_mean"\nbelow = 600\nseverity = "crit"\n'
@@ -176,16 +176,16 @@ def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "[poor]" in capsys.readouterr().out
 
 
-def test_explain_says_what_is_near_to_a_name_it_does_not_know(
+def test_explain_suggests_similar_names(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A typing error is met with the right word."""
+    """A typo gets the right name."""
     assert main(["explain", "aprox_kl"]) == 2
     assert "approx_kl" in capsys.readouterr().err
 
 
-def test_explain_without_a_name_lists_all_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """An index of concepts and rules."""
+def test_explain_without_a_name_prints_an_index(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of metrics and rules."""
     assert main(["explain"]) == 0
     text = capsys.readouterr().out
     assert "kl-high" in text
@@ -193,7 +193,7 @@ def test_explain_without_a_name_lists_all_there_is(capsys: pytest.CaptureFixture
 
 
 def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    """Which rule spoke how often on old runs, and how early."""
+    """How often and how early each rule fired on old runs."""
     assert main(["check", "--backtest", str(DEMO_LOGS_FOLDER)]) == 0
     text = capsys.readouterr().out
     assert re.search(r"^kl-high +\d", text, re.MULTILINE)
@@ -201,7 +201,7 @@ def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("fmt", ["plain", "tmux"])
 def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The worst run first, then the counts; tmux gets its colours."""
+    """The worst run first, then the counts; tmux gets colours."""
     assert main(["status", "--format", fmt, str(DEMO_LOGS_FOLDER)]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert "✗" in line
@@ -209,12 +209,12 @@ def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_status_on_a_healthy_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """Glyph, name, verdict."""
+    """Symbol, name, verdict."""
     assert main(["status", str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 0
     assert capsys.readouterr().out.startswith("✓ sb3_cartpole · healthy")
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     """`ppo-top export ... | head -1` ends without a traceback."""
     export = [sys.executable, "-m", "ppo_top", "export", "--format", "csv", str(DEMO_LOGS_FOLDER)]
     with subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -226,7 +226,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert process.returncode == 0
 
 
-def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
+def test_a_closed_pipe_does_not_change_the_exit_code() -> None:
     """`check --json ... | head -c 10` in a job with `pipefail` still fails on a sick run."""
     check = [sys.executable, "-m", "ppo_top", "check", "--json", str(DEMO_LOGS_FOLDER)]
     with subprocess.Popen(check, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -237,7 +237,7 @@ def test_a_reader_that_has_seen_enough_gets_the_verdict_all_the_same() -> None:
     assert process.returncode == 1
 
 
-def test_demo_live_says_how_to_get_what_it_needs(
+def test_demo_live_says_how_to_install_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without torch: one line with the command."""

@@ -54,7 +54,7 @@ def test_the_stand_in_takes_away_what_it_says(tmp_path: Path) -> None:
     ],
 )
 def test_headless_commands_work(arguments: list[str], code: int, word: str, tmp_path: Path) -> None:
-    """The same output and exit code as on Linux, and no traceback."""
+    """Output and exit code as on Linux, and no traceback."""
     done = subprocess.run(
         [*PROGRAM, *arguments],
         env=elsewhere(tmp_path),
@@ -94,8 +94,8 @@ def test_the_screen_shows_a_finding(arguments: list[str], tmp_path: Path) -> Non
     assert code == 0, screen
 
 
-def test_a_silent_run_is_not_said_to_be_left_by_its_writer(tmp_path: Path) -> None:
-    """Who has a log open cannot be known there, and the report says so."""
+def test_a_silent_run_is_stalled_where_writers_cannot_be_seen(tmp_path: Path) -> None:
+    """The report says that it cannot tell whether a process still writes."""
     run = copy_of("sb3_cartpole", tmp_path / "runs" / "silent")
     for name in ("monitor.csv", "evaluations.npz"):
         (run / name).unlink(missing_ok=True)

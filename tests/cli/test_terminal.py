@@ -53,7 +53,7 @@ def test_a_growing_log_turns_red_and_quitting_restores_the_terminal(
 def test_a_terminated_program_restores_the_terminal(
     terminal: Callable[[int, int], Terminal],
 ) -> None:
-    """After `kill -TERM` the shell is there again, with echo and without the other screen."""
+    """After `kill -TERM` the shell is back, with echo and without the alternate screen."""
     screen = terminal(100, 30)
     start(screen, str(DEMO_LOGS_FOLDER))
     screen.wait_for(lambda text: "✗" in text)

@@ -1,4 +1,4 @@
-"""Backtesting: how often each rule spoke on old runs, and how early before reward fell."""
+"""Backtesting: how often each rule fired on old runs, and how long before reward dropped."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ RUNS = [
 ]
 
 
-def test_the_fall_of_the_reward_is_found() -> None:
-    """Reward has fallen when a third of its gain is gone, and not before."""
+def test_the_reward_drop_is_found() -> None:
+    """At the row where a third of the gain is lost, not before."""
     assert [each.reward_fall_row for each in RUNS] == [42, None, None]
 
 
 def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
-    """How often, where, how early, and how often for nothing."""
+    """How often, where, how early, and the possible false alarms."""
     kl = next(tally for tally in rule_tallies(RUNS) if tally.rule == "kl-high")
     assert (kl.total, kl.runs, kl.lead_updates, kl.warned_without_fall) == (
         2,
@@ -55,7 +55,7 @@ def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
     )
 
 
-def test_the_table_for_people_and_the_object_for_programs_agree() -> None:
+def test_the_table_and_the_json_agree() -> None:
     """Both name the same rules, in the same order."""
     lines = list(backtest_lines(RUNS))
     entries = backtest_object(RUNS)["rules"]

@@ -1,4 +1,4 @@
-"""`ppo-top check`: the verdict without a screen, by its text, its JSON and its exit code."""
+"""`ppo-top check`: the verdict as text, as JSON and as exit code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def only(found: Json) -> dict[str, object]:
 
 
 def test_every_shipped_log_is_either_healthy_or_has_a_named_fault() -> None:
-    """The two lists below are about all logs that are shipped."""
+    """The two lists above cover all shipped logs."""
     assert {run.name for run in demo_runs()} == {*HEALTHY, *FAULTS}
 
 
@@ -61,7 +61,7 @@ def test_a_healthy_run_passes(name: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_sick_run_fails_and_its_fault_is_named(
     name: str, named: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 1, and among the findings is what was done to the run."""
+    """Exit code 1, and the findings name the fault."""
     code, found = run_json(capsys, str(DEMO_LOGS_FOLDER / name), "--fail-on", "warn")
     findings = {each["rule"] for each in only(found)["findings"]}  # type: ignore[attr-defined]
     assert code == 1
@@ -69,7 +69,7 @@ def test_a_sick_run_fails_and_its_fault_is_named(
 
 
 def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None:
-    """Other programs rely on these names."""
+    """Other programs rely on these keys."""
     _, found = run_json(capsys, str(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2"))
     assert found["schema"] == 1
     run = only(found)
@@ -94,7 +94,7 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_non_finite_numbers_are_strings(capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON has no NaN; a reader in another language must not choke on one."""
+    """JSON has no NaN."""
     main(["check", "--json", str(DEMO_LOGS_FOLDER / "torch_cartpole_nan")])
     text = capsys.readouterr().out
     json.loads(text, parse_constant=lambda word: pytest.fail(f"bare {word}"))
@@ -104,7 +104,7 @@ def test_non_finite_numbers_are_strings(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_report_names_the_run_the_fault_and_what_to_try(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A person reads the verdict first, then why, then what to do, with this run's own values."""
+    """Verdict first, then why and what to try, with this run's own values."""
     assert main(["check", str(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2")]) == 1
     text = capsys.readouterr().out
     assert text.startswith("✗ sb3_cartpole_lr3e-2: crit")
@@ -137,7 +137,7 @@ def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each has its report, those in trouble first, then a line: a terminal shows the end."""
+    """Reports, worst first, then one row per run: a terminal shows the end."""
     assert (
         main(
             [
@@ -162,7 +162,7 @@ def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]
 def test_hundreds_of_runs_are_not_hundreds_of_reports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The ten worst are told in full, every run has its line; of the others it is said how."""
+    """The ten worst get a report, every run a row; the last line shows how to get the others."""
     for number in range(14):
         name = "torch_cartpole_nan" if number < 12 else "sb3_cartpole"
         shutil.copytree(DEMO_LOGS_FOLDER / name, tmp_path / f"run-{chr(97 + number)}x")
@@ -175,7 +175,7 @@ def test_hundreds_of_runs_are_not_hundreds_of_reports(
     assert lines[-1].startswith("2 more runs with findings, reports omitted: ppo-top check ")
 
 
-# --- what cannot be looked at ----------------------------------------------------------------
+# --- what cannot be read ---------------------------------------------------------------------
 
 
 def test_a_missing_path_is_one_line_and_code_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +214,7 @@ def test_where_nothing_can_be_read_the_code_is_2(
 def test_a_damaged_file_costs_only_what_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The rest of the file is read, and the place of the damage is told."""
+    """The rest of the file is read, and the offset of the damage is reported."""
     run = tmp_path / "run"
     shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", run)
     for file in run.iterdir():
@@ -233,7 +233,7 @@ def test_a_damaged_file_costs_only_what_is_damaged(
     assert abs(problem["offset"] - middle) < 200  # type: ignore[index]
 
 
-def test_an_unreadable_file_is_told_and_the_rest_is_read(
+def test_an_unreadable_file_is_reported_and_the_rest_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One file without permission does not hide its neighbours."""
@@ -254,7 +254,7 @@ def test_an_unreadable_file_is_told_and_the_rest_is_read(
 
 
 def test_wrong_usage_is_code_2() -> None:
-    """argparse's own code, and ours: could not look."""
+    """argparse's own code and ours: could not check."""
     with pytest.raises(SystemExit) as stop:
         main(["check", "--fail-on", "never"])
     assert stop.value.code == 2
@@ -263,8 +263,8 @@ def test_wrong_usage_is_code_2() -> None:
 # --- follow ----------------------------------------------------------------------------------
 
 
-def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
-    """A process that follows prints a line for the run, then one for each finding."""
+def test_follow_prints_a_finding_when_it_opens(tmp_path: Path) -> None:
+    """One line when the run starts, then one for each finding."""
     source = (DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log").read_bytes()
     log = tmp_path / "run" / "stdout.log"
     log.parent.mkdir()
@@ -281,7 +281,7 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
         rules = []
         for line in process.stdout:
             event = json.loads(line)
-            if event["event"] in ("opened", "changed"):  # it goes by how much is read at a time
+            if event["event"] in ("opened", "changed"):  # depends on how much is read at a time
                 rules.append((event["rule"], event["severity"]))
             if ("updates-too-large", "crit") in rules:
                 break
@@ -290,8 +290,8 @@ def test_follow_tells_a_finding_when_it_opens(tmp_path: Path) -> None:
         assert process.wait(10) == 1
 
 
-def test_follow_tells_how_a_run_ended_that_is_over_already(tmp_path: Path) -> None:
-    """It started, and it died: two lines, each true."""
+def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
+    """It started, and it died: two lines."""
     shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")
     command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -1,4 +1,4 @@
-"""The text on every metric, rule and option, offline."""
+"""The texts on every metric, rule and option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def text(name: str | None, width: int = 100, **more: object) -> str:
 
 @pytest.mark.parametrize("name", sorted(concepts()))
 def test_every_concept_is_explained(name):
-    """Its meaning, a range or the word that there is none, and where it is logged."""
+    """Its meaning, its range or that it has none, and where it is logged."""
     shown = text(name)
     assert concepts()[name].label in shown
     assert concepts()[name].meaning.split()[0] in shown
@@ -30,7 +30,7 @@ def test_every_concept_is_explained(name):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_is_explained(rule):
-    """What it sees, why that happens, what to try and whose limits they are."""
+    """When it fires, why that happens, what to try and where the thresholds come from."""
     shown = " ".join(text(rule.id).split())
     assert rule.title in shown
     assert rule.description.split()[0] in shown
@@ -49,7 +49,7 @@ def test_every_option_is_explained(name):
 
 @pytest.mark.parametrize("trainer", sorted(trainer_tables()))
 def test_every_tag_that_means_something_is_explained(trainer):
-    """A tag leads to its concept, whatever its trainer."""
+    """A tag leads to its metric, whatever the trainer."""
     for entry in trainer_tables()[trainer].entries.values():
         if entry.concept != "-" and not entry.axis:
             shown = text(entry.tag.replace("{f}", "x"))
@@ -63,7 +63,7 @@ def test_a_tag_says_whose_it_is():
 
 
 def test_one_tag_may_mean_two_things():
-    """Without a run at hand every meaning is explained; with one, only its own."""
+    """Without a run every meaning is explained; with one, only its own."""
     both = text("train/entropy_loss")
     assert "OpenRLHF" in both
     assert "minus the entropy" in both
@@ -71,7 +71,7 @@ def test_one_tag_may_mean_two_things():
 
 
 def test_a_guess_says_that_it_is_one():
-    """A tag that no trainer is known to write is explained by what its name is like."""
+    """A tag of no known trainer is explained by its name."""
     assert "acme/approx_kl: probably this, judging by its name" in text("acme/approx_kl")
 
 
@@ -83,7 +83,7 @@ def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run():
 
 
 def test_advice_says_what_it_is_for():
-    """A KL that is too high and one that is zero ask for opposite things; nothing is said twice."""
+    """A KL that is too high and one that is zero need opposite advice; nothing is repeated."""
     lines = [line.strip() for line in text("approx_kl").splitlines()]
     too_far, nothing = (
         lines.index("Updates move the policy too far:"),
@@ -95,7 +95,7 @@ def test_advice_says_what_it_is_for():
 
 
 def test_ranges_are_those_of_the_family():
-    """The same concept has another healthy range for another kind of trainer."""
+    """The healthy range depends on the kind of trainer."""
     assert "0.001-0.02" in text("approx_kl", trainer=SB3)
     assert "0.001-0.02" not in text("approx_kl", trainer=TRL)
 
@@ -121,7 +121,7 @@ def test_who_logs_a_tag_is_a_list():
 
 
 def test_a_wrong_name_gets_the_nearest_ones():
-    """A typing error is answered with what was probably meant."""
+    """A typo gets suggestions."""
     with pytest.raises(UnknownName, match=r"did you mean approx_kl"):
         explain("aprox_kl")
     with pytest.raises(UnknownName, match="run `ppo-top explain` for the list"):
@@ -129,14 +129,14 @@ def test_a_wrong_name_gets_the_nearest_ones():
 
 
 def test_a_hostile_name_is_made_harmless():
-    """What is asked for is shown again only without what a terminal would obey."""
+    """Control characters in a name are not printed back."""
     with pytest.raises(UnknownName) as caught:
         explain("\x1b]0;owned\x07")
     assert "\x1b" not in str(caught.value)
 
 
 def test_without_a_name_there_is_an_index():
-    """Every concept and every rule is listed."""
+    """Every metric and every rule is listed."""
     shown = text(None)
     assert all(name in shown for name in concepts())
     assert all(rule.id in shown for rule in RULES)
@@ -150,14 +150,14 @@ def test_no_line_is_longer_than_the_width(width):
 
 
 def test_a_page_is_never_narrower_than_it_can_be():
-    """Below its least width a page is cut off by the terminal instead of falling to pieces."""
+    """Below the minimum width the terminal cuts the page off."""
     page = Page(5)
     page.add_table([("name", "some words that are longer than the page")])
     assert page.width == MIN_PAGE_WIDTH
     assert len(page.lines) > 1
 
 
-def test_limits_are_as_well_founded_as_they_are_for_the_trainer_at_hand():
+def test_the_grade_of_thresholds_depends_on_the_trainer():
     """What was checked on control tasks is an estimate for language models."""
     assert GRADE_MEANINGS["C"] in text("critic-not-learning", trainer=SB3)
     assert GRADE_MEANINGS["D"] in text("critic-not-learning", trainer=TRL)

@@ -132,7 +132,7 @@ def test_best_holds_one_series_a_concept_in_its_own_sign(
 def test_an_export_of_many_points_is_that_of_few(
     source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Points that were let go while the rest was read are read again: each is there once."""
+    """Points that were freed while the rest was read are read again: each is there once."""
     usual = exported(capsys, DEMO_LOGS_FOLDER, "--source", source)
     monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 1)
     monkeypatch.setattr("ppo_top.runs.session.MIN_DROPPABLE_POINTS", 1)
@@ -145,15 +145,15 @@ def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 30_000)
     for number in range(12):
         write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
-    reading = open_loader([tmp_path], Settings(), io.StringIO(), lambda run: None)
-    assert reading is not None
-    with closing(reading):
-        for run in reading.complete_runs():
+    loader = open_loader([tmp_path], Settings(), io.StringIO(), lambda run: None)
+    assert loader is not None
+    with closing(loader):
+        for run in loader.complete_runs():
             assert run.held_points == run.points
-            assert sum(each.held_points for each in reading.session.runs.values()) < 90_000
+            assert sum(each.held_points for each in loader.session.runs.values()) < 90_000
 
 
-def test_a_run_whose_logs_go_meanwhile_is_told(
+def test_a_run_whose_logs_disappear_meanwhile_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the others every point is there; half a run would look like a whole one."""
@@ -161,11 +161,11 @@ def test_a_run_whose_logs_go_meanwhile_is_told(
     for name in ("first", "second", "third"):
         write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)
     err = io.StringIO()
-    reading = open_loader([tmp_path], Settings(), err, lambda run: None)
-    assert reading is not None
+    loader = open_loader([tmp_path], Settings(), err, lambda run: None)
+    assert loader is not None
     seen = []
-    with closing(reading):
-        for run in reading.complete_runs():
+    with closing(loader):
+        for run in loader.complete_runs():
             seen.append(run.name)
             for other in {"first", "second", "third"} - set(seen):
                 shutil.rmtree(tmp_path / other, ignore_errors=True)
