@@ -1,0 +1,146 @@
+"""What the rules see (`Row`, `Profile`) and what they find (`Finding`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ppo_top.model.points import ConfigValue
+from ppo_top.model.verdicts import Severity
+
+
+class Mark(NamedTuple):
+    """A point on a run's timeline: the number of the row, its step and unix time (or NaN)."""
+
+    row: int
+    step: int
+    time: float
+
+
+class Row(NamedTuple):
+    """One update of a run: concept -> value, in the sign and unit of the concept.
+
+    A concept that was not logged at this step is absent; NaN and infinities are kept. Parameters
+    stand in braces: `reward_component_mean{accuracy}`.
+    """
+
+    mark: Mark
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of a run besides its numbers; the rules adapt their limits to it.
+
+    `config` holds hyperparameters under canonical names (`learning_rate`, `clip_range`,
+    `target_kl`, `beta`, `n_epochs`, `total_timesteps`, ...), `threshold_overrides` the thresholds
+    of the settings file: rule id -> threshold name -> value.
+    """
+
+    trainer_id: str = "unknown"
+    family: str = "unknown"
+    config: Mapping[str, ConfigValue] = field(default_factory=dict)
+    threshold_overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    muted: frozenset[str] = frozenset()
+    goal: float | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """concept -> the tag under which this run logs it, for messages."""
+    algo: str = ""
+    """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
+
+
+class SeverityChange(NamedTuple):
+    """Where a finding opened or became more severe."""
+
+    mark: Mark
+    severity: Severity
+
+
+class FindingVersion(NamedTuple):
+    """What a finding said from a row on: an open finding gains evidence and members."""
+
+    row: int
+    since: Mark
+    value: float
+    limit: float | None
+    message: str
+    evidence: tuple[str, ...]
+    members: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Finding:
+    """A rule that fired: an interval on the run's timeline, with its reasons.
+
+    `since` is the first bad point of the window that raised it, `changes` says where it opened and
+    became more severe, `cleared` where it ended (None: still open).
+    """
+
+    rule: str
+    title: str
+    concepts: tuple[str, ...]
+    since: Mark
+    changes: list[SeverityChange]
+    value: float
+    limit: float | None
+    message: str
+    evidence: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
+    source: str = ""
+    members: tuple[str, ...] = ()
+    """Of a diagnosis: the rules whose findings it combines."""
+    cleared: Mark | None = None
+    versions: list[FindingVersion] = field(default_factory=list)
+    """What it said at which row, to show the past as it was."""
+
+    @property
+    def severity(self) -> Severity:
+        """The highest severity so far (it never drops while a finding is open)."""
+        return self.changes[-1].severity
+
+    @property
+    def opened(self) -> Mark:
+        """Where the rule fired."""
+        return self.changes[0].mark
+
+    def record_version(self, row: int) -> None:
+        """Keep what the finding says at a row, if that is new."""
+        now = FindingVersion(
+            row, self.since, self.value, self.limit, self.message, self.evidence, self.members
+        )
+        if self.versions and self.versions[-1].row == row:
+            self.versions[-1] = now
+        elif not self.versions or self.versions[-1][1:] != now[1:]:
+            self.versions.append(now)
+
+    def as_of(self, row: int) -> Finding:
+        """The finding as it was known when `row` was the newest row (at or after its opening)."""
+        then = next((each for each in reversed(self.versions) if each.row <= row), None)
+        still_open = self.cleared is not None and self.cleared.row > row
+        if then is None or (then is self.versions[-1] and not still_open):
+            return self
+        return replace(
+            self,
+            since=then.since,
+            changes=[change for change in self.changes if change.mark.row <= row],
+            value=then.value,
+            limit=then.limit,
+            message=then.message,
+            evidence=then.evidence,
+            members=then.members,
+            cleared=None if still_open else self.cleared,
+        )
+
+    def severity_at(self, row: int) -> Severity | None:
+        """The severity when `row` was the newest row; None if the finding was not open then."""
+        if self.cleared is not None and self.cleared.row <= row:
+            return None
+        severities = [change.severity for change in self.changes if change.mark.row <= row]
+        return severities[-1] if severities else None
+
+
+def worst_severity(findings: Iterable[Finding], row: int) -> Severity | None:
+    """The highest severity among findings open at a row; None when nothing is open."""
+    return max((s for f in findings if (s := f.severity_at(row)) is not None), default=None)

@@ -1,0 +1,119 @@
+"""What a parser returns (`Batch` of `Points`), and the columns that keep it (`Series`)."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ppo_top.model.console_lines import ConsoleLines
+from ppo_top.model.verdicts import State
+
+ConfigValue = float | int | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """New points of one tag, in file order, as three columns of equal length.
+
+    `steps` is array("q"), `times` array("d") in unix seconds (NaN: unknown), `values` array("d"),
+    NaN and infinities included.
+    """
+
+    tag: str
+    steps: array[int]
+    times: array[float]
+    values: array[float]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+class Problem(NamedTuple):
+    """Something unreadable: its byte offset (or the row of a store), and what is wrong."""
+
+    offset: int
+    message: str
+
+
+class RunEnd(NamedTuple):
+    """An end marker in a log: `State.FINISHED` or `State.DIED`, and its text."""
+
+    state: State
+    text: str
+
+
+@dataclass(slots=True)
+class Batch:
+    """What a parser read from one chunk of a log; empty when it needs more bytes.
+
+    However a file is cut into chunks, all its batches together hold the same: points of each tag in
+    file order, lines, configuration, problems and end. `ended` holds at the end of the chunk:
+    points after a traceback mean that the run went on (None).
+    """
+
+    points: list[Points] = field(default_factory=list)
+    config: dict[str, ConfigValue] = field(default_factory=dict)
+    lines: ConsoleLines = field(default_factory=ConsoleLines)
+    problems: list[Problem] = field(default_factory=list)
+    ended: RunEnd | None = None
+    stored_run: str = ""
+    """In a store of several runs: the name of the run that this batch belongs to."""
+
+    def __bool__(self) -> bool:
+        return bool(self.points or self.config or self.lines or self.problems or self.ended)
+
+
+class PointColumns:
+    """Collects single points into columns, one set a tag."""
+
+    __slots__ = ("_tags",)
+
+    def __init__(self) -> None:
+        self._tags: dict[str, Points] = {}
+
+    def add_point(self, tag: str, step: int, time: float, value: float) -> None:
+        """Append one point to the columns of its tag."""
+        points = self._tags.get(tag)
+        if points is None:
+            points = self._tags[tag] = Points(tag, array("q"), array("d"), array("d"))
+        points.steps.append(step)
+        points.times.append(time)
+        points.values.append(value)
+
+    def pop_points(self) -> list[Points]:
+        """Everything added since the last call, tags in order of appearance."""
+        points, self._tags = list(self._tags.values()), {}
+        return points
+
+
+@dataclass(slots=True)
+class Series:
+    """All points of one tag of one source, as growing columns of equal length.
+
+    To save memory the oldest points may have been dropped: `dropped` of them. They still count in
+    the length, and the first element of a column is point number `dropped`.
+    """
+
+    tag: str
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    times: array[float] = field(default_factory=lambda: array("d"))
+    values: array[float] = field(default_factory=lambda: array("d"))
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        return self.dropped + len(self.steps)
+
+    def extend(self, points: Points) -> None:
+        """Append the points of a batch."""
+        self.steps.extend(points.steps)
+        self.times.extend(points.times)
+        self.values.extend(points.values)
+
+    def drop_before(self, until: int) -> None:
+        """Drop the points before number `until`, but always keep the newest."""
+        count = min(until, len(self) - 1) - self.dropped
+        if count > 0:
+            for column in (self.steps, self.times, self.values):
+                del column[:count]
+            self.dropped += count

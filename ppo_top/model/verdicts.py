@@ -1,0 +1,97 @@
+"""How bad: the severity of a finding, the status of a value, the verdict on a run and its state."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class Severity(IntEnum):
+    """How bad a finding is."""
+
+    INFO = 1
+    WATCH = 2
+    WARN = 3
+    CRIT = 4
+
+    @property
+    def word(self) -> str:
+        """The name in texts, settings and JSON: `info`, `watch`, `warn` or `crit`."""
+        return self.name.lower()
+
+    @property
+    def status(self) -> Status:
+        """The status of a value that has such a finding."""
+        return Status(self.word)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on a run whose worst finding is this bad."""
+        return Verdict(self.word)
+
+
+class OrderedWord(StrEnum):
+    """Words in the order of their definition."""
+
+    @property
+    def rank(self) -> int:
+        """Its index in that order."""
+        return list(type(self)).index(self)
+
+    @property
+    def words(self) -> str:
+        """As written in a sentence: without hyphens."""
+        return self.value.replace("-", " ")
+
+
+class Status(OrderedWord):
+    """How a value on the checklist looks, best to worst after the two that have no answer yet."""
+
+    MISSING = "missing"
+    WARMING_UP = "warming-up"
+    OK = "ok"
+    INFO = "info"
+    WATCH = "watch"
+    WARN = "warn"
+    CRIT = "crit"
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether the value is outside its healthy range."""
+        return self.rank >= Status.WATCH.rank
+
+
+class Verdict(OrderedWord):
+    """The verdict on a run: the severity of its worst open finding, or why there is none."""
+
+    UNJUDGED = "unjudged"
+    WARMING_UP = "warming-up"
+    HEALTHY = "healthy"
+    INFO = "info"
+    WATCH = "watch"
+    WARN = "warn"
+    CRIT = "crit"
+
+    @property
+    def is_trouble(self) -> bool:
+        """Whether a finding worse than `info` is open."""
+        return self.rank >= Verdict.WATCH.rank
+
+    @property
+    def status(self) -> Status:
+        """The status with the same symbol and colour."""
+        return _STATUS_OF.get(self) or Status(self.value)
+
+
+_STATUS_OF = {Verdict.UNJUDGED: Status.MISSING, Verdict.HEALTHY: Status.OK}
+
+
+class State(OrderedWord):
+    """Whether a run is still going, in the order in which a run goes through them."""
+
+    STARTING = "starting"
+    LIVE = "live"
+    STALLED = "stalled"
+    ENDED = "ended"
+    """No new data, and no end marker in the log."""
+    FINISHED = "finished"
+    DIED = "died"
