@@ -12,7 +12,7 @@ from ppo_top.model.findings import Mark as Mark
 from ppo_top.model.findings import Profile as Profile
 from ppo_top.model.findings import Row as Row
 from ppo_top.model.findings import SeverityChange as SeverityChange
-from ppo_top.model.findings import worst_severity as worst_severity
+from ppo_top.model.findings import open_at as open_at
 from ppo_top.model.points import Batch as Batch
 from ppo_top.model.points import ConfigValue as ConfigValue
 from ppo_top.model.points import PointColumns as PointColumns

@@ -141,6 +141,6 @@ class Finding:
         return severities[-1] if severities else None
 
 
-def worst_severity(findings: Iterable[Finding], row: int) -> Severity | None:
-    """The highest severity among findings open at a row; None when nothing is open."""
-    return max((s for f in findings if (s := f.severity_at(row)) is not None), default=None)
+def open_at(findings: Iterable[Finding], row: int) -> list[tuple[Finding, Severity]]:
+    """The findings that were open when `row` was the newest row, and how severe they were then."""
+    return [(f, severity) for f in findings if (severity := f.severity_at(row)) is not None]

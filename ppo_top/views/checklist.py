@@ -1,4 +1,4 @@
-"""The checklist: the crucial values of a run at a moment, each with its range and its colour."""
+"""The checklist: the crucial values of a run at a row, each with its healthy range and status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as
-from ppo_top.model import Finding, Severity, Status
+from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.rules.crucial_values import crucial_values, not_logged_text
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
 from ppo_top.runs.run import Run
@@ -22,48 +22,54 @@ AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
 FALLBACK_CONCEPTS = {"approx_kl": "approx_kl_k1"}
-"""Some trainers log a plainer estimate of the same: it is shown where the first is not logged."""
+"""concept -> a cruder estimate of it, shown where only that is logged."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
     """One line of the checklist.
 
-    `status` is the colour: of the newest value against its range, or of an open finding where that
-    is worse. `healthy` is the range in words ("0.001-0.02", "should rise"). `note` says what is to
-    be said beside it: "since 14,336", "warming up 7/15", "not logged: ...". `rule` names the
-    finding that speaks of this row, if one is open.
+    `status` is that of the newest value against its range, or of the worst open finding about it
+    where that is worse. `note` is a remark: "since 14,336", "warming up 3/5", "not logged: ...".
     """
 
     concept: str
     label: str
-    status: Status
-    value: float | None
-    text: str
-    healthy: str
-    healthy_range: HealthyRange | None
-    since_step: int | None
-    note: str
-    rule: str | None
-    track: Track | None
     is_crucial: bool
+    healthy_range: HealthyRange | None
+    status: Status = Status.MISSING
+    value: float | None = None
+    text: str = ""
+    since_step: int | None = None
+    note: str = ""
+    track: Track | None = None
+
+    @property
+    def healthy(self) -> str:
+        """The healthy range in words ("0.001-0.02", "should rise"), or nothing."""
+        return self.healthy_range.text if self.healthy_range else ""
 
 
 def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iterator[CheckRow]:
+    """The crucial values of this kind of run, then whatever else it logs that has a range."""
     listed = set()
     for name, label in crucial_values(run.profile):
-        for spelt in _logged_names(run, name):
-            listed.add(spelt)
-            yield _check_row(
-                run, row, spelt, label if spelt == name else concept(spelt).label, opened, True
-            )
-    for name in sorted(logged_concepts(run), key=lambda each: concept(each).order):
-        if name not in listed and healthy_range(name, run.profile) is not None:
+        for logged in _logged_names(run, name):
+            listed.add(logged)
+            shown = label if logged == name else concept(logged).label
+            yield _check_row(run, row, logged, shown, opened, True)
+    others = [
+        name
+        for name, track in run.timeline.tracks.items()
+        if len(track) and name not in listed and not name.startswith(TAG_PREFIX)
+    ]
+    for name in sorted(others, key=lambda each: concept(each).order):
+        if healthy_range(name, run.profile) is not None:
             yield _check_row(run, row, name, concept(name).label, opened, False)
 
 
 def _logged_names(run: Run, name: str) -> list[str]:
-    """The concept, what stands in for it, or each of its parametrised forms that the run logs."""
+    """The concept or its fallback; of `name{f}` each parameter that the run logs."""
     if not name.endswith("{f}"):
         other, tracks = FALLBACK_CONCEPTS.get(name, ""), run.timeline.tracks
         return [other if other in tracks and name not in tracks else name]
@@ -76,66 +82,52 @@ def _check_row(
 ) -> CheckRow:
     track = run.timeline.tracks.get(name)
     seen = track.count_until(row) if track else 0
-    limits = healthy_range(name, run.profile)
-    if track is None or not seen:
-        note = _why_missing(name, run.trainer) if track is None or not len(track) else "no data yet"
-        return CheckRow(
-            name, label, Status.MISSING, None, "", limits.text if limits else "", limits,
-            None, note, None, None, is_crucial,
-        )  # fmt: skip
+    empty = CheckRow(name, label, is_crucial, healthy_range(name, run.profile))
+    if track is None or not len(track):
+        return replace(empty, note=_why_missing(name, run.trainer))
+    if not seen:
+        return replace(empty, note="no data yet")
     value = track.values[seen - 1]
-    speaks = _worst_finding_on(run, row, name)
-    settled = any(each.finding.rule == AT_CEILING_RULE for each in opened)
-    status = colour(name, value, run.profile, settled)
+    at_ceiling = any(each.finding.rule == AT_CEILING_RULE for each in opened)
+    status = colour(name, value, run.profile, at_ceiling)
     note = (
         "" if status is colour(name, value, run.profile) else "uninformative: returns are constant"
     )
-    if speaks is not None:
-        finding, severity = speaks
-        status = worse(status, severity.status)
-        note = f"since {count(finding.since.step)}"
+    worst = _worst_finding_on(run, row, name)
+    if worst is not None:
+        status = worse(status, worst[1].status)
+        note = f"since {count(worst[0].since.step)}"
     elif status is Status.OK and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
-    return CheckRow(
-        concept=name,
-        label=label,
+    return replace(
+        empty,
         status=status,
         value=value,
         text=value_text(value, concept(name).fmt),
-        healthy=limits.text if limits else "",
-        healthy_range=limits,
-        since_step=speaks[0].since.step if speaks else None,
+        since_step=worst[0].since.step if worst else None,
         note=note,
-        rule=speaks[0].rule if speaks else None,
         track=track,
-        is_crucial=is_crucial,
     )
 
 
-def _why_missing(name: str, producer: Trainer) -> str:
-    """What to say of a value that is not logged: how it would be, else what its tag would be."""
-    words = not_logged_text(name, producer.id)
-    if ":" in words:
-        return words
-    tags = logged_as(name, producer)
-    return f"not logged ({producer.label} tag: {tags[0].tag})" if tags else words
+def _why_missing(name: str, trainer: Trainer) -> str:
+    """How to get the value logged, if that is known, else the tag that this trainer gives it."""
+    text = not_logged_text(name, trainer.id)
+    if ":" in text:
+        return text
+    tags = logged_as(name, trainer)
+    return f"not logged ({trainer.label} tag: {tags[0].tag})" if tags else text
 
 
 def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
-    """The worst finding that is open at a row and is first of all about a concept."""
+    """The worst finding open at a row about a concept, not counting diagnoses."""
     names = {name} | {first for first, second in FALLBACK_CONCEPTS.items() if second == name}
-    about = [
-        (finding, severity)
-        for finding in run.findings
-        if not names.isdisjoint(finding.concepts)
-        and not finding.members
-        and (severity := finding.severity_at(row)) is not None
-    ]
-    return max(about, key=lambda pair: pair[1], default=None)
+    about = (f for f in run.findings if not f.members and not names.isdisjoint(f.concepts))
+    return max(open_at(about, row), key=lambda pair: pair[1], default=None)
 
 
 def with_newest_values(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]:
-    """While a long log is read: the rows with the values that stand at its end."""
+    """While a long log is still being read: the rows with the values at its end."""
     newest = run.newest_values
     for row in rows:
         value = newest.get(row.concept)
@@ -152,12 +144,5 @@ def with_newest_values(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]
 
 
 def worse(one: Status, other: Status) -> Status:
-    """The one of two that says more trouble."""
+    """The worse of two."""
     return one if one.rank >= other.rank else other
-
-
-def logged_concepts(run: Run) -> Iterator[str]:
-    """The concepts that a run logs."""
-    for name, track in run.timeline.tracks.items():
-        if len(track) and not name.startswith(TAG_PREFIX):
-            yield name

@@ -1,16 +1,16 @@
-"""The findings that stand at a moment of a run, and those that were over by then."""
+"""The findings that were open at a row of a run, and those that had cleared by then."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import Finding, Severity
+from ppo_top.model import Finding, Severity, open_at
 from ppo_top.runs.run import Run
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFinding:
-    """A finding as it stands at the moment that is looked at: for how many rows and seconds."""
+    """A finding as it was at a row, and for how many rows and seconds it had been open."""
 
     finding: Finding
     severity: Severity
@@ -19,25 +19,22 @@ class OpenFinding:
 
 
 def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
-    standing_now = [
-        (finding.as_of(row), severity)
-        for finding in run.findings
-        if (severity := finding.severity_at(row)) is not None
-    ]
+    """Worst first; what an open diagnosis explains and does not surpass is left out."""
+    open_now = [(finding.as_of(row), severity) for finding, severity in open_at(run.findings, row)]
     absorbed: dict[str, Severity] = {}
-    for finding, severity in standing_now:
+    for finding, severity in open_now:
         for rule in finding.members:
             absorbed[rule] = max(severity, absorbed.get(rule, severity))
     shown = [
         OpenFinding(finding, severity, row - finding.since.row + 1, _age(run, finding, row))
-        for finding, severity in standing_now
+        for finding, severity in open_now
         if severity > absorbed.get(finding.rule, 0)
     ]
     return tuple(sorted(shown, key=_worst_first))
 
 
 def _worst_first(opened: OpenFinding) -> tuple[int, bool, int]:
-    """Worst first; of equals a diagnosis before its parts, and what began first before the rest."""
+    """By severity, then diagnoses before single rules, then the oldest first."""
     return -opened.severity, not opened.finding.members, opened.finding.since.row
 
 
@@ -49,5 +46,6 @@ def _age(run: Run, finding: Finding, row: int) -> float | None:
 
 
 def cleared_findings(run: Run, row: int) -> tuple[Finding, ...]:
-    over = [f for f in run.findings if f.cleared is not None and f.cleared.row <= row]
-    return tuple(sorted(over, key=lambda f: -(f.cleared.row if f.cleared else 0)))
+    """The findings that had cleared by a row, the newest first."""
+    cleared = [(f.cleared.row, f) for f in run.findings if f.cleared and f.cleared.row <= row]
+    return tuple(f for _, f in sorted(cleared, key=lambda pair: -pair[0]))

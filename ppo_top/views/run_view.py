@@ -1,14 +1,13 @@
-"""What there is to see of a run at one moment of its timeline: a pure function, no interface in it.
+"""What there is to see of a run at a row. Screen, report, status line and JSON show a `RunView`.
 
-Live, the moment is the newest row; in replay and on the timeline it is any other. The screen, the
-report, the status line and the JSON are all drawn from a `RunView`.
+Live, that is the newest row; in a replay and on the timeline it is any other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, worst_severity
+from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, open_at
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
@@ -24,12 +23,10 @@ __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_ru
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run at one moment.
+    """A run as it was at `row` (None: no row yet); `at_end` says that this is the newest.
 
-    `row` is the row looked at (None before the first); `at_end` says that it is the newest.
-    `open_findings` holds the findings of the moment, worst first; members of an open diagnosis are
-    its evidence and not repeated. `cleared_findings` holds those that had cleared before, newest
-    first.
+    `open_findings` come worst first; the members of an open diagnosis are its evidence and not
+    repeated. `cleared_findings` come newest first.
     """
 
     id: str
@@ -54,14 +51,14 @@ class RunView:
 
 
 def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
-    """A run as it stood when `row` was its newest (None: now, at its end).
+    """A run as it was when `row` was its newest row (None: at its end).
 
-    `now` is unix time; it decides the state of a run that is looked at live and nothing else.
+    `now` (unix seconds) decides whether a run seen at its end is still live, and nothing else.
     """
     run.unpack()
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
-    stood = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
+    status = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
     opened = open_findings(run, at)
     rows = tuple(make_check_rows(run, at, opened))
     if at == last and run.newest_values:
@@ -72,8 +69,8 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         path=run.path,
         trainer=run.trainer.label,
         family=run.trainer.family,
-        state=stood.state,
-        state_text=stood.text,
+        state=status.state,
+        state_text=status.text,
         verdict=verdict(run, at),
         headline=_headline(run, at, opened, rows),
         row=at if at >= 0 else None,
@@ -90,16 +87,16 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
 
 
 def verdict(run: Run, row: int | None = None) -> Verdict:
-    """What is to be said of the run as it stood at a row (None: at its end).
+    """The verdict on a run as it was at a row (None: at its end).
 
-    What is only explained, such as a reward at its ceiling, leaves a healthy run healthy; without
-    any reward to judge by it is called no more than `info`.
+    A finding that only informs (reward at its ceiling) leaves a run healthy, unless the run logs no
+    reward to judge it by.
     """
     at = len(run.timeline) - 1 if row is None else row
-    severity = worst_severity(run.findings, at)
-    rewarded = any(concept in run.profile.tags for concept in REWARD_CONCEPTS)
-    if severity is not None and (severity > Severity.INFO or not rewarded):
-        return severity.verdict
+    worst = max((severity for _, severity in open_at(run.findings, at)), default=None)
+    has_reward = any(concept in run.profile.tags for concept in REWARD_CONCEPTS)
+    if worst is not None and (worst > Severity.INFO or not has_reward):
+        return worst.verdict
     if at < 0 or not run.has_concepts:
         return Verdict.UNJUDGED
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
