@@ -1,4 +1,4 @@
-"""How far a run is, how fast it goes and how long it will take."""
+"""How far a run is, how fast it goes and how much longer it takes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from ppo_top.runs.run import Run
 
 SPEED_WINDOW_ROWS = 20
-"""Speed is that of the last rows: the mean since the start, which trainers log, hides a lot."""
+"""Rows that speed is measured over: the mean since the start, which trainers log, hides a lot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Steps, updates and time; None where it cannot be told.
+    """Steps, updates and times; None where unknown.
 
-    `speed` is in steps a second, `eta_s` in seconds, times in unix seconds; `share` is 0 to 1.
+    `speed` is in steps per second, `eta_s` in seconds, times are unix seconds.
     """
 
     step: int | None
@@ -25,20 +25,13 @@ class Progress:
     first_time: float | None
     last_time: float | None
 
-    @property
-    def share(self) -> float | None:
-        """How much of the run is done."""
-        if not self.total or self.step is None:
-            return None
-        return min(1.0, self.step / self.total)
-
 
 MIN_UNIX_TIME = 946_684_800.0
-"""Times before it are not of this world: they count seconds since the run began."""
+"""The year 2000: smaller times are not dates but seconds since the run began."""
 
 
 def run_progress(run: Run, row: int) -> Progress:
-    """The progress of a run when `row` was its newest row (-1: before the first)."""
+    """The progress of a run when `row` was its newest row (-1: it has none)."""
     total = run.total_steps
     if row < 0:
         return Progress(None, total, 0, None, None, None, None)
