@@ -1,4 +1,4 @@
-"""The curves of a run at a moment: its tracks by groups, each with range, best value and trend."""
+"""The curves of a run at a row: its tracks by group, each with range, best value and trend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ppo_top.views.trend import BestValue, best_value, trend
 
 @dataclass(frozen=True, slots=True)
 class PanelTrack:
-    """One line of a panel: the track, how it is called and printed, its range and best value."""
+    """One curve of a panel: its track, label, number format, healthy range and best value."""
 
     track: Track
     label: str
@@ -30,46 +30,39 @@ class PanelTrack:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The tracks of one group of concepts, in the order in which they are to be drawn."""
+    """The curves of one group of metrics, in drawing order."""
 
     group: str
     tracks: tuple[PanelTrack, ...]
 
 
-LabelAndStatus = tuple[str, Status]
-"""How a value is called on the checklist, and its colour there."""
-
-
-def make_panels(run: Run, row: int, listed: Mapping[str, LabelAndStatus]) -> Iterator[Panel]:
-    """The panels of a run at a row; what is `listed` above them is the same thing here."""
-    groups: dict[str, list[tuple[Concept, PanelTrack]]] = {}
-    for name, track in run.timeline.tracks.items():
+def make_panels(run: Run, row: int, checklist: Mapping[str, tuple[str, Status]]) -> Iterator[Panel]:
+    """The panels of a run at a row; `checklist` gives label and status of what it lists."""
+    groups: dict[str, list[PanelTrack]] = {}
+    tracks = [(concept(name), track) for name, track in run.timeline.tracks.items()]
+    for metric, track in sorted(tracks, key=lambda pair: (pair[0].order, pair[0].name)):
         seen = track.count_until(row)
-        if not seen:
-            continue
-        about = concept(name)
-        groups.setdefault(about.group, []).append(
-            (about, _panel_track(run, track, about, seen, listed.get(name)))
-        )
+        if seen:
+            drawn = _panel_track(run, track, metric, seen, checklist.get(track.concept))
+            groups.setdefault(metric.group, []).append(drawn)
     for group in (*METRIC_GROUPS, OTHER_GROUP):
         if group in groups:
-            drawn = sorted(groups[group], key=lambda pair: (pair[0].order, pair[0].name))
-            yield Panel(group, tuple(track for _, track in drawn))
+            yield Panel(group, tuple(groups[group]))
 
 
 def _panel_track(
-    run: Run, track: Track, about: Concept, seen: int, listed: LabelAndStatus | None
+    run: Run, track: Track, metric: Concept, seen: int, listed: tuple[str, Status] | None
 ) -> PanelTrack:
     value = track.values[seen - 1]
-    label, status = listed or (about.label, colour(track.concept, value, run.profile))
+    label, status = listed or (metric.label, colour(track.concept, value, run.profile))
     return PanelTrack(
         track=track,
         label=label,
-        fmt=about.fmt,
-        direction=about.direction,
+        fmt=metric.fmt,
+        direction=metric.direction,
         healthy_range=healthy_range(track.concept, run.profile),
         status=status,
         newest_value=value,
-        best=best_value(track, seen, about.direction),
+        best=best_value(track, seen, metric.direction),
         trend=trend(track, seen),
     )
