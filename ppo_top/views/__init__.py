@@ -1,1 +1,1 @@
-"""What there is to see of a run at one update: pure functions of its timeline and findings."""
+"""What there is to see of a run at a row: pure functions of its timeline and findings."""

@@ -1,4 +1,4 @@
-"""Whether a run is alive: by its log's own words, else by its own rhythm."""
+"""Whether a run is still going: by the end marker in its log, else by the pauses in it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ppo_top.runs.run import Run
 from ppo_top.text.format import duration
 
 MIN_STALL_S = 60.0
-"""Shorter silences are never a stall: checkpoints and evaluations take that long."""
+"""A shorter silence is never a stall: checkpoints and evaluations take that long."""
 
 USUAL_PAUSE_FACTOR, LONGEST_PAUSE_FACTOR = 5.0, 2.0
-"""A stall is this many times the usual pause, and this many times the longest recent one."""
+"""A stall is longer than this many usual pauses, and than this many of the longest recent one."""
 
 RECENT_PAUSES = 20
-"""How many pauses make the rhythm of a run."""
+"""Newest pauses between rows that count."""
 
 ABANDONED_AFTER_S = 24 * 3600.0
-"""After a day of silence a run is not called stalled any more: it is over, without a word."""
+"""After a day of silence a run counts as ended, no longer as stalled."""
 
 LOG_WRITERS = OpenFiles()
 
@@ -33,14 +33,14 @@ _WRITER_IN_NAME = re.compile(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
 
 
 class RunStatus(NamedTuple):
-    """A run's state and the words for it."""
+    """A run's state, and the reason in words."""
 
     state: State
     text: str
 
 
 def run_status(run: Run, now: float) -> RunStatus:
-    """The state of a run at a time (unix seconds)."""
+    """The state of a run at a time in unix seconds."""
     ended = run.first_ended()
     if ended is not None and ended.ended is not None:
         return RunStatus(ended.ended.state, ended.ended.text)
@@ -53,8 +53,9 @@ def run_status(run: Run, now: float) -> RunStatus:
 
 
 def _status_by_pauses(run: Run, now: float) -> RunStatus:
-    quiet = max(0.0, now - last_growth_time(run, now))
-    limit = stall_limit(recent_pauses(run))
+    # A file time in the future (a clock that jumped) counts as now.
+    quiet = max(0.0, now - run.last_change) if run.sources else 0.0
+    limit = stall_limit(_recent_pauses(run))
     if quiet <= limit:
         return RunStatus(State.LIVE, "")
     words = f"no new data for {duration(quiet)}"
@@ -70,32 +71,27 @@ def _status_by_pauses(run: Run, now: float) -> RunStatus:
     return RunStatus(State.STALLED, words)
 
 
-def last_growth_time(run: Run, now: float) -> float:
-    """When a source last grew; times in the future (a clock that jumped) count as now."""
-    return min(now, run.last_change if run.sources else now)
-
-
-def recent_pauses(run: Run) -> list[float]:
-    """The recent pauses between rows, in seconds; empty where the log has no clock."""
+def _recent_pauses(run: Run) -> list[float]:
+    """The recent pauses between rows in seconds; empty if the log has no times."""
     times = [time for time in run.timeline.times[-RECENT_PAUSES - 1 :] if time == time]
     return [later - earlier for earlier, later in pairwise(times) if later > earlier]
 
 
-def stall_limit(recent: Sequence[float]) -> float:
-    """How long a silence has to be to count as a stall."""
-    if not recent:
+def stall_limit(pauses: Sequence[float]) -> float:
+    """The longest silence in seconds that is not a stall yet, from the recent pauses."""
+    if not pauses:
         return MIN_STALL_S
-    return max(MIN_STALL_S, USUAL_PAUSE_FACTOR * median(recent), LONGEST_PAUSE_FACTOR * max(recent))
+    return max(MIN_STALL_S, USUAL_PAUSE_FACTOR * median(pauses), LONGEST_PAUSE_FACTOR * max(pauses))
 
 
-def _writer_gone(names: Iterable[str]) -> bool:
-    """Whether event files name a process of this machine that does not exist any more."""
-    writers = [found for name in names if (found := _WRITER_IN_NAME.search(name))]
-    here = [int(found["pid"]) for found in writers if found["host"] == socket.gethostname()]
-    return bool(here) and not any(_alive(pid) for pid in here)
+def _writer_gone(file_names: Iterable[str]) -> bool:
+    """Whether event files name processes of this machine, none of which is running."""
+    writers = [found for name in file_names if (found := _WRITER_IN_NAME.search(name))]
+    local = [int(found["pid"]) for found in writers if found["host"] == socket.gethostname()]
+    return bool(local) and not any(_is_running(pid) for pid in local)
 
 
-def _alive(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
