@@ -13,7 +13,7 @@ from ppo_top.model import Finding, Severity, State, Status, Verdict
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, duration, healthy_text, number, plural
+from ppo_top.text.format import clean, count, healthy_text, number, plural
 from ppo_top.text.marks import MARKS
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 from ppo_top.views.trend import best_value
@@ -117,11 +117,10 @@ def _facts(view: RunView) -> str:
 
 def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
     finding = opened.finding
-    lasted = f", {duration(opened.seconds)}" if opened.seconds else ""
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
         f"  [{finding.rule}]  since step {count(finding.since.step)}"
-        f" ({plural(opened.rows, 'update')}{lasted})"
+        f" ({opened.age})"
     )
     yield from _wrap(finding.message, "    ")
     for line in finding.evidence:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ppo_top.model import Finding, Severity, open_at
 from ppo_top.runs.run import Run
+from ppo_top.text.format import duration, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,12 @@ class OpenFinding:
     severity: Severity
     rows: int
     seconds: float | None
+
+    @property
+    def age(self) -> str:
+        """How long it has been open: `10 updates, 17 s`, or `10 updates` in a log without times."""
+        updates = plural(self.rows, "update")
+        return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
 
 
 def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:

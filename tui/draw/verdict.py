@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Finding
-from ppo_top.text.format import clean, count, duration, plural
+from ppo_top.text.format import clean, count, plural
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
     join_fitting,
@@ -14,7 +14,7 @@ from ppo_top.tui.graphics.styled_text import (
     wrap,
 )
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
-from ppo_top.views.run_view import OpenFinding, RunView
+from ppo_top.views.run_view import RunView
 
 MAX_OTHER_FINDINGS = 3
 """Other open findings that are named below the first one."""
@@ -55,7 +55,7 @@ def headline_lines(frame: Snapshot, view: RunView, cells: int, rows: int) -> lis
         text = _first_fitting(
             cells - 3,
             f"{clean(first.finding.title)}, since step {count(first.finding.since.step)}"
-            f" ({_age(first)})",
+            f" ({first.age})",
             text,
             clean(first.finding.title),
         )
@@ -72,11 +72,6 @@ def headline_lines(frame: Snapshot, view: RunView, cells: int, rows: int) -> lis
 def _first_fitting(cells: int, *texts: str) -> str:
     """The first of several wordings that fits on a line, or the last."""
     return next((text for text in texts if len(text) <= cells), texts[-1])
-
-
-def _age(opened: OpenFinding) -> str:
-    age = plural(opened.rows, "update")
-    return f"{age}, {duration(opened.seconds)}" if opened.seconds else age
 
 
 WrappedLines = list[tuple[StyledLine, bool]]
