@@ -1,4 +1,4 @@
-"""The words for a verdict, a row's mark and a run's state, and their order."""
+"""Severity, status, verdict and state: their words, their order, and how they correspond."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import pytest
 from ppo_top.model import Severity, State, Status, Verdict
 
 
-def test_verdicts_go_from_the_least_to_the_worst() -> None:
-    """A run that nothing is known of comes before a healthy one, that before a sick one."""
-    words = ["unjudged", "warming-up", "healthy", "info", "watch", "warn", "crit"]
-    assert [each.value for each in sorted(Verdict, key=lambda each: each.rank)] == words
+def test_verdicts_are_ordered_from_unjudged_to_crit() -> None:
+    """A worse verdict has a higher rank."""
+    names = ["unjudged", "warming-up", "healthy", "info", "watch", "warn", "crit"]
+    assert [each.value for each in sorted(Verdict, key=lambda each: each.rank)] == names
 
 
 @pytest.mark.parametrize("severity", Severity)
-def test_a_severity_is_a_verdict_and_a_mark(severity: Severity) -> None:
-    """One finding: the verdict on the run and the mark of the row have its name."""
+def test_severity_verdict_and_status_share_a_name(severity: Severity) -> None:
+    """A finding gives its run the verdict, and its row the status, of its own name."""
     assert severity.verdict.value == severity.status.value == severity.word
     assert severity.verdict.status is severity.status
 
@@ -29,19 +29,19 @@ def test_a_severity_is_a_verdict_and_a_mark(severity: Severity) -> None:
         (Verdict.CRIT, Status.CRIT),
     ],
 )
-def test_a_verdict_has_the_mark_of_a_value_in_that_state(verdict: Verdict, status: Status) -> None:
-    """A healthy run has the sign of a value in its range."""
+def test_a_verdict_has_a_status_with_the_same_symbol(verdict: Verdict, status: Status) -> None:
+    """A healthy run looks like a value in its range."""
     assert verdict.status is status
 
 
-def test_trouble_begins_at_watch() -> None:
-    """Information is no trouble."""
+def test_trouble_starts_at_watch() -> None:
+    """`info` is no trouble."""
     troubled = ["watch", "warn", "crit"]
     assert [each.value for each in Verdict if each.is_trouble] == troubled
     assert [each.value for each in Status if each.is_trouble] == troubled
 
 
-def test_a_word_is_written_without_hyphens_in_a_sentence() -> None:
-    """JSON says `warming-up`, people read `warming up`."""
+def test_sentences_have_no_hyphen() -> None:
+    """JSON has `warming-up`, texts have `warming up`."""
     assert Verdict.WARMING_UP.words == "warming up"
     assert State.ENDED.words == "ended"

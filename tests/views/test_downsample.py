@@ -1,4 +1,4 @@
-"""The min/max pyramid: fast summaries that lose no spike."""
+"""The min/max pyramid: cheap extremes of any range, no spike lost."""
 
 import math
 from array import array
@@ -19,22 +19,22 @@ values_with_holes = st.lists(st.floats(width=32), max_size=600)
 
 
 def naive(values: list[float]) -> tuple[float | None, float | None, bool]:
-    """The extremes of the finite values and whether there are others, the slow way."""
+    """The extremes of the finite values, and whether there are others, the slow way."""
     finite = [value for value in values if math.isfinite(value)]
     bad = len(finite) < len(values)
     return (min(finite), max(finite), bad) if finite else (None, None, bad)
 
 
 @given(values_with_holes, st.integers(0, 600), st.integers(0, 600))
-def test_any_stretch_has_its_true_extremes(values: list[float], start: int, stop: int) -> None:
-    """The summary of a stretch is that of its points, NaN and infinities told apart."""
+def test_any_range_has_its_true_extremes(values: list[float], start: int, stop: int) -> None:
+    """NaN and infinities are reported, but are no extremes."""
     extent = MinMaxPyramid(array("d", values)).extent(start, stop)
     assert extent[:2] + extent[3:] == naive(values[start:stop])
 
 
 @given(values_with_holes, st.lists(st.integers(1, 90), max_size=12))
 def test_growing_in_pieces_equals_growing_at_once(values: list[float], cuts: list[int]) -> None:
-    """How the points came in makes no difference."""
+    """How the points arrive makes no difference."""
     column: array[float] = array("d")
     pyramid = MinMaxPyramid(column)
     rest = list(values)
@@ -50,7 +50,7 @@ def test_growing_in_pieces_equals_growing_at_once(values: list[float], cuts: lis
 
 
 def test_one_spike_among_a_hundred_thousand_points_is_found() -> None:
-    """A single spike shows in the one cell that holds it, whatever the width."""
+    """A spike shows in its cell and in no other."""
     values = array("d", [1.0] * 100_000)
     values[54_321] = 50.0
     values[77_000] = math.nan
@@ -62,8 +62,8 @@ def test_one_spike_among_a_hundred_thousand_points_is_found() -> None:
     assert [n for n, cell in enumerate(cells) if cell.non_finite] == [int(77_000 / size)]
 
 
-def test_a_column_that_shrank_is_summarised_anew() -> None:
-    """A log that was begun again does not leave the old extremes behind."""
+def test_a_column_that_shrank_is_summarised_again() -> None:
+    """A log that started over does not keep the old extremes."""
     values = array("d", [9.0] * 64)
     pyramid = MinMaxPyramid(values)
     del values[:]
@@ -73,10 +73,10 @@ def test_a_column_that_shrank_is_summarised_anew() -> None:
 
 
 @given(st.lists(st.floats(-9, 9), min_size=200, max_size=400), st.integers(1, 9), st.data())
-def test_cells_that_are_kept_are_what_they_would_be_afresh(
+def test_cached_cells_equal_newly_computed_ones(
     values: list[float], size: int, data: st.DataObject
 ) -> None:
-    """Drawn while it grew, with its end taken back now and then, at any cursor: the same cells."""
+    """Even if the end of a growing column is replaced now and then, and for any cursor."""
     column: array[float] = array("d")
     rows: array[int] = array("q")
     pyramid = MinMaxPyramid(column)
@@ -93,8 +93,8 @@ def test_cells_that_are_kept_are_what_they_would_be_afresh(
         )
 
 
-def test_points_in_few_rows_fall_into_the_cells_of_their_rows() -> None:
-    """A metric that is logged every fifth row leaves the cells between empty."""
+def test_a_metric_logged_every_fifth_row_leaves_the_cells_between_empty() -> None:
+    """A point falls into the cell of its row."""
     pyramid = MinMaxPyramid(array("d", [1.0, 2.0]))
     cells = bucket_extents(pyramid, array("q", [0, 5]), 9, 2)
     assert [cell.last for cell in cells] == [1.0, None, 2.0, None, None]
@@ -102,8 +102,8 @@ def test_points_in_few_rows_fall_into_the_cells_of_their_rows() -> None:
 
 
 @given(st.integers(1, 10_000_000), st.integers(1, 200))
-def test_strides_fit_and_fill(amount: int, cells: int) -> None:
-    """All rows fit into the cells, and most of the cells are used."""
+def test_all_rows_fit_and_most_cells_are_used(amount: int, cells: int) -> None:
+    """At least three quarters of the cells, where there are enough rows."""
     used = math.ceil(amount / stride(amount, cells) - 1e-9)
     assert used <= cells
     assert used >= min(cells, amount * MAX_CELLS_PER_ROW) * 0.75 - 1
@@ -111,7 +111,7 @@ def test_strides_fit_and_fill(amount: int, cells: int) -> None:
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=300), st.integers(1, 60))
 def test_every_point_is_in_some_cell(values: list[float], cells: int) -> None:
-    """Whatever the width, the cells together hold the extremes of the whole."""
+    """Whatever the width, the cells together have the extremes of the column."""
     column = array("d", values)
     last = len(values) - 1
     found = bucket_extents(
@@ -121,8 +121,8 @@ def test_every_point_is_in_some_cell(values: list[float], cells: int) -> None:
     assert min(cell.low for cell in found if cell.low is not None) == min(values)
 
 
-def test_the_newest_points_may_be_taken_back() -> None:
-    """Rows that were only a look ahead come in again with other values, and those count."""
+def test_the_newest_points_may_be_replaced() -> None:
+    """Rows that were only a preview come again with other values, and those count."""
     values = array("d", [1.0] * 500)
     pyramid = MinMaxPyramid(values)
     del values[-UNSETTLED_POINTS:]

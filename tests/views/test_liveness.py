@@ -1,4 +1,4 @@
-"""Whether a run is alive: its own words first, then its rhythm."""
+"""Whether a run is still going: by its end marker, else by its pauses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WROTE = 1_700_000_000.0
 
 
 def only_run(folder: Path) -> Run:
-    """The one run below a folder, read whole."""
+    """The only run in a folder, read to its end."""
     watched = WatchedDirectory(folder)
     watched.finish()
     (run,) = watched.session.runs.values()
@@ -53,60 +53,60 @@ TRACEBACK = (
     ("quiet", "state"),
     [(1.0, State.LIVE), (59.0, State.LIVE), (120.0, State.STALLED), (3 * DAY, State.ENDED)],
 )
-def test_a_silence_becomes_a_stall_and_then_an_end_without_a_word(
+def test_a_silent_run_is_stalled_and_after_a_day_ended(
     quiet: float, state: State, tmp_path: Path
 ) -> None:
-    """Without an end mark and a clock, a minute of silence is a stall, a day is the end."""
+    """In a log without times, a stall is a minute without new data."""
     assert run_status(run_of(tmp_path, GOING), WROTE + quiet).state is state
 
 
-def test_the_words_tell_how_long_it_has_been_silent(tmp_path: Path) -> None:
+def test_the_text_says_how_long_a_run_has_been_silent(tmp_path: Path) -> None:
     """A stall says for how long."""
     assert "no new data for 10 min" in run_status(run_of(tmp_path, GOING), WROTE + 600).text
 
 
-def test_a_file_from_the_future_is_new(tmp_path: Path) -> None:
-    """A clock that jumped back does not make a run older than it is."""
+def test_a_file_time_in_the_future_counts_as_now(tmp_path: Path) -> None:
+    """A clock that was set back does not stall a run."""
     assert run_status(run_of(tmp_path, GOING), WROTE - DAY).state is State.LIVE
 
 
-def test_a_slow_run_is_allowed_its_own_rhythm() -> None:
-    """A record each ten minutes: fifteen minutes of silence are no stall, an hour is."""
+def test_a_slow_run_has_a_longer_limit() -> None:
+    """With an update every ten minutes, fifteen minutes are no stall, an hour is."""
     limit = stall_limit([600.0] * 10)
     assert 15 * 60 < limit < HOUR
 
 
-def test_a_long_pause_that_came_before_may_come_again() -> None:
-    """An evaluation that took ten minutes takes ten minutes the next time."""
+def test_a_long_pause_may_happen_again() -> None:
+    """The next evaluation takes ten minutes as well."""
     assert stall_limit([10.0, 10.0, 600.0, 10.0]) == 1200.0
 
 
-def test_without_a_clock_a_minute_is_the_limit() -> None:
-    """Nothing is known of the rhythm of a console without times."""
+def test_without_times_the_limit_is_a_minute() -> None:
+    """A plain console log has no pauses to go by."""
     assert stall_limit([]) == MIN_STALL_S
 
 
-def test_a_traceback_means_death_with_its_last_line(tmp_path: Path) -> None:
-    """The error line is what a person looks for."""
+def test_after_a_traceback_a_run_has_died_of_its_last_line(tmp_path: Path) -> None:
+    """The error line is what users look for."""
     found = run_status(run_of(tmp_path, GOING + TRACEBACK), WROTE)
     assert found.state is State.DIED
     assert "CUDA out of memory" in found.text
 
 
-def test_a_run_that_goes_on_after_a_traceback_lives(tmp_path: Path) -> None:
-    """A caught error is printed like a fatal one; the next record tells them apart."""
+def test_a_run_that_goes_on_after_a_traceback_is_live(tmp_path: Path) -> None:
+    """The traceback of a caught error looks the same; only more updates show the difference."""
     found = run_status(run_of(tmp_path, GOING + TRACEBACK + GOING.replace("/20", "/99")), WROTE)
     assert found.state is State.LIVE
 
 
-def test_the_last_word_of_a_training_is_its_end(tmp_path: Path) -> None:
-    """The custom script says so itself."""
+def test_an_end_marker_finishes_a_run(tmp_path: Path) -> None:
+    """`Training complete!` of the custom script, whatever the time of the file."""
     text = GOING + "Training complete! 20-episode evaluation: 500.0 +/- 0.0\n"
     assert run_status(run_of(tmp_path, text), WROTE + DAY).state is State.FINISHED
 
 
-def test_a_run_that_made_all_its_steps_is_finished(tmp_path: Path) -> None:
-    """`Iteration 8/8` is the end, although nothing says so."""
+def test_a_run_that_reached_its_last_step_is_finished(tmp_path: Path) -> None:
+    """`Iteration 8/8` is the end, even without an end marker."""
     text = GOING.replace("/20", "/8")
     assert run_status(run_of(tmp_path, text), WROTE + HOUR) == RunStatus(
         State.FINISHED, "all steps done"
@@ -121,19 +121,19 @@ def test_a_run_that_made_all_its_steps_is_finished(tmp_path: Path) -> None:
         ("trl_grpo", State.FINISHED),
     ],
 )
-def test_real_logs_tell_their_end(name: str, state: State, tmp_path: Path) -> None:
-    """Whatever the times of the files say."""
+def test_real_logs_have_the_right_state(name: str, state: State, tmp_path: Path) -> None:
+    """Whatever the times of the files."""
     shutil.copytree(DEMO_LOGS_FOLDER / name, tmp_path / name)
     assert run_status(only_run(tmp_path), WROTE).state is state
 
 
-def test_a_writer_that_is_gone_has_not_stalled(tmp_path: Path) -> None:
-    """Event files name host and process: of this machine's own it can be told that they ended."""
-    gone = subprocess.run(
+def test_a_run_whose_process_exited_has_ended_not_stalled(tmp_path: Path) -> None:
+    """Event files have host and process id in their names."""
+    exited = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
     )
     source = next((DEMO_LOGS_FOLDER / "sb3_cartpole").glob("*tfevents*"))
-    for number, pid in enumerate((int(gone.stdout), os.getpid())):
+    for number, pid in enumerate((int(exited.stdout), os.getpid())):
         folder = tmp_path / str(number)
         folder.mkdir()
         name = f"events.out.tfevents.1700000000.{socket.gethostname()}.{pid}.0"

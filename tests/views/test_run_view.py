@@ -1,4 +1,4 @@
-"""A run at one moment: verdict, checklist and panels, at the end and at any row before it."""
+"""A run at a row: verdict, checklist and panels, at the end and at any row before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory, demo_
 
 @cache
 def demo(name: str) -> Run:
-    """A shipped log, read and judged (nothing is written beside it)."""
+    """A shipped log, read and judged."""
     watched = WatchedDirectory(DEMO_LOGS_FOLDER / name)
     watched.finish()
     (run,) = watched.session.runs.values()
@@ -26,20 +26,20 @@ def demo(name: str) -> Run:
 
 
 def row_of(view: RunView, concept: str) -> CheckRow:
-    """The checklist's line on a concept."""
+    """The checklist row of a concept."""
     return next(row for row in view.checklist if row.concept == concept)
 
 
-def test_the_end_is_where_one_looks_unless_one_asks() -> None:
-    """Without a row the newest one is looked at."""
+def test_without_a_row_the_view_is_of_the_newest_one() -> None:
+    """That is the live view."""
     run = demo("sb3_cartpole")
     view = make_run_view(run)
     assert view.at_end
     assert view.row == len(run.timeline) - 1
 
 
-def test_the_past_shows_what_was_there_then() -> None:
-    """At an early row neither later values nor later findings are seen."""
+def test_the_past_shows_nothing_of_the_future() -> None:
+    """At an early row there are neither later values nor later findings."""
     run = demo("torch_cartpole_lr")
     early = make_run_view(run, 3)
     assert not early.at_end
@@ -51,12 +51,12 @@ def test_the_past_shows_what_was_there_then() -> None:
 
 
 @pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
-def test_the_past_says_what_was_said_then(path: Path) -> None:
-    """At each row the open findings read as a judge that knows no more than that row has them."""
+def test_the_past_shows_findings_as_they_were_then(path: Path) -> None:
+    """At each row, they equal those of a judge that has seen no later row."""
     run = demo(path.name)
     live = Judge(run.profile)
     if any(source.evidence for source in run.sources.values()):
-        return  # lines of the console are told between rows
+        return  # findings from console lines come between rows
     for row in judged_rows(run):
         if row.mark.row in run.timeline.restarts:
             live.restart()
@@ -73,8 +73,8 @@ def test_the_past_says_what_was_said_then(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
-def test_every_row_of_every_run_can_be_looked_at(path: Path) -> None:
-    """The view is total: no row, however early, is too poor to be shown."""
+def test_every_row_of_every_run_has_a_view(path: Path) -> None:
+    """However early the row."""
     run = demo(path.name)
     for row in range(len(run.timeline)):
         view = make_run_view(run, row)
@@ -85,8 +85,8 @@ def test_every_row_of_every_run_can_be_looked_at(path: Path) -> None:
         assert {panel.group for panel in view.panels} <= {*METRIC_GROUPS, "Other"}
 
 
-def test_a_run_without_anything_can_be_looked_at(tmp_path: Path) -> None:
-    """A console that has only greeted us is a run that has not begun."""
+def test_a_run_without_points_has_a_view(tmp_path: Path) -> None:
+    """A console log without a metric yet is a run with no row."""
     (tmp_path / "train.log").write_text("Using cpu device\n")
     watched = WatchedDirectory(tmp_path)
     watched.finish()
@@ -95,43 +95,42 @@ def test_a_run_without_anything_can_be_looked_at(tmp_path: Path) -> None:
     assert (view.verdict, view.row, view.progress.step) == ("unjudged", None, None)
 
 
-def test_the_first_updates_are_a_warm_up_and_not_healthy() -> None:
-    """It is said that there is not enough to judge yet, and how much is missing."""
+def test_the_first_updates_are_warming_up_not_healthy() -> None:
+    """The note says how many points there are and how many are needed."""
     view = make_run_view(demo("sb3_cartpole"), 2)
     assert view.verdict == "warming-up"
     assert row_of(view, "reward_mean").status is Status.WARMING_UP
     assert row_of(view, "reward_mean").note == "warming up 3/5"
 
 
-def test_a_plainer_estimate_of_the_kl_stands_in() -> None:
-    """Where only the k1 estimator is logged, its line is that of the update KL."""
+def test_the_k1_estimate_replaces_a_missing_update_kl() -> None:
+    """Spinning Up logs only that."""
     watched = WatchedDirectory(DEMO_LOGS_FOLDER.parent / "tests" / "data" / "spinup_038665d")
     watched.finish()
     (run,) = watched.session.runs.values()
-    lines = {row.concept: row for row in make_run_view(run).checklist if row.is_crucial}
-    assert lines["approx_kl_k1"].status is Status.OK
-    assert "approx_kl" not in lines
+    rows = {row.concept: row for row in make_run_view(run).checklist if row.is_crucial}
+    assert rows["approx_kl_k1"].status is Status.OK
+    assert "approx_kl" not in rows
 
 
 def test_a_run_at_its_ceiling_is_healthy() -> None:
-    """What is only explained stands beside the verdict, and does not change it."""
+    """The finding is shown and does not change the verdict."""
     run = demo("torch_cartpole")
-    settled = next(finding for finding in run.findings if finding.rule == "at-ceiling")
-    view = make_run_view(run, settled.opened.row)
+    at_ceiling = next(finding for finding in run.findings if finding.rule == "at-ceiling")
+    view = make_run_view(run, at_ceiling.opened.row)
     assert view.verdict == "healthy"
     assert [opened.finding.rule for opened in view.open_findings] == ["at-ceiling"]
 
 
-def test_what_is_not_logged_is_said_with_the_option_that_would_log_it() -> None:
-    """A missing crucial value is a line of its own, not a gap."""
+def test_a_crucial_value_that_is_not_logged_has_a_row_that_says_so() -> None:
+    """It is not left out."""
     view = make_run_view(demo("trl_grpo_constant"))
-    rows = {row.concept: row for row in view.checklist}
-    missing = [row for row in rows.values() if row.status is Status.MISSING]
+    missing = [row for row in view.checklist if row.status is Status.MISSING]
     assert all(row.note.startswith("not logged") for row in missing)
 
 
-def test_what_its_trainer_would_log_is_said_by_its_tag(tmp_path: Path) -> None:
-    """SB3 does log a value loss: where a log holds none, it is told what it would be called."""
+def test_a_missing_value_names_the_tag_of_its_trainer(tmp_path: Path) -> None:
+    """SB3 can log a value loss; the note gives its tag, or how to get it logged."""
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl\n2048,20,0.01\n4096,21,0.01\n"
     )
@@ -143,8 +142,8 @@ def test_what_its_trainer_would_log_is_said_by_its_tag(tmp_path: Path) -> None:
     assert notes["ep_len"].startswith("not logged: wrap the environment in Monitor")
 
 
-def test_a_row_is_as_bad_as_the_finding_that_speaks_of_it() -> None:
-    """The policy is dead: its KL of 0 would be green by itself."""
+def test_a_row_is_as_bad_as_the_finding_about_it() -> None:
+    """Without its finding, the entropy of a collapsed policy would look fine."""
     run = demo("sb3_cartpole_lr3e-2")
     view = make_run_view(run)
     assert view.verdict == "crit"
@@ -155,8 +154,8 @@ def test_a_row_is_as_bad_as_the_finding_that_speaks_of_it() -> None:
 
 
 @pytest.mark.parametrize("path", demo_runs(), ids=lambda path: path.name)
-def test_a_curve_has_the_name_and_the_colour_of_its_row(path: Path) -> None:
-    """One value is not called two things, nor amber in one place and red in another."""
+def test_a_curve_has_the_label_and_the_status_of_its_row(path: Path) -> None:
+    """A value is not amber on the checklist and red in a panel."""
     view = make_run_view(demo(path.name))
     listed = {row.concept: (row.label, row.status) for row in view.checklist if row.track}
     drawn = {
@@ -167,15 +166,15 @@ def test_a_curve_has_the_name_and_the_colour_of_its_row(path: Path) -> None:
     assert {name: drawn[name] for name in listed} == listed
 
 
-def test_at_the_ceiling_explained_variance_is_not_held_against_the_run() -> None:
-    """When every return is 500 there is no variance to explain."""
+def test_at_the_reward_ceiling_explained_variance_is_no_trouble() -> None:
+    """When every return is 500, there is no variance to explain."""
     view = make_run_view(demo("torch_cartpole"))
     assert any(opened.finding.rule == "at-ceiling" for opened in view.open_findings)
     assert row_of(view, "explained_variance").status in (Status.OK, Status.INFO)
 
 
-def test_members_of_a_diagnosis_are_its_evidence_and_not_listed_again() -> None:
-    """Three causes of one collapse are one finding with three lines of evidence."""
+def test_members_of_a_diagnosis_are_not_listed_again() -> None:
+    """They are its evidence."""
     view = make_run_view(demo("torch_cartpole_lr"))
     shown = [opened.finding for opened in view.open_findings]
     absorbed = {rule for finding in shown for rule in finding.members}
@@ -184,7 +183,7 @@ def test_members_of_a_diagnosis_are_its_evidence_and_not_listed_again() -> None:
 
 
 def test_findings_come_worst_first() -> None:
-    """Whoever reads one line reads the worst."""
+    """The first line is the worst."""
     severities = [
         opened.severity for opened in make_run_view(demo("sb3_cartpole_lr3e-2")).open_findings
     ]
@@ -192,15 +191,15 @@ def test_findings_come_worst_first() -> None:
     assert severities[0] is Severity.CRIT
 
 
-def test_panels_come_in_the_order_that_one_expects() -> None:
-    """Reward first, then the step of the policy."""
+def test_panels_come_in_a_fixed_order() -> None:
+    """Reward first, then the policy step."""
     groups = [panel.group for panel in make_run_view(demo("sb3_cartpole")).panels]
     assert groups[:2] == ["Reward", "Policy step"]
     assert groups == sorted(groups, key=[*METRIC_GROUPS, "Other"].index)
 
 
-def test_the_best_value_so_far_is_named_with_its_step() -> None:
-    """The best reward and where to find its checkpoint."""
+def test_the_best_value_so_far_has_its_step() -> None:
+    """There is the checkpoint to use."""
     run = demo("sb3_cartpole_lr3e-2")
     (reward,) = (
         drawn
@@ -218,7 +217,7 @@ def test_the_best_value_so_far_is_named_with_its_step() -> None:
 
 
 def test_speed_is_that_of_the_last_updates() -> None:
-    """Steps a second from the log's own clock, and the time left where the end is known."""
+    """From the times in the log; with a known total there is an estimate of the time left."""
     progress = make_run_view(demo("sb3_cartpole")).progress
     assert progress.speed is not None
     assert 100 < progress.speed < 100_000
@@ -229,7 +228,7 @@ def test_speed_is_that_of_the_last_updates() -> None:
 
 
 def test_names_and_text_from_logs_reach_the_view_unchanged(tmp_path: Path) -> None:
-    """Making text harmless is the business of whoever draws it, and of nobody before."""
+    """Escaping is up to whatever prints them."""
     hostile = tmp_path / "run\x1b[31m[bold]"
     shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole", hostile)
     watched = WatchedDirectory(tmp_path)
