@@ -1,12 +1,11 @@
-"""The directories that were listed, what lies in them, and what appeared and went since.
+"""The known directories and the files in them, and what was found or removed since last asked.
 
-Each directory is listed when its turn comes (`discover` decides when), and compared with what was
-known of it. A link to a directory is followed unless what it leads to is seen anyway (or contains
-the link).
+`Discovery` decides when a directory is listed; the listing is compared with the one before. A link
+to a directory is followed unless its target is covered anyway (or contains the link).
 """
 
 # ruff: noqa: PTH110, PTH116, PTH118, PTH119, PTH120
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 from __future__ import annotations
 
 import errno
@@ -20,20 +19,21 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
+from ppo_top.files.tail import describe_read_error
 from ppo_top.paths import NON_LOG_SUFFIXES, SKIPPED_FOLDERS, SYSTEM_FOLDERS, is_inside, join_key
 
 MAX_DIRECTORIES = 300_000
-"""More directories than this are not remembered: a PATH like / is a mistake."""
+"""No more directories than this are remembered: a PATH like / is a mistake."""
 LISTING_PAUSE_FACTOR = 50
-"""A directory whose listing took a second is not listed again before this many seconds."""
+"""Seconds to pause before a directory is listed again, per second that its listing took."""
 RECENT_MTIME_NS = 2_000_000_000
-"""A time stamp as young as this may hide a second change (coarse clocks, NFS): list again."""
+"""A younger modification time may hide a second change (coarse clocks, NFS): list again."""
 
 
 class FoundFile(NamedTuple):
-    """A file that may be a log: where it is, its path below its PATH, and that PATH.
+    """A file that may be a log: `key` is its path below `root`, the PATH it was found in.
 
-    `is_explicit` is set when the user gave this very file.
+    `is_explicit`: the PATH is this very file.
     """
 
     path: str
@@ -49,21 +49,22 @@ class Folder:
     root: str
     depth: int
     listed_stamp: tuple[int, int, int] | None = None
+    """device, inode and modification time (ns) when it was listed; None: list it again"""
     changed_at: float = 0.0
     files: dict[str, FoundFile] = field(default_factory=dict)
     folders: dict[str, Folder] = field(default_factory=dict)
     real_path: str = ""
-    """For a given path and a followed link: what it leads to."""
+    """of a PATH and of a followed link: the target"""
     next_listing: float = 0.0
-    """Not listed again before: a crowded directory in which files come and go costs little."""
+    """not listed again before: a crowded directory with much coming and going costs little"""
     removed: bool = False
 
 
 class DirectoryTree:
-    """All directories that are known, and the files in them whose names `is_candidate` matches.
+    """All known directories, and the files in them that are candidates for logs.
 
-    `unlisted` and `unresolved_links` wait for a look, `recent` changed lately, `found` and
-    `removed` are told once.
+    `unlisted` and `unresolved_links` are still to be checked, `recent` are the directories that
+    changed recently, `found` and `removed` the files to report.
     """
 
     def __init__(self, wanted: re.Pattern[str], max_depth: int, clock: Callable[[], float]) -> None:
@@ -77,22 +78,22 @@ class DirectoryTree:
         self._pattern = wanted.search
         self._max_depth = max_depth
         self._clock = clock
-        self._entry_points: dict[str, Folder] = {}  # from which everything below is reached
+        self._entry_points: dict[str, Folder] = {}  # all that is found lies below one of these
 
     def is_candidate(self, name: str) -> bool:
-        """Whether the name may be that of a log; asked of every file that there is."""
+        """Whether this may be the name of a log; asked for every file there is."""
         stem, _, suffix = name.rpartition(".")
         if suffix in NON_LOG_SUFFIXES and "." not in stem:
             return False
         return self._pattern(name) is not None
 
-    # --- what is new -------------------------------------------------------------------------
+    # --- adding ------------------------------------------------------------------------------
 
     def add_folder(self, folder: Folder) -> None:
-        """Know a directory; it waits to be listed."""
+        """Add a directory, to be listed later."""
         if len(self.folders) >= MAX_DIRECTORIES:
             every = os.path.join(folder.root, "*")
-            self.problems[every] = f"more than {MAX_DIRECTORIES:,} directories: not all are seen"
+            self.problems[every] = f"more than {MAX_DIRECTORIES:,} directories, the rest is ignored"
             return
         self.folders[folder.path] = folder
         if folder.real_path:
@@ -100,35 +101,33 @@ class DirectoryTree:
         self.unlisted.append(folder)
 
     def resolve_link(self, folder: Folder, name: str) -> None:
-        """A link counts when it leads to a log or a directory that is not seen anyway."""
+        """Follow a link that leads to a log or a directory not covered anyway."""
         path = os.path.join(folder.path, name)
         try:
             mode = os.stat(path).st_mode
-        except OSError:  # leads nowhere
+        except OSError:  # broken link
             return
         is_folder = stat.S_ISDIR(mode)
         if folder.removed or not (is_folder or (stat.S_ISREG(mode) and self.is_candidate(name))):
             return
-        home = os.path.realpath(path)
-        if self._is_covered(home, is_folder):
+        real_path = os.path.realpath(path)
+        if self._is_covered(real_path, is_folder):
             return
         if is_folder:
-            self._add_child_folder(folder, name, home)
+            self._add_child_folder(folder, name, real_path)
         else:
             self._add_file(folder, name)
 
-    def _is_covered(self, home: str, is_folder: bool) -> bool:
-        for folder in self._entry_points.values():
-            if is_inside(home, folder.real_path) or (
-                is_folder and is_inside(folder.real_path, home)
-            ):
-                return True
-        return False
+    def _is_covered(self, path: str, is_folder: bool) -> bool:
+        return any(
+            is_inside(path, folder.real_path) or (is_folder and is_inside(folder.real_path, path))
+            for folder in self._entry_points.values()
+        )
 
-    # --- what is known -----------------------------------------------------------------------
+    # --- listing -----------------------------------------------------------------------------
 
     def list_folder(self, folder: Folder) -> None:
-        """Compare a directory with what was known of it."""
+        """List a directory and note what changed in it."""
         start = time.thread_time()
         try:
             found = os.stat(folder.path)
@@ -149,13 +148,13 @@ class DirectoryTree:
             self._remove_entry(folder, name)
 
     def _scan_entries(self, folder: Folder, entries: Iterable[os.DirEntry[str]]) -> set[str]:
-        """Names of all directories, links and wanted files; what is new among them is added."""
+        """Names of all directories, links and candidates; new ones are added."""
         seen = set()
-        wanted, files, folders = self.is_candidate, folder.files, folder.folders
+        is_candidate, files, folders = self.is_candidate, folder.files, folder.folders
         for entry in entries:
             name = entry.name
             if entry.is_file(follow_symlinks=False):  # first: most entries are files
-                if wanted(name):
+                if is_candidate(name):
                     seen.add(name)
                     if name not in files:
                         self._add_file(folder, name)
@@ -168,7 +167,7 @@ class DirectoryTree:
         return seen
 
     def _check_link(self, folder: Folder, name: str) -> bool:
-        """Whether a known link still leads where it led; a new one is followed later."""
+        """Whether a known link still has the same target; a new one is followed later."""
         known = folder.folders.get(name)
         if known is not None and known.real_path == os.path.realpath(known.path):
             return True
@@ -177,13 +176,12 @@ class DirectoryTree:
         self.unresolved_links.append((folder, name))
         return False
 
-    def _add_child_folder(self, folder: Folder, name: str, home: str = "") -> None:
+    def _add_child_folder(self, folder: Folder, name: str, real_path: str = "") -> None:
         path = os.path.join(folder.path, name)
         if name in SKIPPED_FOLDERS or path in SYSTEM_FOLDERS or folder.depth >= self._max_depth:
             return
-        child = Folder(
-            path, join_key(folder.key, name), folder.root, folder.depth + 1, real_path=home
-        )
+        key = join_key(folder.key, name)
+        child = Folder(path, key, folder.root, folder.depth + 1, real_path=real_path)
         folder.folders[name] = child
         self.add_folder(child)
 
@@ -193,10 +191,10 @@ class DirectoryTree:
         folder.files[name] = found
         self.found.append(found)
 
-    # --- what is gone ------------------------------------------------------------------------
+    # --- removing ----------------------------------------------------------------------------
 
     def handle_listing_error(self, folder: Folder, error: OSError) -> None:
-        """A directory that is not there is dropped; one that cannot be read is tried again."""
+        """Drop a directory that does not exist; one that cannot be read is tried again."""
         folder.listed_stamp = None
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             self.remove_folder(folder)
@@ -204,8 +202,8 @@ class DirectoryTree:
             self.report_unreadable(folder.path, error)
 
     def report_unreadable(self, path: str, error: OSError) -> None:
-        """Say that a directory cannot be read, until it can."""
-        self.problems[path] = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        """Report a directory that cannot be read, until it can."""
+        self.problems[path] = describe_read_error(error)
 
     def _remove_entry(self, folder: Folder, name: str) -> None:
         if name in folder.files:
@@ -214,7 +212,7 @@ class DirectoryTree:
             self.remove_folder(folder.folders.pop(name))
 
     def remove_folder(self, folder: Folder) -> None:
-        """Forget a directory and all below it."""
+        """Drop a directory and all below it."""
         waiting = [folder]
         while waiting:
             each = waiting.pop()

@@ -1,11 +1,11 @@
 """Finds the files below the watched paths whose names may be those of logs.
 
-Each directory is listed once, and again only when its own time stamp moved. Directories that
-changed lately are asked every round, the others in turn, so that a tree of any size costs little.
+A directory is listed once, and again only when its own modification time changed. Recently changed
+directories are checked every round, the others in turn, so that a tree of any size costs little.
 """
 
 # ruff: noqa: PTH116, PTH119
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 from __future__ import annotations
 
 import errno
@@ -23,15 +23,15 @@ from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.paths import without_nested
 
 RECENT_FOLDER_S = 600.0
-"""A directory that changed within this time is asked every round."""
+"""A directory that changed within this time is checked every round."""
 UNAVAILABLE_ERRNOS = frozenset(
     (errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN)
 )
-"""Errors of a file system that is away for the moment: what it holds is not gone."""
+"""Errors of a file system that is temporarily unavailable: its files are not deleted."""
 
 
 class DiscoveryResult(NamedTuple):
-    """What a look brought; `more` says that time was up before everything new was seen."""
+    """What a scan found; `more`: time was up before everything new was seen."""
 
     found: list[FoundFile]
     removed: list[FoundFile]
@@ -39,7 +39,7 @@ class DiscoveryResult(NamedTuple):
 
 
 class Discovery:
-    """All directories below some paths, and the files in them whose names `wanted` matches."""
+    """All directories below some paths, and the files in them whose names match a pattern."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Discovery:
 
     @property
     def problems(self) -> dict[str, str]:
-        """What could not be looked at, by path."""
+        """Why a path could not be listed or read, by path."""
         return self._tree.problems
 
     @property
@@ -67,8 +67,8 @@ class Discovery:
     def scan(
         self, seconds: float, recheck_known: bool = True, hints: Iterable[str] = ()
     ) -> DiscoveryResult:
-        """Look for at most about `seconds`: at hinted directories, then (with `recheck_known`) at
-        what is known, and at what is new; what was not reached comes first the next time.
+        """Scan for about `seconds`: hinted directories, then (with `recheck_known`) the known ones,
+        then new ones; what was not reached comes first the next time.
         """
         until = self._clock() + seconds
         for path in hints:
@@ -80,14 +80,14 @@ class Discovery:
                 self._check_root(root)
             self._recheck_known(until)
         more = self._list_new(until)
-        look = DiscoveryResult(self._tree.found, self._tree.removed, more)
+        result = DiscoveryResult(self._tree.found, self._tree.removed, more)
         self._tree.found, self._tree.removed = [], []
-        return look
+        return result
 
-    # --- the given paths ---------------------------------------------------------------------
+    # --- roots -------------------------------------------------------------------------------
 
     def _check_root(self, root: str) -> None:
-        """A path may be a file or a directory, may come later, go, and return as the other."""
+        """A path may be a file or a directory, appear late, go, and return as the other kind."""
         try:
             mode = os.stat(root).st_mode
         except OSError as error:
@@ -111,7 +111,7 @@ class Discovery:
         if root in self._tree.folders:
             self._remove_root(root)
         if not stat.S_ISREG(mode):
-            self.problems[root] = "is not a regular file"
+            self.problems[root] = "not a regular file"
         elif root not in self._explicit_files:
             self.problems.pop(root, None)
             found = FoundFile(root, os.path.basename(root), root, True)
@@ -119,16 +119,15 @@ class Discovery:
             self._tree.found.append(found)
 
     def _remove_root(self, root: str) -> None:
-        """A given path is not there (any more)."""
         if root in self._explicit_files:
             self._tree.removed.append(self._explicit_files.pop(root))
         if root in self._tree.folders:
             self._tree.remove_folder(self._tree.folders[root])
 
-    # --- what is new -------------------------------------------------------------------------
+    # --- new ones ----------------------------------------------------------------------------
 
     def _list_new(self, until: float) -> bool:
-        """List new directories, then links: what is reached without a link keeps its own name."""
+        """List new directories, then links, so that what needs no link keeps its own path."""
         while self._tree.unlisted or self._tree.unresolved_links:
             if self._tree.unlisted:
                 folder = self._tree.unlisted.popleft()
@@ -141,14 +140,14 @@ class Discovery:
                 return bool(self._tree.unlisted or self._tree.unresolved_links)
         return False
 
-    # --- what is known -----------------------------------------------------------------------
+    # --- known ones --------------------------------------------------------------------------
 
     def _recheck_known(self, until: float) -> None:
-        """Ask what changed lately, and a share of the others, for their time stamps."""
-        lately = self._clock() - RECENT_FOLDER_S
+        """Check the directories that changed recently, and some of the others."""
+        recent = self._clock() - RECENT_FOLDER_S
         for folder in list(self._tree.recent.values()):
             self._relist_if_changed(folder)
-            if folder.changed_at < lately and folder.depth:
+            if folder.changed_at < recent and folder.depth:
                 self._tree.recent.pop(folder.path, None)
         for count in range(max(256, len(self._recheck_queue) // 4)):
             if count >= len(self._recheck_queue) or (count % 64 == 63 and self._clock() >= until):
@@ -161,7 +160,7 @@ class Discovery:
                 self._relist_if_changed(folder)
 
     def _relist_if_changed(self, folder: Folder) -> None:
-        """List a directory again if its time stamp moved."""
+        """List a directory again if its modification time changed."""
         if folder.removed:
             return
         try:
@@ -169,6 +168,6 @@ class Discovery:
         except OSError as error:
             self._tree.handle_listing_error(folder, error)
             return
-        new = folder.listed_stamp != (found.st_dev, found.st_ino, found.st_mtime_ns)
-        if new and self._clock() >= folder.next_listing:
+        changed = folder.listed_stamp != (found.st_dev, found.st_ino, found.st_mtime_ns)
+        if changed and self._clock() >= folder.next_listing:
             self._tree.list_folder(folder)

@@ -1,13 +1,13 @@
-"""Follows every log below some paths: what appears, grows, is replaced or goes, slice by slice.
+"""Follows every log below some paths: finds what appears, grows, is replaced or deleted.
 
-Whoever owns a follower calls `poll` (bounded by points and seconds) until nothing more is there,
-then `wait`. Events only shorten the waiting: a sweep over time stamps finds everything. Logs that
-changed lately are swept each half second, old ones in turn, and never so often that it costs over
-one percent of a core.
+The owner calls `poll` (bounded by points and seconds) until there is nothing more, then `wait`.
+Events only shorten the wait; a sweep over modification times finds everything. Logs that changed
+recently are swept every half second, old ones in turn, and sweeps never cost more than one percent
+of a core.
 """
 
 # ruff: noqa: PTH112
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
-from ppo_top.files.schedule import ReadQueue, adapt_piece_size
+from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
 from ppo_top.files.update import PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
@@ -31,22 +31,21 @@ from ppo_top.files.watcher import Watcher
 from ppo_top.support import internal_errors
 
 SWEEP_INTERVAL_S = 0.5
-"""How often logs that changed lately are looked at: a point is seen within a second."""
+"""How often recently changed logs are checked: a point is seen within a second."""
 SWEEP_CPU_PAUSE_FACTOR = 100
-"""A sweep that worked a second is not repeated before this many seconds: one percent of a core."""
+"""Seconds to pause per second of CPU a sweep used: one percent of a core."""
 SWEEP_WALL_PAUSE_FACTOR = 4
-"""One that took a second, mostly waiting for a network, not before this many."""
+"""Seconds to pause per second a sweep took, mostly waiting for a network."""
 EVENT_DEBOUNCE_S = 0.05
-"""Events that come within this time are looked at together: a flood makes no flood of looks."""
+"""Events within this time are handled together, so that a flood of them costs little."""
 REWATCH_INTERVAL_S = 5.0
-"""How often it is considered which directories are worth a watch."""
+"""How often the directories worth watching are chosen again."""
 
 
 class Follower:
-    """All logs below `paths` (files or directories, which may come, go and return), and a pipe.
+    """All logs below `paths` (files or directories, which may come and go), and a pipe.
 
-    With `once` each file is read to the end that it has then, and no further: unfinished ends are
-    told with the rest.
+    With `once` each file is read to its present end and no further, unfinished ends included.
     """
 
     def __init__(
@@ -84,44 +83,42 @@ class Follower:
     # --- reading -----------------------------------------------------------------------------
 
     def poll(self, limit: int = 100_000, budget: float = 0.05) -> PollResult:
-        """What is new, at most about `limit` points and `budget` seconds of it."""
+        """Read what is new: at most about `limit` points, for about `budget` seconds."""
         self._last_poll = self._clock()
         until = self._last_poll + budget
-        gone = self._sweep(budget / 2)
-        gains: list[SourceUpdate] = []
+        removed = self._sweep(budget / 2)
+        updates: list[SourceUpdate] = []
         points = 0
         if self._stdin is not None and self._stdin.has_changed():
             self._queue.push(self._stdin)
         while self._queue and points < limit:
-            for gain in self._read_next(limit - points):
-                gains.append(gain)
-                points += sum(len(each) for each in gain.batch.points)
+            for update in self._read_next(limit - points):
+                updates.append(update)
+                points += sum(map(len, update.batch.points))
             if self._clock() >= until:
                 break
         more = bool(self._queue) or self._discovery_pending
-        return PollResult(gains, gone, more, *self._logs.progress())
+        return PollResult(updates, removed, more, *self._logs.progress())
 
     def _read_next(self, limit: int) -> list[SourceUpdate]:
-        """One piece of the feed whose turn it is; of one in focus also what stands at its end."""
-        feed = self._queue.pop()
+        """One chunk of the next reader; for one in focus also what stands at its end."""
+        reader = self._queue.pop()
         start = self._clock()
-        before = feed.offset
-        gain = feed.read_update(feed.piece_size, limit)
-        adapt_piece_size(feed, feed.offset - before, self._clock() - start)
+        before = reader.offset
+        updates = [reader.read_update(reader.chunk_size, limit)]
+        adapt_chunk_size(reader, reader.offset - before, self._clock() - start)
         self._logs.progress_is_stale = True
-        if isinstance(feed, LogReader) and feed.rejected:
-            self._logs.reject(feed)
-        elif feed.more:
-            self._queue.push(feed)
-        gains = [gain] if gain is not None else []
-        if self._once and isinstance(feed, LogReader) and feed.source and not feed.more:
-            last = feed.finish()
-            gains += [last] if last is not None else []
-        if feed.key in self._focused and isinstance(feed, LogReader) and feed.source is not None:
-            self._focused.discard(feed.key)
-            newest = feed.read_last_points()
-            gains += [newest] if newest is not None else []
-        return gains
+        if isinstance(reader, LogReader) and reader.rejected:
+            self._logs.reject(reader)
+        elif reader.more:
+            self._queue.push(reader)
+        if isinstance(reader, LogReader) and reader.source is not None:
+            if self._once and not reader.more:
+                updates.append(reader.finish())
+            if reader.key in self._focused:
+                self._focused.discard(reader.key)
+                updates.append(reader.read_last_points())
+        return [update for update in updates if update is not None]
 
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources before all others; of long ones the newest values come at once."""
@@ -129,67 +126,64 @@ class Follower:
         self._queue.prioritise(self._focused)
 
     def reread(self, keys: Iterable[str]) -> None:
-        """Read these sources once more from their beginning; the next gain of each is a reset.
+        """Read these sources again from the beginning; the next update of each is a reset.
 
-        For who keeps only a summary of a run, and wants its exact points back.
+        For callers that kept only a summary of a run and want its exact points back.
         """
         wanted = set(keys)
-        for feed in self._logs:
-            if not wanted.isdisjoint(source.key for source in feed.sources):
-                feed.reread()
-                self._queue.push(feed)
+        for reader in self._logs:
+            if not wanted.isdisjoint(source.key for source in reader.sources):
+                reader.reread()
+                self._queue.push(reader)
 
     def finish(self) -> PollResult:
         """No more will come: what is certain of the unfinished ends of all logs."""
         files = list(self._logs)
-        feeds: list[SourceReader] = [*files, self._stdin] if self._stdin is not None else [*files]
-        gains = [gain for feed in feeds if (gain := feed.finish()) is not None]
+        readers: list[SourceReader] = [*files, self._stdin] if self._stdin is not None else [*files]
+        updates = [update for reader in readers if (update := reader.finish()) is not None]
         for file in files:
             if file.source is None and file.size:
                 self._logs.reject(file)
-        return PollResult(gains, [], False, *self._logs.progress())
+        return PollResult(updates, [], False, *self._logs.progress())
 
     # --- looking -----------------------------------------------------------------------------
 
     def _sweep(self, seconds: float) -> list[Source]:
-        """Find what appeared, grew or went; sources that are gone are returned."""
-        now, used = self._clock(), time.thread_time()
+        """Find what appeared, grew or was deleted; deleted sources are returned."""
+        now, cpu_start = self._clock(), time.thread_time()
         hints = self._watcher.pop_hints()
         self._watcher.unwatch_busy()
-        round_ = now >= self._next_sweep
+        is_due = now >= self._next_sweep
         for folder in hints.written:
             self._enqueue(self._logs.find_changed_in(folder))
-        gone: list[Source] = []
-        if round_ or self._discovery_pending or hints.renamed:
-            look = self._discovery.scan(seconds, round_, hints.renamed)
-            self._discovery_pending = look.more
-            if look.found:
+        removed: list[Source] = []
+        if is_due or self._discovery_pending or hints.renamed:
+            scan = self._discovery.scan(seconds, is_due, hints.renamed)
+            self._discovery_pending = scan.more
+            if scan.found:
                 self._next_watch_update = now
-            gone = self._logs.remove_files(look.removed)
-            self._enqueue(self._logs.add_files(look.found))
-        if round_:
+            removed = self._logs.remove_files(scan.removed)
+            self._enqueue(self._logs.add_files(scan.found))
+        if is_due:
             self._enqueue(self._logs.sweep())
-            busy, took = time.thread_time() - used, self._clock() - now
-            pause = (
-                0.0
-                if self._discovery_pending
-                else max(busy * SWEEP_CPU_PAUSE_FACTOR, took * SWEEP_WALL_PAUSE_FACTOR)
-            )
+            cpu_s, wall_s = time.thread_time() - cpu_start, self._clock() - now
+            pause = max(cpu_s * SWEEP_CPU_PAUSE_FACTOR, wall_s * SWEEP_WALL_PAUSE_FACTOR)
+            pause = 0.0 if self._discovery_pending else pause
             self._next_sweep = now + max(SWEEP_INTERVAL_S, pause)
         if self._is_watching and now >= self._next_watch_update:
             self._update_watches(now)
-        return gone
+        return removed
 
-    def _enqueue(self, feeds: Iterable[LogReader]) -> None:
-        for feed in feeds:
-            self._queue.push(feed)
+    def _enqueue(self, readers: Iterable[LogReader]) -> None:
+        for reader in readers:
+            self._queue.push(reader)
 
     # --- waiting -----------------------------------------------------------------------------
 
     def wait(self, timeout: float) -> bool:
         """Wait for an event, a byte in the pipe, the next sweep or `timeout` seconds.
 
-        True when something happened. The first call starts watching.
+        True if something happened. The first call starts watching.
         """
         if not self._is_watching:
             self._is_watching = True
@@ -201,9 +195,8 @@ class Follower:
         ready = select.select(handles, [], [], seconds)[0]
         if self._wakeup.handle in ready:
             if len(ready) == 1:  # a pipe holds little: it is emptied at once
-                time.sleep(
-                    max(0.0, min(EVENT_DEBOUNCE_S - (self._clock() - self._last_poll), timeout))
-                )
+                debounce = EVENT_DEBOUNCE_S - (self._clock() - self._last_poll)
+                time.sleep(max(0.0, min(debounce, timeout)))
             self._wakeup.clear()
         return bool(ready)
 
@@ -212,7 +205,7 @@ class Follower:
         self._wakeup.wake()
 
     def _update_watches(self, now: float) -> None:
-        """Watch where something happened last: the roots, the folders of logs, those above them."""
+        """Watch where something happened last: the roots, the folders of logs, their parents."""
         self._next_watch_update = now + REWATCH_INTERVAL_S
         folders = self._logs.recent_folders()
         wanted = dict.fromkeys(root for root in self._discovery.roots if os.path.isdir(root))
@@ -222,24 +215,29 @@ class Follower:
 
     @property
     def watch_status(self) -> str:
-        """What wakes the reader, in words, and what it cannot watch; any thread may ask."""
+        """What wakes the reader, and why it cannot watch more; may be called from any thread."""
         return "; ".join(each for each in (self._watcher.summary, self._watcher.problem) if each)
 
     @property
+    def polls_instead(self) -> bool:
+        """Whether some directories are polled because they cannot be watched."""
+        return bool(self._watcher.network_types or self._watcher.problem)
+
+    @property
     def problems(self) -> list[str]:
-        """What could not be looked at, in words."""
-        told = [f"{path} {what}" for path, what in self._discovery.problems.items()]
-        told += self._logs.problems()
-        return told + ([self._watcher.problem] if self._watcher.problem else [])
+        """What could not be read or watched, one line each."""
+        lines = [f"{path}: {problem}" for path, problem in self._discovery.problems.items()]
+        lines += self._logs.problems()
+        return lines + ([self._watcher.problem] if self._watcher.problem else [])
 
     def close(self) -> None:
-        """End the threads and close what is open."""
+        """Stop the threads and close what is open."""
         if self.closed:
             return
         self.closed = True
         self._watcher.close()
-        for feed in self._logs:
-            feed.close()
+        for reader in self._logs:
+            reader.close()
         if self._stdin is not None:
             self._stdin.close()
         self._wakeup.close()

@@ -1,11 +1,11 @@
-"""The files that are followed, and which of them are looked at when.
+"""The files that are followed, and which of them are checked when.
 
-Logs that changed lately are looked at in every round, old ones in turn, files that are no logs in
-turn, too: these may become some. Looking costs one system call a file.
+Recently changed logs are checked in every round, old ones in turn, and so are files that are no
+logs, for they may become some. A check costs one system call per file.
 """
 
 # ruff: noqa: PTH120
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from ppo_top.files.update import Source
 from ppo_top.parsers import FormatDetector
 
 RECENT_LOG_S = 600.0
-"""A log that changed within this time is looked at in every round."""
+"""A log that changed within this time is checked in every round."""
 MAX_REMOVED_KEYS = 100_000
-"""So many names of deleted logs are remembered, in case they return."""
+"""How many names of deleted logs are remembered, in case they come back."""
 
 
 class LogSet:
-    """What is followed, by path; iterates over the feeds.
+    """The readers of all followed files; iterates over them.
 
-    `progress_is_stale`: whether sizes or what was read of them may have changed since `progress`
-    was asked.
+    `progress_is_stale`: sizes or read positions may have changed since `progress` was called.
     """
 
     def __init__(self, detector: FormatDetector, clock: Callable[[], float]) -> None:
@@ -38,7 +37,7 @@ class LogSet:
         self._clock = clock
         self._readers: dict[str, LogReader] = {}
         self._keys: set[str] = {"stdin"}
-        self._removed_keys: set[str] = set()  # keys of sources that are gone
+        self._removed_keys: set[str] = set()
         self._folders: dict[str, dict[str, LogReader]] = {}
         self._recent: dict[str, LogReader] = {}
         self._idle: deque[LogReader] = deque()
@@ -52,115 +51,116 @@ class LogSet:
     # --- coming and going --------------------------------------------------------------------
 
     def add_files(self, files: Iterable[FoundFile]) -> list[LogReader]:
-        """Follow files that were found; those that have something to read are returned."""
+        """Follow these files; the readers of those with something to read are returned."""
         ready = []
         for found in files:
-            feed = self._add_file(found)
-            if feed.has_changed():
-                ready.append(feed)
-            self._schedule(feed)
+            reader = self._add_file(found)
+            if reader.has_changed():
+                ready.append(reader)
+            self._schedule(reader)
         return ready
 
     def _add_file(self, found: FoundFile) -> LogReader:
         key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
-        feed = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
-        feed.has_reappeared = key in self._removed_keys
+        reader = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
+        reader.has_reappeared = key in self._removed_keys
         self._keys.add(key)
         self._removed_keys.discard(key)
-        self._readers[found.path] = feed
-        self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = feed
+        self._readers[found.path] = reader
+        self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = reader
         self.progress_is_stale = True
-        return feed
+        return reader
 
-    def _schedule(self, feed: LogReader) -> None:
-        """Its age tells how often a log will be looked at."""
-        age = max(0.0, time.time() - feed.mtime)
-        feed.changed_at = self._clock() - age
+    def _schedule(self, reader: LogReader) -> None:
+        """The age of a log decides how often it is checked."""
+        age = max(0.0, time.time() - reader.mtime)
+        reader.changed_at = self._clock() - age
         if age < RECENT_LOG_S:
-            self._recent[feed.tail.path] = feed
+            self._recent[reader.tail.path] = reader
         else:
-            self._idle.append(feed)
+            self._idle.append(reader)
 
     def remove_files(self, files: Iterable[FoundFile]) -> list[Source]:
-        """Files that are gone; the sources that they were are returned."""
-        gone: list[Source] = []
+        """Drop deleted files; their sources are returned."""
+        removed: list[Source] = []
         for found in files:
             self._rejected.remove(found.path)
-            feed = self._readers.get(found.path)
-            if feed is None:
+            reader = self._readers.get(found.path)
+            if reader is None:
                 continue
-            self._discard(feed)
-            gone.extend(feed.sources)
-            if feed.source is not None and len(self._removed_keys) < MAX_REMOVED_KEYS:
-                self._removed_keys.add(feed.key)
-        return gone
+            self._discard(reader)
+            removed.extend(reader.sources)
+            if reader.source is not None and len(self._removed_keys) < MAX_REMOVED_KEYS:
+                self._removed_keys.add(reader.key)
+        return removed
 
-    def reject(self, feed: LogReader) -> None:
-        """No log: it is not read again unless it begins anew, and told if the user gave it."""
-        self._discard(feed)
-        self._rejected.add(feed.found_file, feed.tail)
+    def reject(self, reader: LogReader) -> None:
+        """Drop a file that is no log, unless it begins with other bytes one day."""
+        self._discard(reader)
+        self._rejected.add(reader.found_file, reader.tail)
 
-    def _discard(self, feed: LogReader) -> None:
+    def _discard(self, reader: LogReader) -> None:
         self.progress_is_stale = True
-        path = feed.tail.path
+        path = reader.tail.path
         self._readers.pop(path, None)
         self._recent.pop(path, None)
-        self._keys.discard(feed.key)
+        self._keys.discard(reader.key)
         folder = self._folders.get(os.path.dirname(path), {})
         folder.pop(path, None)
         if not folder:
             self._folders.pop(os.path.dirname(path), None)
-        feed.close()
+        reader.close()
 
-    # --- looking -----------------------------------------------------------------------------
+    # --- checking ----------------------------------------------------------------------------
 
     def find_changed_in(self, folder: str) -> list[LogReader]:
-        """Something was written in a folder: its logs that may give something."""
+        """The readers of the logs in a folder that may give something."""
         return self._find_changed(self._folders.get(folder, {}).values())
 
     def sweep(self) -> list[LogReader]:
-        """One round: the logs that may give something."""
-        now, live = self._clock(), list(self._recent.values())
-        changed = self._find_changed(live)
-        for feed in live:
-            if now - feed.changed_at > RECENT_LOG_S:
-                del self._recent[feed.tail.path]
-                self._idle.append(feed)
+        """One round; the readers that may give something are returned."""
+        now, recent = self._clock(), list(self._recent.values())
+        changed = self._find_changed(recent)
+        for reader in recent:
+            if now - reader.changed_at > RECENT_LOG_S:
+                del self._recent[reader.tail.path]
+                self._idle.append(reader)
         some = [self._idle.popleft() for _ in range(rechecks_per_round(len(self._idle)))]
         changed += self._find_changed(some)
         self._idle.extend(
-            feed
-            for feed in some
-            if feed.tail.path not in self._recent and self._readers.get(feed.tail.path) is feed
+            reader
+            for reader in some
+            if reader.tail.path not in self._recent
+            and self._readers.get(reader.tail.path) is reader
         )
         return changed + self.add_files(self._rejected.pop_changed())
 
-    def _find_changed(self, feeds: Iterable[LogReader]) -> list[LogReader]:
-        now, changed = self._clock(), [feed for feed in feeds if feed.has_changed()]
-        for feed in changed:
+    def _find_changed(self, readers: Iterable[LogReader]) -> list[LogReader]:
+        now, changed = self._clock(), [reader for reader in readers if reader.has_changed()]
+        for reader in changed:
             self.progress_is_stale = True
-            feed.changed_at = now
-            if not feed.rejected:
-                self._recent[feed.tail.path] = feed
+            reader.changed_at = now
+            if not reader.rejected:
+                self._recent[reader.tail.path] = reader
         return changed
 
     # --- asking ------------------------------------------------------------------------------
 
     def progress(self) -> tuple[int, int]:
-        """Bytes that were read, of how many that are known."""
+        """Bytes that were read, and bytes of all known logs."""
         if self.progress_is_stale:
             self.progress_is_stale = False
-            sizes = [(feed.size, feed.offset) for feed in self._readers.values()]
+            sizes = [(reader.size, reader.offset) for reader in self._readers.values()]
             read = sum(min(offset, size) for size, offset in sizes)
             self._progress = read, sum(size for size, _ in sizes)
         return self._progress
 
     def recent_folders(self) -> dict[str, None]:
-        """The folders of logs that changed lately, the newest first."""
-        feeds = sorted(self._recent.values(), key=lambda feed: -feed.changed_at)
-        return dict.fromkeys(os.path.dirname(feed.tail.path) for feed in feeds)
+        """The folders of recently changed logs, the newest first."""
+        readers = sorted(self._recent.values(), key=lambda reader: -reader.changed_at)
+        return dict.fromkeys(os.path.dirname(reader.tail.path) for reader in readers)
 
     def problems(self) -> list[str]:
-        """What cannot be read, in words."""
-        told = [f"{feed.tail.path} {feed.tail.problem}" for feed in self if feed.tail.problem]
-        return self._rejected.problems + told
+        """What cannot be read, one line each."""
+        tails = [reader.tail for reader in self if reader.tail.problem]
+        return self._rejected.problems + [f"{tail.path}: {tail.problem}" for tail in tails]

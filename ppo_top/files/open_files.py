@@ -1,11 +1,11 @@
-"""Whether anybody still writes a log: who has it open, as far as this machine can tell.
+"""Whether a process still has a log open for writing, as far as this machine can tell.
 
-Many trainers leave no word of their end: Stable-Baselines3 just closes its files. Silence alone
-cannot tell a run that is over from one that hangs; the table of open files can.
+Many trainers write no end marker: Stable-Baselines3 just closes its files. Silence alone does not
+distinguish a run that ended from one that hangs; the table of open files does.
 """
 
 # ruff: noqa: PTH115, PTH116, PTH119, PTH120, PTH208
-# Paths stay text here: a node has tens of thousands of open files.
+# Paths stay strings here: a node has tens of thousands of open files.
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ppo_top.files.watcher import NETWORK_FILE_SYSTEMS, file_system_type
+from ppo_top.files.mounts import NETWORK_FILE_SYSTEMS, file_system_type
 
 SCAN_VALID_S = 20.0
-"""So long one look at all open files serves for all runs,"""
+"""How long one scan of all open files serves for all runs."""
 SCAN_PAUSE_FACTOR = 200
-"""and one that took a second for so many seconds."""
+"""A scan also serves this many times as long as it took."""
 MAX_OPEN_FILES = 20_000
-"""Where more files are open than this, nobody waits for a look at them: it takes some 60 ms."""
+"""With more open files than this they are not scanned; these take some 60 ms."""
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"
-"""The first namespace of processes; from inside another one (a container) not all are seen."""
+"""The host's own process namespace; from any other (a container) not all processes are seen."""
 
 
 class OpenFiles:
@@ -38,26 +38,29 @@ class OpenFiles:
         self._file_system_types: dict[str, str] = {}
 
     def has_no_writers(self, logs: Iterable[Path]) -> bool:
-        """Whether none of these logs is open for writing; False where this machine cannot tell.
+        """Whether none of these logs is open for writing; False where that is unknown.
 
-        It cannot where there is no `/proc` (macOS), inside a container, where very many files are
-        open, of file systems on which other machines write, and of files that belong to somebody
-        whose processes cannot be seen.
+        It is unknown without `/proc` (macOS), inside a container, where very many files are open,
+        on file systems that other machines write to, and for files of users whose processes cannot
+        be seen.
         """
-        every = list(logs)
-        if not every:
+        paths = list(logs)
+        if not paths:
             return False
-        begun = self._clock()
-        if begun >= self._next_scan:
-            self._open = self._scan_handles() if self._sees_all_processes() else {}
+        start = self._clock()
+        if start >= self._next_scan:
+            self._open = self._scan_handles() if self.can_see_writers else {}
             self._unwritten.clear()
-            self._next_scan = begun + max(SCAN_VALID_S, SCAN_PAUSE_FACTOR * (self._clock() - begun))
-        return bool(self._open) and all(map(self._has_no_writer, every))
+            self._next_scan = start + max(SCAN_VALID_S, SCAN_PAUSE_FACTOR * (self._clock() - start))
+        return bool(self._open) and all(map(self._has_no_writer, paths))
 
     @property
     def can_see_writers(self) -> bool:
         """Whether this machine shows which processes have a file open."""
-        return self._sees_all_processes()
+        try:
+            return os.readlink(f"{self._proc}/self/ns/pid") == INITIAL_PID_NAMESPACE
+        except OSError:
+            return False
 
     def _has_no_writer(self, log: Path) -> bool:
         if log not in self._unwritten:
@@ -65,9 +68,9 @@ class OpenFiles:
         return self._unwritten[log]
 
     def _check_log(self, log: str) -> bool:
-        """Whether only processes that we can see write there, and none has it open to write.
+        """Whether all possible writers are visible, and none has the file open for writing.
 
-        It is the file that counts: a container knows it by another path.
+        Files are compared, not paths: a container sees the same file under another one.
         """
         try:
             found = os.stat(log)
@@ -84,7 +87,7 @@ class OpenFiles:
         return not any(self._is_write_handle(handle, found) for handle in handles)
 
     def _is_write_handle(self, handle: tuple[str, str], log: os.stat_result) -> bool:
-        """Whether a handle is of this file and for more than reading; one that is closed is not."""
+        """Whether a handle is open on this file, and for more than reading."""
         process, number = handle
         try:
             if not os.path.samestat(os.stat(f"{self._proc}/{process}/fd/{number}"), log):
@@ -100,23 +103,14 @@ class OpenFiles:
             self._file_system_types[folder] = file_system_type(folder)
         return self._file_system_types[folder]
 
-    def _sees_all_processes(self) -> bool:
-        try:
-            return os.readlink(f"{self._proc}/self/ns/pid") == INITIAL_PID_NAMESPACE
-        except OSError:
-            return False
-
     def _scan_handles(self) -> dict[str, list[tuple[str, str]]]:
-        """A file's name -> process and handle of each that has one of this name open.
-
-        Empty where too many files are open.
-        """
+        """File name -> process and handle of each open file of that name; empty if too many are."""
         found: dict[str, list[tuple[str, str]]] = {}
         left = MAX_OPEN_FILES
         for process in filter(str.isdigit, os.listdir(self._proc)):
             try:
                 handles = os.listdir(f"{self._proc}/{process}/fd")
-            except OSError:  # it ended just now, or is somebody else's
+            except OSError:  # it just ended, or belongs to another user
                 continue
             left -= len(handles)
             if left < 0:

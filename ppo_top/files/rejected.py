@@ -1,4 +1,4 @@
-"""Files that are no logs: cheap to keep in mind, and looked at again when they begin anew."""
+"""Files that are no logs: cheap to remember, and tried again when they begin with other bytes."""
 
 from __future__ import annotations
 
@@ -9,70 +9,69 @@ from typing import NamedTuple
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.tail import FileStamp, Tail
 
-NOT_A_LOG = "is not a log that is known here"
-
+NOT_A_LOG = "unrecognised log format"
 MAX_REJECTED_FILES = 100_000
-"""So many are remembered; of more nobody asks again."""
+"""How many are remembered; any more are never tried again."""
 RECHECK_ROUNDS = 16
-"""Files that rest are all looked at once in so many rounds."""
+"""In how many rounds all idle files are checked once."""
 MIN_RECHECKED_FILES = 64
-"""So many of them at least are looked at in a round."""
+"""How many of them are checked in a round at least."""
 
 
 def rechecks_per_round(count: int) -> int:
-    """How many of `count` files are looked at in a round."""
+    """How many of `count` idle files are checked in one round."""
     return min(count, max(MIN_RECHECKED_FILES, count // RECHECK_ROUNDS))
 
 
 class _RejectedFile(NamedTuple):
+    """A file with the checksum and the number of its first bytes; `problem` is for the user."""
+
     found: FoundFile
     stamp: FileStamp
     crc: int
     head_length: int
-    """of its first bytes"""
     problem: str
-    """what the user is to know of it"""
 
 
 class RejectedFiles:
-    """What was found to be no log, as it was then.
+    """Files that turned out to be no logs, as they were then.
 
-    One that only grows stays what it is. One that begins with other bytes (`> train.log`, a new
-    file under the old name) is a new file.
+    One that only grows stays rejected. One that begins with other bytes (`> train.log`, a new file
+    with the old name) is a new file.
     """
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, _RejectedFile] = OrderedDict()
 
     def add(self, found: FoundFile, tail: Tail) -> None:
-        """Keep in mind what a file was when it was refused: it is told if it is the user's own."""
-        told = tail.problem or (NOT_A_LOG if found.is_explicit else "")
+        """Remember a file as it is now; it is a problem if the user named it."""
+        problem = tail.problem or (NOT_A_LOG if found.is_explicit else "")
         if len(self._files) < MAX_REJECTED_FILES:
             crc, length = zlib.crc32(tail.head), len(tail.head)
-            self._files[found.path] = _RejectedFile(found, tail.stamp, crc, length, told)
+            self._files[found.path] = _RejectedFile(found, tail.stamp, crc, length, problem)
 
     def remove(self, path: str) -> None:
-        """The file is gone."""
+        """Forget a deleted file."""
         self._files.pop(path, None)
 
     def pop_changed(self) -> list[FoundFile]:
-        """Of the next ones in turn those that are other files now; they are kept no more."""
-        turn = range(rechecks_per_round(len(self._files)))
-        some = [self._files.popitem(last=False)[1] for _ in turn]
+        """Check the next few in turn; those that are other files now are forgotten and returned."""
+        count = rechecks_per_round(len(self._files))
+        some = [self._files.popitem(last=False)[1] for _ in range(count)]
         same = [known._replace(stamp=now) for known in some if (now := _stamp_if_unchanged(known))]
         self._files.update((known.found.path, known) for known in same)
         return [known.found for known in some if known.found.path not in self._files]
 
     @property
     def problems(self) -> list[str]:
-        """Those that are closed to us, and those that the user gave, in words."""
-        return [f"{path} {known.problem}" for path, known in self._files.items() if known.problem]
+        """Those that cannot be read, and those that the user named, one line each."""
+        return [f"{path}: {known.problem}" for path, known in self._files.items() if known.problem]
 
 
 def _stamp_if_unchanged(known: _RejectedFile) -> FileStamp | None:
-    """The stamp of a file that still begins as it did (or is away for the moment)."""
+    """The stamp of a file that still begins as it did (or is missing just now)."""
     tail = Tail(known.found.path)
-    if not tail.has_changed():  # not there, or no file
+    if not tail.has_changed():  # missing, or no regular file
         return known.stamp
     if tail.stamp == known.stamp:
         return known.stamp

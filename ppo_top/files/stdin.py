@@ -1,4 +1,4 @@
-"""Standard input: read as it comes, never waited for, and ended by its writer."""
+"""Reads standard input as it comes, without blocking, until its writer closes it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from ppo_top.files.log_reader import FIRST_PIECE_BYTES
+from ppo_top.files.log_reader import FIRST_CHUNK_BYTES
+from ppo_top.files.parser_guard import guarded
 from ppo_top.files.tail import MAX_READ_BYTES
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
-from ppo_top.model import Batch, Problem
+from ppo_top.model import Batch
 from ppo_top.parsers import FormatDetector
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
-from ppo_top.support import internal_errors
 
 STDIN_NAME = Path("standard input")
-"""What a run is called that comes through the pipe."""
-
+"""The name of a run that comes through the pipe."""
 MAX_BUFFERED_BYTES = 64 << 20
-"""Bytes that wait to be read: ten seconds of a hundred thousand lines a second."""
-
+"""The most that waits to be read: ten seconds of a hundred thousand lines per second."""
 PIPE_READ_BYTES = 1 << 18
 
 
 class NonBlockingStream:
-    """A stream that cannot be read twice: takes what is there and never waits for more.
+    """A stream that gives what has arrived and never waits for more.
 
-    A thread empties a real pipe into memory, so that a burst of output does not stop its writer
-    while earlier output is being read; when `MAX_BUFFERED_BYTES` bytes wait the writer waits too,
-    as with any pipe, and nothing is lost. A file under standard input is read directly.
+    A thread moves the bytes of a real pipe into memory, so that a burst of output does not block
+    its writer while earlier output is parsed. With `MAX_BUFFERED_BYTES` in memory the writer has to
+    wait, as with any pipe, and nothing is lost. Redirected files are read directly.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -43,8 +41,7 @@ class NonBlockingStream:
         self.offset = 0
         self.closed = False
         self.writer_has_waited = False
-        """Whether the writer ever had to wait."""
-        self._pieces: deque[bytes] = deque()
+        self._chunks: deque[bytes] = deque()
         self._buffered = 0
         self._ended = self._closing = False
         self._condition = threading.Condition()
@@ -59,11 +56,11 @@ class NonBlockingStream:
 
     @property
     def handle(self) -> int | None:
-        """What can be waited for; None once the stream has ended."""
+        """A descriptor to wait on; None once the stream has ended."""
         return None if self.closed or self._ready is None else self._ready.handle
 
     def read_available(self, limit: int = MAX_READ_BYTES) -> bytes:
-        """What has arrived, at most `limit` bytes; empty when there is nothing, now or for ever."""
+        """What has arrived, at most `limit` bytes; empty if there is nothing, now or ever."""
         if self.closed:
             return b""
         if self._ready is None:
@@ -75,43 +72,42 @@ class NonBlockingStream:
         return data
 
     def _pop_buffered(self, limit: int) -> bytes:
-        """What the thread has brought."""
         with self._condition:
-            taken: list[bytes] = []
-            while self._pieces and limit > 0:
-                piece = self._pieces.popleft()
-                if len(piece) > limit:
-                    self._pieces.appendleft(piece[limit:])
-                taken.append(piece[:limit])
-                limit -= len(taken[-1])
-            data = b"".join(taken)
+            chunks: list[bytes] = []
+            while self._chunks and limit > 0:
+                chunk = self._chunks.popleft()
+                if len(chunk) > limit:
+                    self._chunks.appendleft(chunk[limit:])
+                chunks.append(chunk[:limit])
+                limit -= len(chunks[-1])
+            data = b"".join(chunks)
             self._buffered -= len(data)
             self._condition.notify()
-            self.closed = self._ended and not self._pieces
-            if not (self._pieces or self.closed) and self._ready is not None:
+            self.closed = self._ended and not self._chunks
+            if not (self._chunks or self.closed) and self._ready is not None:
                 self._ready.clear()
         return data
 
     def _read_loop(self, handle: int) -> None:
-        """Bring what comes, until the stream ends (in a thread of its own)."""
+        """The thread: buffer what arrives until the stream ends."""
         while not self._ended:
             try:
                 if self._stop.handle in select.select([handle, self._stop.handle], [], [])[0]:
                     return
-                piece = os.read(handle, PIPE_READ_BYTES)
+                chunk = os.read(handle, PIPE_READ_BYTES)
             except BlockingIOError:
                 continue
             except (OSError, ValueError):  # a stream that fails has ended
-                piece = b""
-            self._buffer_piece(piece)
+                chunk = b""
+            self._buffer(chunk)
 
-    def _buffer_piece(self, piece: bytes) -> None:
-        """Hand over what came; empty at the end. Waits while too much waits."""
+    def _buffer(self, chunk: bytes) -> None:
+        """Add a chunk (empty at the end), then wait while the buffer is full."""
         with self._condition:
-            self._ended = not piece
-            if piece:
-                self._pieces.append(piece)
-                self._buffered += len(piece)
+            self._ended = not chunk
+            if chunk:
+                self._chunks.append(chunk)
+                self._buffered += len(chunk)
             if self._ready is not None:
                 self._ready.wake()
             while self._buffered >= MAX_BUFFERED_BYTES and not self._closing:
@@ -119,21 +115,21 @@ class NonBlockingStream:
                 self._condition.wait()
 
     def close(self) -> None:
-        """Read no more, and end the thread."""
+        """Stop reading and end the thread."""
         self.closed = True
         with self._condition:
             self._closing = True
             self._condition.notify()
-            bell, self._ready = self._ready, None
-        if bell is not None:
+            ready, self._ready = self._ready, None
+        if ready is not None:
             self._stop.wake()
             self._thread.join()
-            bell.close()
+            ready.close()
             self._stop.close()
 
 
 def _handle_of(stream: BinaryIO) -> int | None:
-    """The descriptor of a stream that has to be waited for; None for a file or memory."""
+    """The descriptor of a stream that must be waited for; None for a file or memory."""
     try:
         handle = stream.fileno()
         return None if stat.S_ISREG(os.fstat(handle).st_mode) else handle
@@ -142,7 +138,7 @@ def _handle_of(stream: BinaryIO) -> int | None:
 
 
 class StdinReader:
-    """Standard input: the same as a file, but read once and ended by its writer."""
+    """Standard input: like a file, but read only once and ended by its writer."""
 
     def __init__(
         self,
@@ -155,7 +151,7 @@ class StdinReader:
         self.source: Source | None = None
         self.more = False
         self.changed_at = 0.0
-        self.piece_size = FIRST_PIECE_BYTES
+        self.chunk_size = FIRST_CHUNK_BYTES
         self.stream = NonBlockingStream(stream)
         self.mtime = 0.0
         self._detector = detector
@@ -167,22 +163,22 @@ class StdinReader:
 
     @property
     def size(self) -> int:
-        """Bytes that came; how many will is not known."""
+        """Bytes so far; the total is unknown."""
         return self.stream.offset
 
     @property
     def offset(self) -> int:
-        """Bytes that came."""
+        """Bytes so far."""
         return self.stream.offset
 
     def has_changed(self) -> bool:
-        """A pipe is asked every time, until its end has been told."""
+        """True until its end has been reported: a pipe is read at every poll."""
         return not self._finished
 
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
-        """Take what has arrived; the end of the pipe finishes it.
+        """Read what has arrived; the end of the pipe finishes the source.
 
-        Also where its reader failed: a pipe that nobody empties would stop the training.
+        A pipe is emptied even after its parser failed: the training would block otherwise.
         """
         data = self.stream.read_available(size)
         self.more = len(data) >= size
@@ -204,20 +200,14 @@ class StdinReader:
             return Batch()
         return self._call_parser(partial(self._parser.feed, data))
 
-    def _call_parser(self, ask: Callable[[], Batch]) -> Batch:
-        """What the reader answers; its own fault ends it, and nothing else."""
-        try:
-            return ask()
-        except Exception as error:  # noqa: BLE001 (its own fault ends this source only)
-            self._parser = None
-            return Batch(
-                problems=[
-                    Problem(self.offset, internal_errors.report_internal_error("its reader", error))
-                ]
-            )
+    def _call_parser(self, call: Callable[[], Batch]) -> Batch:
+        return guarded(call, self.offset, self._fail)
+
+    def _fail(self) -> None:
+        self._parser = None
 
     def _detect_format(self) -> bytes:
-        """The bytes to feed once a format is found: text that no format claims is a console."""
+        """The bytes to parse once there is a format; text that none claims is console output."""
         found = self._detector("stdin.log", self._head[:HEAD_BYTES])
         if not isinstance(found, Format) or found.parser is None:
             if len(self._head) < HEAD_BYTES and not self.stream.closed:
@@ -230,11 +220,10 @@ class StdinReader:
         return head
 
     def _final_update(self, batch: Batch) -> SourceUpdate | None:
-        """Tell the end once."""
-        if self._finished or self.source is None:
-            self._finished = True
+        """Report the end, once."""
+        finished, self._finished = self._finished, True
+        if finished or self.source is None:
             return None
-        self._finished = True
         if self._parser is not None:
             last = self._call_parser(self._parser.finish)
             batch.points += last.points
@@ -245,10 +234,10 @@ class StdinReader:
         return SourceUpdate(self.source, batch, False, self.mtime, self.size)
 
     def finish(self) -> SourceUpdate | None:
-        """The same as the end of the pipe."""
+        """As at the end of the pipe."""
         self.stream.closed = True
         return None if self._finished else self._final_update(self._parse(b""))
 
     def close(self) -> None:
-        """Read no more; the stream is not ours to close."""
+        """Stop reading; the stream itself is not ours to close."""
         self.stream.close()

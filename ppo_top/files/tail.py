@@ -1,14 +1,14 @@
-"""What a file gained since the last look: appended, cut short, replaced, rewritten, or gone.
+"""Reads what is new in a file: appended, truncated, replaced, rewritten, or gone.
 
-Nothing is kept open between two looks, so a thousand runs cost no descriptors and a deleted file
-frees its space. Whether the bytes that were read are still the beginning of the file is told by
-fingerprints: the first bytes and those before the place where reading stopped. A copy that grew
-under another inode (rsync, a writer that saves to a new name) is thereby the same log, and one that
-was cut and has already grown past the old place is not.
+Nothing is kept open between reads, so a thousand runs cost no descriptors and a deleted file frees
+its space. Fingerprints (of the first bytes, and of those before the offset) show whether what was
+read is still the beginning of the file. So a copy that grew under another inode (rsync, a writer
+that saves to a new name) is the same log, and one that was truncated and has already grown past the
+old offset is not.
 """
 
 # ruff: noqa: PTH116
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 
 from __future__ import annotations
 
@@ -19,46 +19,43 @@ import zlib
 from typing import NamedTuple
 
 MAX_READ_BYTES = 4 << 20
-"""At most so many bytes are read at once."""
+"""The most that is read at once."""
 HEAD_FINGERPRINT_BYTES = 4096
-"""So many first bytes are remembered to recognise a file."""
+"""How many first bytes are remembered to recognise a file."""
 LAST_FINGERPRINT_BYTES = 256
-"""So many bytes before the place where reading stopped are remembered."""
+"""How many bytes before the offset are remembered."""
 MAX_CHECKSUM_BYTES = 1 << 20
-"""A rewritten file up to this size is compared byte for byte (by checksum)."""
+"""A rewritten file up to this size is compared as a whole (by checksum)."""
 MIN_HOLE_BYTES = 4096
-"""A run of this many zero bytes at the end may be room for bytes that have not arrived yet."""
-
+"""This many zero bytes at the end may be space for bytes that have not arrived yet."""
 GAP_ZEROS = bytes(512)
-"""So many zeros before data may be a page that a network file system has not delivered yet."""
+"""This many zeros before data may be a page that a network file system has not delivered yet."""
 MAX_GAPS = 8
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
-
 FileStamp = tuple[int, ...]
-"""Size, time of the last change (ns), inode and device: whether a file may be another one now."""
+"""Size, modification time (ns), inode and device: whether a file may have changed."""
 
 
-class TailPiece(NamedTuple):
-    """New bytes of a file; `reset` says that they are its first ones, whatever was read before."""
+class TailChunk(NamedTuple):
+    """New bytes of a file; `reset`: they are its first ones, whatever was read before."""
 
     data: bytes
     reset: bool
     more: bool
 
 
-EMPTY_PIECE = TailPiece(b"", False, False)
+EMPTY_CHUNK = TailChunk(b"", False, False)
 
 
 class Tail:
-    """Follows one file by its path; opened only for reading, only while it is read.
+    """Follows one file by its path; it is open only while it is read.
 
-    `offset` is the place where reading stopped, `trailing_zeros` the number of zero bytes after it
-    that are held back (they may be room for bytes to come), `size` and `mtime` are the file's own
-    as last seen, `stamp` what tells whether it changed. `rewritten` asks for a closer look at what
-    was read before, each time. `problem` says in words why the file cannot be read, and is empty
-    while it can.
+    `offset` is where reading stopped; `trailing_zeros` the number of zero bytes after it that are
+    held back (they may be space for bytes to come); `size`, `mtime` and `stamp` are those of the
+    file as last seen. `rewritten`: compare what was read before more closely, each time. `problem`
+    says why the file cannot be read; empty if it can.
     """
 
     __slots__ = (
@@ -92,7 +89,6 @@ class Tail:
         self._reset()
 
     def _reset(self) -> None:
-        """Stand at the beginning again."""
         self.offset = 0
         self.trailing_zeros = 0
         self._crc = 0
@@ -106,13 +102,13 @@ class Tail:
         return self._head
 
     def reread(self) -> None:
-        """Read from the beginning once more; the next piece is a reset."""
+        """Read from the beginning again; the next chunk is a reset."""
         self._reread_requested = True
 
     def read_edges(self, count: int) -> tuple[bytes, bytes]:
-        """The first and the last `count` bytes that the file has now; empty where it is gone."""
+        """The first and the last `count` bytes of the file now; empty if it is gone."""
         try:
-            handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            handle = os.open(self.path, _FLAGS)
         except OSError:
             return b"", b""
         try:
@@ -124,7 +120,7 @@ class Tail:
             os.close(handle)
 
     def has_changed(self) -> bool:
-        """One stat: whether the file is another than when it was read; False if it is missing."""
+        """One stat: whether the file changed since it was read; False if it is missing."""
         try:
             found = os.stat(self.path)
         except OSError:
@@ -136,28 +132,28 @@ class Tail:
         self.size, self.mtime = found.st_size, found.st_mtime
         self.stamp = found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
 
-    def read_new_bytes(self, limit: int = MAX_READ_BYTES) -> TailPiece:
+    def read_new_bytes(self, limit: int = MAX_READ_BYTES) -> TailChunk:
         """The next bytes, at most `limit`."""
         try:
             if not stat.S_ISREG(os.stat(self.path).st_mode):  # opening a device can have effects
-                self.problem = "is not a regular file"
-                return EMPTY_PIECE
+                self.problem = "not a regular file"
+                return EMPTY_CHUNK
             handle = os.open(self.path, _FLAGS)
         except OSError as error:
             self.problem = "" if error.errno == errno.ENOENT else describe_read_error(error)
-            return EMPTY_PIECE
+            return EMPTY_CHUNK
         try:
             return self._read_from(handle, min(limit, MAX_READ_BYTES))
         except OSError as error:
             self.problem = describe_read_error(error)
-            return EMPTY_PIECE
+            return EMPTY_CHUNK
         finally:
             os.close(handle)
 
-    def _read_from(self, handle: int, limit: int) -> TailPiece:
+    def _read_from(self, handle: int, limit: int) -> TailChunk:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            return EMPTY_PIECE
+            return EMPTY_CHUNK
         self.problem = ""
         self._update_stat(found)
         reset = self._reread_requested or not self._continues(handle, found)
@@ -165,30 +161,28 @@ class Tail:
         if reset:
             self._reset()
         if self._read_stamp[1:] != self.stamp[1:]:
-            self.trailing_zeros = 0  # what was not there yet may be there now
+            self.trailing_zeros = 0  # the missing bytes may have arrived
         self._read_stamp = self.stamp
         data = self._next_bytes(handle, limit)
         done = self.offset + self.trailing_zeros >= found.st_size
         if done:
             self._complete_stamp = self.stamp
-        return TailPiece(data, reset, not done)
+        return TailChunk(data, reset, not done)
 
     def _continues(self, handle: int, found: os.stat_result) -> bool:
-        """Whether the file still begins with the bytes that were read."""
+        """Whether the file still begins with the bytes that were read before."""
         if not self.offset:
             return True
         if found.st_size < self.offset or any(_pread(handle, 1, at) != b"\0" for at in self._gaps):
             return False
         if self.rewritten and self.offset <= MAX_CHECKSUM_BYTES:
             return zlib.crc32(_pread(handle, self.offset, 0)) == self._crc
-        other = self._read_stamp[2:] != self.stamp[2:]
-        strange = other or self.rewritten or found.st_size == self.offset
-        if strange and _pread(handle, len(self._head), 0) != self._head:
+        new_inode = self._read_stamp[2:] != self.stamp[2:]
+        suspicious = new_inode or self.rewritten or found.st_size == self.offset
+        if suspicious and _pread(handle, len(self._head), 0) != self._head:
             return False
-        return (
-            _pread(handle, len(self._last_bytes), self.offset - len(self._last_bytes))
-            == self._last_bytes
-        )
+        last = self._last_bytes
+        return _pread(handle, len(last), self.offset - len(last)) == last
 
     def _next_bytes(self, handle: int, limit: int) -> bytes:
         """The bytes after the offset, without a long run of zeros at the end of the file."""
@@ -200,7 +194,7 @@ class Tail:
         if self.trailing_zeros and not data.strip(b"\0"):
             self.trailing_zeros += len(data)
             return b""
-        if self.trailing_zeros:  # data follows after all: the zeros are part of the log
+        if self.trailing_zeros:  # data follows after all, so the zeros belong to the log
             data = bytes(min(self.trailing_zeros, limit))
             self.trailing_zeros -= len(data)
         else:
@@ -209,7 +203,7 @@ class Tail:
         return data
 
     def _is_only_hole(self, handle: int, start: int) -> bool:
-        """Whether the file system itself says that no data follows."""
+        """Whether the file system says that no data follows."""
         if self.size - start < MIN_HOLE_BYTES:
             return False
         try:
@@ -219,7 +213,7 @@ class Tail:
         return False
 
     def _hold_back_zeros(self, data: bytes) -> bytes:
-        """Hold back zeros at the end of the piece if they are many."""
+        """Hold back the zeros at the end if there are many."""
         if data[-MIN_HOLE_BYTES:].strip(b"\0") or len(data) < MIN_HOLE_BYTES:
             return data
         kept = data.rstrip(b"\0")
@@ -227,24 +221,22 @@ class Tail:
         return kept
 
     def _remember(self, data: bytes) -> None:
-        """Remember what was given."""
         gap = data.find(GAP_ZEROS)
         if gap >= 0 and len(self._gaps) < MAX_GAPS:
             self._gaps.append(self.offset + gap)
         self.offset += len(data)
         if len(self._head) < HEAD_FINGERPRINT_BYTES:
             self._head += data[: HEAD_FINGERPRINT_BYTES - len(self._head)]
-        self._last_bytes = (self._last_bytes + data[-LAST_FINGERPRINT_BYTES:])[
-            -LAST_FINGERPRINT_BYTES:
-        ]
+        last = self._last_bytes + data[-LAST_FINGERPRINT_BYTES:]
+        self._last_bytes = last[-LAST_FINGERPRINT_BYTES:]
         if self.offset <= MAX_CHECKSUM_BYTES:
             self._crc = zlib.crc32(data, self._crc)
 
 
 def _pread(handle: int, count: int, offset: int) -> bytes:
-    """Exactly `count` bytes unless the file ends before."""
+    """Exactly `count` bytes unless the file ends first."""
     data = os.pread(handle, count, offset)
-    while data and len(data) < count:  # a signal or a network can cut a read short
+    while data and len(data) < count:  # signals and networks can cut a read short
         rest = os.pread(handle, count - len(data), offset + len(data))
         if not rest:
             break
@@ -253,5 +245,5 @@ def _pread(handle: int, count: int, offset: int) -> bytes:
 
 
 def describe_read_error(error: OSError) -> str:
-    """What is wrong with a file, as the end of a sentence that begins with its name."""
-    return f"cannot be read: {(error.strerror or str(error)).lower()}"
+    """Why a file cannot be read, to follow its name and a colon."""
+    return f"cannot read: {(error.strerror or str(error)).lower()}"

@@ -1,4 +1,4 @@
-"""What is read and what it gained: the values that go from the reader to the session."""
+"""What reading gives: the sources and updates that the reader passes to the session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.parsers.base import Format
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A log: `key` is its path below its PATH (unique among all), `root` that PATH."""
+    """A log: `key` is its path below its PATH (unique in a session), `root` that PATH."""
 
     key: str
     path: Path
@@ -22,11 +22,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceUpdate:
-    """What a source gained. `reset`: all its earlier gains are void, the file began again.
+    """What is new in a source. `reset`: its file began again, all earlier updates are void.
 
-    `more`: it is known to hold more than has been read by now. The gain that ends the reading may
-    be empty, to tell that. `last_points_only`: the points are from the end of a long log, and come
-    again when it has been read as far as that.
+    `more`: the source is known to hold more than has been read. The last update of a backlog may be
+    empty, only to say that it is the last. `last_points_only`: the points come from the end of a
+    long log, and come again once reading gets there.
     """
 
     source: Source
@@ -40,9 +40,9 @@ class SourceUpdate:
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What a poll brought. `more`: there is more to read right now.
+    """What one poll found. `more`: there is more to read right now.
 
-    `read_bytes` of `total_bytes` of all known logs have been read, for a progress bar.
+    `read_bytes` of the `total_bytes` of all known logs have been read, for a progress bar.
     """
 
     updates: list[SourceUpdate]
@@ -53,10 +53,10 @@ class PollResult:
 
 
 class SourceReader(Protocol):
-    """Something that grows and is read piece by piece.
+    """Something that grows and is read in chunks.
 
-    `source` is None until its format is known; `more` says that the last piece was not the end;
-    `changed_at` is when (monotonic seconds) it was last seen to change, `piece_size` how many bytes
+    `source` is None until its format is known; `more` says that the last chunk was not the end;
+    `changed_at` is when (monotonic seconds) it was last seen to change, `chunk_size` how many bytes
     are read at once.
     """
 
@@ -64,16 +64,16 @@ class SourceReader(Protocol):
     source: Source | None
     more: bool
     changed_at: float
-    piece_size: int
+    chunk_size: int
 
     @property
     def size(self) -> int:
-        """Bytes it has now, as last seen."""
+        """Its size in bytes, as last seen."""
         ...
 
     @property
     def offset(self) -> int:
-        """Bytes of it that were read."""
+        """Bytes that were read."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class SourceReader(Protocol):
         ...
 
     def has_changed(self) -> bool:
-        """A cheap look: whether reading may give something."""
+        """A cheap check whether reading may give something."""
         ...
 
     def read_update(self, size: int, limit: int) -> SourceUpdate | None:
@@ -90,9 +90,9 @@ class SourceReader(Protocol):
         ...
 
     def finish(self) -> SourceUpdate | None:
-        """No more will come: what is certain of the unfinished end."""
+        """No more will come: what is certain of an unfinished end."""
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything it holds."""
         ...

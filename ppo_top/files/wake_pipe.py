@@ -1,4 +1,4 @@
-"""A pipe to oneself: whoever waits in `select` is woken by any other thread."""
+"""A pipe to ourselves: any thread can wake one that waits in `select`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 class WakePipe:
     """`handle` is readable from `wake` until `clear`; both may be called from any thread.
 
-    `os.pipe` and not `os.eventfd`, which only Linux has.
+    An `os.pipe`, since only Linux has `os.eventfd`.
     """
 
     def __init__(self) -> None:
@@ -19,11 +19,11 @@ class WakePipe:
 
     def wake(self) -> None:
         """Make the handle readable."""
-        with suppress(OSError):  # full: it is readable already; closed: nobody waits
+        with suppress(OSError):  # full: already readable; closed: nobody waits
             os.write(self._write, b"!")
 
     def clear(self) -> None:
-        """Make the handle unreadable until the next `wake`."""
+        """Make it unreadable until the next `wake`."""
         with suppress(BlockingIOError):
             while len(os.read(self.handle, 4096)) == 4096:
                 continue

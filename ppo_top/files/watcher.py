@@ -1,35 +1,31 @@
-"""Wakes the reader when something happens in directories that hold logs; only ever a hint.
+"""Wakes the reader when something happens in directories with logs; never more than a hint.
 
-watchdog is asked for single directories, never for trees, and only for the events that matter:
-version 7.1.0 with its defaults on some thousand directories never comes to rest. Each watched
-directory is a thread there, so only the most lively ones are watched; the reader's own sweep sees
-everything anyway.
+watchdog is given single directories, never trees, and only the events that matter: version 7.1.0
+with its defaults never comes to rest on some thousand directories. Each watched directory costs a
+thread there, so only the liveliest ones are watched; the reader's own polling finds everything
+anyway.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ppo_top.files.mounts import MOUNT_INFO, NETWORK_FILE_SYSTEMS, file_system_type
+
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
 MAX_WATCHES = 64
-"""So many directories at once; before watchdog 7 each takes one of a user's 128 instances."""
+"""How many are watched at once; before watchdog 7 each takes one of 128 inotify instances."""
 MAX_EVENTS_PER_SECOND = 2_000
-"""A directory with more events in one second wakes nobody any more: the sweep is cheaper."""
-NETWORK_FILE_SYSTEMS = re.compile(
-    r"nfs\d?|lustre|cifs|smb\d?|smbfs|9p|ceph|gpfs|beegfs|glusterfs|afs|orangefs|wekafs|virtiofs|vboxsf"
-    r"|prl_fs|drvfs|overlay|aufs|fuse.*"
-)
-"""File systems on which other machines (or layers) write without an event here."""
-MOUNT_INFO = Path("/proc/self/mountinfo")
+"""A directory with more events in one second is no longer watched: polling it is cheaper."""
+MAX_KNOWN_TYPES = 10_000
 
 
 class Hints(NamedTuple):
@@ -59,22 +55,26 @@ class Watcher:
         self._network: dict[str, str] = {}
         self._file_system_types: dict[str, str] = {}
         self.problem = ""
-        """Why watching is not complete, in words; empty when it is."""
+        """Why not every chosen directory is watched; empty if all are."""
+
+    @property
+    def network_types(self) -> list[str]:
+        """Types of the network file systems that are polled because they send no events."""
+        return sorted(set(self._network.copy().values()))  # called from other threads, too
 
     @property
     def summary(self) -> str:
-        """What wakes the reader, for the screen."""
-        kinds = ", ".join(sorted(set(self._network.copy().values())))  # other threads ask, too
-        sweeping = f"sweeping ({kinds})" if kinds else "sweeping"
+        """What wakes the reader, for the screen: `Watching 64 directories (inotify)`."""
+        kinds = ", ".join(self.network_types)
         count = len(self._watches)
         if not count:
-            return sweeping
+            return f"Polling for changes ({kinds})" if kinds else "Polling for changes"
         system = type(self._observer).__name__.removesuffix("Observer").lower()
-        watching = f"{system} on {count} director{'y' if count == 1 else 'ies'}"
-        return f"{watching}, {sweeping}" if kinds else watching
+        watching = f"Watching {count} director{'y' if count == 1 else 'ies'} ({system})"
+        return f"{watching}, polling {kinds}" if kinds else watching
 
     def set_directories(self, directories: Iterable[str]) -> None:
-        """Watch these directories, the most wanted first, and no other ones."""
+        """Watch these directories, the most important first, and no others."""
         wanted = self._choose(directories)
         for path in [path for path in self._watches if path not in wanted]:
             self._unwatch(path)
@@ -84,7 +84,7 @@ class Watcher:
                 return
 
     def _choose(self, directories: Iterable[str]) -> dict[str, None]:
-        """The first ones that can be watched; on network file systems events tell half of it."""
+        """The first ones that can be watched; network file systems report only local writes."""
         chosen: dict[str, None] = {}
         self._network.clear()
         with self._lock:
@@ -99,13 +99,13 @@ class Watcher:
 
     def _file_system_type(self, path: str) -> str:
         if path not in self._file_system_types:
-            if len(self._file_system_types) > 10_000:
+            if len(self._file_system_types) > MAX_KNOWN_TYPES:
                 self._file_system_types.clear()
             self._file_system_types[path] = file_system_type(path, self._mounts)
         return self._file_system_types[path]
 
     def _watch(self, path: str) -> bool:
-        """Add one directory; False when the machine allows no more."""
+        """Add one directory; False when the system allows no more."""
         from watchdog.events import (
             DirCreatedEvent,
             DirDeletedEvent,
@@ -123,14 +123,14 @@ class Watcher:
         try:
             observer = self._start_observer()
             handler = _Handler(self, path)
-            # A link would be watched itself, not what it leads to.
+            # For a link watchdog would watch the link itself, not its target.
             real = os.path.realpath(path)
             self._watches[path] = observer.schedule(handler, real, event_filter=kinds)  # type: ignore[arg-type]
         except FileNotFoundError:
-            return True  # gone meanwhile
+            return True  # deleted in the meantime
         except (OSError, RuntimeError, ImportError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
-            self.problem = f"no more directories can be watched ({reason}): sweeping the others"
+            self.problem = f"cannot watch every directory ({reason}), polling instead"
             return False
         return True
 
@@ -140,7 +140,7 @@ class Watcher:
 
             from watchdog.observers import Observer
 
-            # It would print to the terminal that events were lost, which costs us nothing.
+            # It would print lost events to the terminal; losing some costs us nothing.
             logging.getLogger("watchdog").addHandler(logging.NullHandler())
             observer = Observer()
             observer.start()
@@ -152,11 +152,11 @@ class Watcher:
         if self._observer is not None:
             try:
                 self._observer.unschedule(watch)
-            except (OSError, KeyError):  # its directory is gone
+            except (OSError, KeyError):  # the directory was deleted
                 return
 
     def record_event(self, path: str, is_rename: bool) -> None:
-        """Something happened in a watched directory (called by watchdog's threads)."""
+        """Note an event in a watched directory (called by watchdog's threads)."""
         with self._lock:
             now = time.monotonic()
             if now - self._second >= 1.0:
@@ -181,14 +181,14 @@ class Watcher:
         return hints
 
     def unwatch_busy(self) -> None:
-        """Stop watching directories with a flood of events until the next `set_directories`."""
+        """Stop watching directories flooded with events until the next `set_directories`."""
         with self._lock:
             busy = [path for path in self._busy if path in self._watches]
         for path in busy:
             self._unwatch(path)
 
     def close(self) -> None:
-        """End all threads."""
+        """Stop all threads."""
         observer, self._observer = self._observer, None
         self._watches.clear()
         if observer is not None:
@@ -197,7 +197,7 @@ class Watcher:
 
 
 class _Handler:
-    """What watchdog calls: only says where something happened."""
+    """watchdog's callback: passes on where something happened."""
 
     def __init__(self, watcher: Watcher, path: str) -> None:
         self._watcher = watcher
@@ -206,22 +206,3 @@ class _Handler:
     def dispatch(self, event: FileSystemEvent) -> None:
         """Pass an event on."""
         self._watcher.record_event(self._path, event.event_type != "modified")
-
-
-def file_system_type(path: str, mounts: Path = MOUNT_INFO) -> str:
-    """The type of the file system that holds a path, such as `ext4`; empty where it is unknown."""
-    try:
-        table = mounts.read_text(errors="surrogateescape")
-    except OSError:
-        return ""
-    home = os.path.realpath(path)
-    best, kind = -1, ""
-    for line in table.splitlines():
-        fields = line.split(" ")
-        if "-" not in fields[6:]:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), fields[4])
-        inside = home == point or home.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= best:  # a later mount on the same place hides the earlier one
-            best, kind = len(point), fields[fields.index("-", 6) + 1]
-    return kind

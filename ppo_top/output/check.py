@@ -176,7 +176,7 @@ class ProblemReporter:
     def report_new_problems(self, follower: Follower) -> None:
         """Print what was not printed before."""
         lines = follower.problems
-        if "(" in follower.watch_status:  # a directory without file events, and why
+        if follower.polls_instead:
             lines.append(follower.watch_status)
         for line in lines:
             if line not in self._reported and len(self._reported) < MAX_PROBLEM_LINES:

@@ -122,7 +122,9 @@ def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
     (far / "a").mkdir()
     (far / "a/x.num").write_text("1\n2\n")
     assert until(lambda: sees("a/x.num", [1, 2]))
-    assert until(lambda: sees("a/x.num", [1, 2]) and "sweeping (fuse" in follower.watch_status)
+    assert until(
+        lambda: sees("a/x.num", [1, 2]) and "Polling for changes (fuse" in follower.watch_status
+    )
     assert "inotify" not in follower.watch_status
     with open(far / "a/x.num", "a") as log:
         log.write("3\n")
@@ -142,7 +144,9 @@ def test_what_is_not_watched_is_told(tmp_path: Path, far_side: tuple[Path, Path]
     tool = Tool(tmp_path / "home", "check", "--follow", near)
     copy_of("torch_cartpole_lr", far / "run")
     assert tool.says("run: opened crit"), (tool.lines, tool.errors)
-    assert until(lambda: any("sweeping (fuse" in line for line in tool.errors)), tool.errors
+    assert until(lambda: any("Polling for changes (fuse" in line for line in tool.errors)), (
+        tool.errors
+    )
     tool.stop(signal.SIGINT)
 
 
@@ -154,7 +158,7 @@ async def test_the_screen_says_how_it_is_woken(tmp_path: Path, far_side: tuple[P
     async with app.run_test(size=(120, 60)) as pilot:
         await seen(pilot, app, lambda view: view.progress.step is not None)
         await pilot.press("i")
-        await seen(pilot, app, lambda _: "Woken by: sweeping (fuse" in screen_text(app))
+        await seen(pilot, app, lambda _: "Polling for changes (fuse" in screen_text(app))
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     finder = DiscoveryHarness(tmp_path / "pipe")
     assert finder.scan_all() == []
-    assert finder.discovery.problems == {str(tmp_path / "pipe"): "is not a regular file"}
+    assert finder.discovery.problems == {str(tmp_path / "pipe"): "not a regular file"}
 
 
 def test_special_files_with_the_name_of_a_log_are_passed_over(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_directory_without_permission_is_told_and_tried_again(
     deny(tmp_path / "shut", 13)
     finder = DiscoveryHarness(tmp_path)
     assert finder.scan_all() == ["open/a.log"]
-    problem = "cannot be read: permission denied"
+    problem = "cannot read: permission denied"
     assert finder.discovery.problems == {str(tmp_path / "shut"): problem}
     deny(tmp_path / "shut", 0)
     assert finder.scan_all() == ["open/a.log", "shut/b.log"]
@@ -398,5 +398,5 @@ def test_too_many_directories_are_left_out_with_a_word(
     make(*(tmp_path / f"{number}/a.log" for number in range(30)))
     finder = DiscoveryHarness(tmp_path)
     assert len(finder.scan_all()) == 4
-    words = "more than 5 directories: not all are seen"
+    words = "more than 5 directories, the rest is ignored"
     assert finder.discovery.problems == {f"{tmp_path}/*": words}

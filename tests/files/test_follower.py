@@ -240,7 +240,7 @@ def test_a_given_file_that_is_no_log_is_told(tmp_path: Path) -> None:
     path.write_text("# weights")
     reader = FollowerHarness(path)
     assert reader.poll_all() == {}
-    assert reader.follower.problems == [f"{path} is not a log that is known here"]
+    assert reader.follower.problems == [f"{path}: unrecognised log format"]
     reader.follower.close()
 
 
@@ -308,7 +308,7 @@ def test_a_small_log_does_not_wait_for_a_large_one(
     runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sources take turns, piece by piece."""
-    monkeypatch.setattr("ppo_top.files.follower.adapt_piece_size", lambda *_: None)
+    monkeypatch.setattr("ppo_top.files.follower.adapt_chunk_size", lambda *_: None)
     (runs / "large.num").write_text("1\n" * 2_000_000)
     os.utime(runs / "large.num", (9e9, 9e9))
     (runs / "small.num").write_text("1\n")

@@ -221,7 +221,7 @@ def test_a_file_without_permission_is_named(log: GrowingFile) -> None:
     log.path.chmod(0)
     tail = tail_of(log)
     assert all_of(tail) == (b"", False)
-    assert tail.problem == "cannot be read: permission denied"
+    assert tail.problem == "cannot read: permission denied"
     log.path.chmod(0o600)
     assert all_of(tail) == (b"first\n", False)
     assert tail.problem == ""
@@ -238,7 +238,7 @@ def test_an_error_while_reading_is_told(log: GrowingFile, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "pread", fail)
         assert tail.read_new_bytes() == (b"", False, False)
-        assert tail.problem == "cannot be read: input/output error"
+        assert tail.problem == "cannot read: input/output error"
         assert tail.has_changed()
     assert all_of(tail) == (b"first\n", False)
 
@@ -253,7 +253,7 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
             tail = Tail(str(path))
             assert not tail.has_changed()
             assert tail.read_new_bytes() == (b"", False, False)
-            assert tail.problem == "is not a regular file"
+            assert tail.problem == "not a regular file"
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from watchdog.observers import Observer
 
-from ppo_top.files.watcher import NETWORK_FILE_SYSTEMS, Hints, Watcher, file_system_type
+from ppo_top.files.mounts import NETWORK_FILE_SYSTEMS, file_system_type
+from ppo_top.files.watcher import Hints, Watcher
 
 LOCAL_MOUNT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 
@@ -64,7 +65,7 @@ def test_growth_wakes(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> Non
     watcher.set_directories([str(runs)])
     log.write_text("1\n")
     assert str(runs) in hint(watcher, bell).written
-    assert watcher.summary == "inotify on 1 directory"
+    assert watcher.summary == "Watching 1 directory (inotify)"
 
 
 def test_new_names_wake(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
@@ -99,7 +100,7 @@ def test_what_is_not_wanted_any_more_is_left(
     two.mkdir()
     watcher.set_directories([str(one)])
     watcher.set_directories([str(two)])
-    assert watcher.summary == "inotify on 1 directory"
+    assert watcher.summary == "Watching 1 directory (inotify)"
     (one / "a").touch()
     (two / "a").touch()
     hints = hint(watcher, bell)
@@ -111,11 +112,11 @@ def test_a_directory_that_is_gone_is_passed_over(tmp_path: Path, watcher: Watche
     there = tmp_path / "there"
     there.mkdir()
     watcher.set_directories([str(tmp_path / "nowhere"), str(there)])
-    assert watcher.summary == "inotify on 1 directory"
+    assert watcher.summary == "Watching 1 directory (inotify)"
     assert watcher.problem == ""
     there.rmdir()
     watcher.set_directories([])
-    assert watcher.summary == "sweeping"
+    assert watcher.summary == "Polling for changes"
 
 
 def test_only_the_first_are_watched(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None:
@@ -125,7 +126,7 @@ def test_only_the_first_are_watched(tmp_path: Path, bell: WakeSignal, mounts: Pa
         folder.mkdir()
     watcher = Watcher(bell, max_watches=3, mounts=mounts)
     watcher.set_directories(map(str, folders))
-    assert watcher.summary == "inotify on 3 directories"
+    assert watcher.summary == "Watching 3 directories (inotify)"
     watcher.close()
 
 
@@ -145,8 +146,8 @@ def test_all_threads_end(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (errno.ENOSPC, "no more directories can be watched (inotify watch limit reached)"),
-        (errno.EMFILE, "no more directories can be watched (too many open files)"),
+        (errno.ENOSPC, "cannot watch every directory (inotify watch limit reached)"),
+        (errno.EMFILE, "cannot watch every directory (too many open files)"),
     ],
 )
 def test_out_of_watches(
@@ -172,8 +173,8 @@ def test_out_of_watches(
     monkeypatch.setattr(Observer, "schedule", limited)
     watcher = Watcher(bell, mounts=mounts)
     watcher.set_directories(map(str, folders))
-    assert watcher.summary == "inotify on 3 directories"
-    assert watcher.problem == f"{words}: sweeping the others"
+    assert watcher.summary == "Watching 3 directories (inotify)"
+    assert watcher.problem == f"{words}, polling instead"
     watcher.set_directories(map(str, folders[:3]))
     assert watcher.problem == ""
     watcher.close()
@@ -190,7 +191,7 @@ def test_no_inotify_at_all(
     monkeypatch.setattr(Observer, "start", fail)
     watcher = Watcher(bell, mounts=mounts)
     watcher.set_directories([str(tmp_path)])
-    assert watcher.summary == "sweeping"
+    assert watcher.summary == "Polling for changes"
     assert "inotify instance limit reached" in watcher.problem
     watcher.close()
 
@@ -220,9 +221,9 @@ def test_network_file_systems_are_swept(
     mounts.write_text(f"{LOCAL_MOUNT}30 22 0:9 / {far} rw - {kind} server:/x rw\n")
     watcher = Watcher(bell, mounts=mounts)
     watcher.set_directories([str(far)])
-    assert watcher.summary == f"sweeping ({kind})"
+    assert watcher.summary == f"Polling for changes ({kind})"
     watcher.set_directories([str(far), str(tmp_path)])
-    assert watcher.summary == f"inotify on 1 directory, sweeping ({kind})"
+    assert watcher.summary == f"Watching 1 directory (inotify), polling {kind}"
     watcher.close()
 
 
@@ -265,9 +266,9 @@ def test_a_flood_of_events_is_not_listened_to(
     for _ in range(2_001):
         watcher.record_event(folder, is_rename=False)
     watcher.unwatch_busy()
-    assert watcher.summary == "sweeping"
+    assert watcher.summary == "Polling for changes"
     watcher.set_directories([folder])
-    assert watcher.summary == "sweeping"
+    assert watcher.summary == "Polling for changes"
 
 
 def test_many_events_ring_once(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:

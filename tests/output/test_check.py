@@ -249,7 +249,7 @@ def test_an_unreadable_file_is_reported_and_the_rest_is_read(
     monkeypatch.setattr(os, "open", refusing)
     assert main(["check", str(tmp_path)]) == 0
     said = capsys.readouterr()
-    assert said.err == f"ppo-top: {closed} cannot be read: permission denied\n"
+    assert said.err == f"ppo-top: {closed}: cannot read: permission denied\n"
     assert said.out.startswith("✓ run: healthy")
 
 

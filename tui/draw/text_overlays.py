@@ -162,7 +162,7 @@ def config_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
             rows.append(line((shorten(text, cells), "warn")))
     if desk.watching:
-        rows += [line((part, "dim")) for part in wrap(f"Woken by: {clean(desk.watching)}", cells)]
+        rows += [line((part, "dim")) for part in wrap(clean(desk.watching), cells)]
     return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
 
 

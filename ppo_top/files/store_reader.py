@@ -1,0 +1,134 @@
+"""Reads a store (a database, a directory of logs) that may hold several runs."""
+
+# ruff: noqa: PTH116
+# Paths stay strings here: an object for each would cost more than the system call.
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ppo_top.files.parser_guard import guarded
+from ppo_top.files.tail import Tail
+from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.model import Batch
+from ppo_top.parsers.base import Store
+
+MAX_EMPTY_POLLS = 1_000
+"""After this many polls without a point a store is polled again only when it has changed."""
+
+StoreStamp = tuple[tuple[int, int, int], ...]
+"""Inode, size and time of the last change (ns) of the file and of its write-ahead log."""
+
+
+@dataclass(slots=True, eq=False)
+class StoreReader:
+    """Polls the store at `source`; opens it again when its file was replaced."""
+
+    source: Source
+    tail: Tail
+    """only for the size and the modification time of the file"""
+    open_store: Callable[[Path], Store]
+    more: bool = False
+    run_sources: dict[str, Source] = field(default_factory=dict)
+    _store: Store | None = None
+    _stamp: StoreStamp = ()
+    _reread_requested: bool = False
+    _failed: bool = False
+    _empty_polls: int = 0
+    _run_mtimes: dict[str, float] = field(default_factory=dict)
+    _runs_to_reset: set[str] = field(default_factory=set)
+
+    def has_changed(self) -> bool:
+        """Whether the file, its write-ahead log or a side file changed since the last read."""
+        stamp = self._read_stamp()
+        if self._failed or self._is_replaced(stamp):
+            return self._is_replaced(stamp)
+        return stamp != self._stamp or (
+            self._store is not None and self._store.side_files_changed()
+        )
+
+    def _read_stamp(self) -> StoreStamp:
+        stamps = []
+        for path in (self.tail.path, self.tail.path + "-wal"):
+            try:
+                found = os.stat(path)
+            except OSError:
+                stamps.append((0, 0, 0))
+            else:
+                stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
+        return tuple(stamps)
+
+    def _is_replaced(self, stamp: StoreStamp) -> bool:
+        if not self._stamp or not stamp[0][0]:
+            return False
+        return self._reread_requested or stamp[0][0] != self._stamp[0][0]
+
+    def reread(self) -> None:
+        """Read from the beginning again."""
+        self._reread_requested = True
+
+    def read_update(self, limit: int) -> SourceUpdate | None:
+        """The next points of one of the runs, about `limit` at most; None if there are none."""
+        stamp = self._read_stamp()
+        replaced = self._is_replaced(stamp)
+        self._stamp = stamp
+        if replaced:
+            self._reread_requested = self._failed = False
+            self._runs_to_reset = set(self.run_sources)
+            self.close()
+        if self._failed:
+            return None
+        opened, had_more = self._store is None, self.more
+        batch = guarded(partial(self._poll, limit), self.tail.offset, self._fail)
+        if not (batch or opened or had_more):
+            return None
+        return self._make_update(batch, replaced)
+
+    def _poll(self, limit: int) -> Batch:
+        if self._store is None:
+            self._store = self.open_store(self.source.path)
+        batch = self._store.poll(limit)
+        self._empty_polls = 0 if batch.points else self._empty_polls + 1
+        self.more = bool(batch) and self._empty_polls < MAX_EMPTY_POLLS
+        return batch
+
+    def _fail(self) -> None:
+        self.close()
+        self._failed, self.more = True, False
+
+    def _make_update(self, batch: Batch, reset: bool) -> SourceUpdate:
+        run, tail = batch.stored_run, self.tail
+        reset = reset or run in self._runs_to_reset
+        self._runs_to_reset.discard(run)
+        if not run:
+            return SourceUpdate(self.source, batch, reset, tail.mtime, tail.size, self.more)
+        mtime = self._last_written(batch)
+        return SourceUpdate(self._run_source(run), batch, reset, mtime, tail.size, self.more)
+
+    def _last_written(self, batch: Batch) -> float:
+        """When this run was last written, by its points: all runs share the file's own time."""
+        times = [max(points.times) for points in batch.points if points.times]
+        newest = max((at for at in times if at <= time.time()), default=0.0)
+        known = self._run_mtimes.get(batch.stored_run, 0.0)
+        self._run_mtimes[batch.stored_run] = max(known, newest)
+        return self._run_mtimes[batch.stored_run] or self.tail.mtime
+
+    def _run_source(self, run: str) -> Source:
+        """The source of one run, as if its log lay in a directory of its own beside the store."""
+        if run not in self.run_sources:
+            folder, _, file = self.source.key.rpartition("/")
+            key = f"{folder}/{run}/{file}".lstrip("/")
+            path = self.source.path.parent / run / file
+            self.run_sources[run] = Source(key, path, self.source.root, self.source.format)
+        return self.run_sources[run]
+
+    def close(self) -> None:
+        """Close the store, with its private copy."""
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
