@@ -1,4 +1,4 @@
-"""A rule that a user writes in the settings: its words, and what each of them takes."""
+"""A rule that a user writes in the settings: its keys and their values."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ RULE_KEYS = {
     **dict.fromkeys(("id", "metric", "title", "say"), "text in quotes"),
     **dict.fromkeys(("above", "below"), "a number"),
     **dict.fromkeys(("k", "n", "warmup", "clear"), "a whole number, 0 or more"),
-    **dict.fromkeys(("causes", "try"), "a list of texts"),
+    **dict.fromkeys(("causes", "try"), "a list of strings"),
     "severity": f"one of {', '.join(SEVERITIES)}",
 }
-"""The words of a rule, and what they take."""
+"""The keys of a rule, and what each expects."""
 
 
 @dataclass(frozen=True, slots=True)
 class CustomRule:
-    """A rule that a user wrote: `metric` (a concept or a tag) is not to pass `above` or `below`.
+    """Fires when `metric` (a metric or a tag) is `above` or `below` a limit.
 
-    It speaks when `k` of the last `n` points are beyond its limit, after `warmup` points, and falls
-    silent after `clear` points that are not.
+    It fires when `k` of the last `n` points are beyond the limit, after `warmup` points, and clears
+    after `clear` points that are not.
     """
 
     id: str
@@ -41,38 +41,37 @@ class CustomRule:
 
 
 def find_fault(given: Mapping[str, object]) -> tuple[str, str] | None:
-    """The word that is wrong and what it should be; None where the words make a rule."""
-    for word, value in given.items():
-        if not _fits(word, value):
-            return word, f"is {RULE_KEYS[word]}"
+    """The first wrong key and what is wrong with it; None if these keys make a rule."""
+    for key, value in given.items():
+        if not _fits(key, value):
+            return key, f"expected {RULE_KEYS[key]}"
     if not {"id", "metric"} <= given.keys() or not {"above", "below"} & given.keys():
         return "", "needs id, metric, and above or below"
     if given.get("k", 3) > given.get("n", 5):  # type: ignore[operator]
-        return "k", "is at most n (which is 5 unless said)"
+        return "k", "must not exceed n (default 5)"
     return None
 
 
 def make_custom_rule(given: Mapping[str, object]) -> CustomRule:
-    """The rule that faultless words make."""
-    named = {"remedies" if word == "try" else word: value for word, value in given.items()}
-    lists = {word: tuple(value) for word, value in named.items() if isinstance(value, list)}
+    """The rule of keys without a fault."""
+    named = {"remedies" if key == "try" else key: value for key, value in given.items()}
+    lists = {key: tuple(value) for key, value in named.items() if isinstance(value, list)}
     return CustomRule(**{**named, **lists})  # type: ignore[arg-type]
 
 
-def _fits(word: str, value: object) -> bool:
-    """Whether a word holds what it should."""
-    kind = RULE_KEYS[word]
-    if word == "severity":
+def _fits(key: str, value: object) -> bool:
+    kind = RULE_KEYS[key]
+    if key == "severity":
         return value in SEVERITIES
     if kind == "text in quotes":
         return isinstance(value, str) and bool(value)
     if kind == "a number":
         return is_number(value)
-    if kind == "a list of texts":
+    if kind == "a list of strings":
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of a settings file is a number (and not NaN)."""
+    """Whether a value from a settings file is a number (and not NaN)."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value

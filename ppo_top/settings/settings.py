@@ -1,0 +1,53 @@
+"""The settings of a session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from ppo_top.settings.custom_rule import CustomRule
+
+Thresholds = Mapping[str, Mapping[str, float]]
+"""rule -> name -> value"""
+
+CURRICULUM_RULES = ("reward-crash", "value-loss-spike", "reward-wrong-way", "critic-lost")
+"""Rules about what is normal when tasks get harder during training: one level less severe then."""
+
+_EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a session; `problems` has a line for each thing that was not understood."""
+
+    thresholds: Thresholds = field(default_factory=lambda: MappingProxyType({}))
+    muted: frozenset[str] = frozenset()
+    reasons: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    """rule -> why it is muted"""
+    rules: tuple[CustomRule, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    """tag -> metric, with what is done to the number: `entropy neg`"""
+    console: tuple[str, ...] = ()
+    """regular expressions for console lines: named groups are metrics, `step` is the step"""
+    goal: float | None = None
+    bell: bool = True
+    desktop: bool = False
+    """notify through the terminal (OSC 9)"""
+    tmux: bool = False
+    theme: str | None = None
+    ascii: bool | None = None
+    problems: tuple[str, ...] = ()
+
+    def with_curriculum(self) -> Settings:
+        """The same for runs whose task changes during training, which is not the policy's fault."""
+        softer = {
+            rule: {"milder": 1.0, **self.thresholds.get(rule, {})} for rule in CURRICULUM_RULES
+        }
+        return replace(self, thresholds={**self.thresholds, **softer})
+
+    @property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """The compiled expressions for console lines."""
+        return tuple(re.compile(expression) for expression in self.console)
