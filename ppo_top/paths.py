@@ -1,7 +1,7 @@
-"""Which places can hold logs at all: names of folders and endings, and paths inside one another."""
+"""Which paths can hold logs: names of folders, suffixes, and paths inside one another."""
 
 # ruff: noqa: PTH112, PTH113, PTH116
-# Paths stay text here: an object for each would cost more than the system call.
+# Paths stay strings here: an object for each would cost more than the system call.
 from __future__ import annotations
 
 import errno
@@ -17,7 +17,7 @@ SKIPPED_FOLDERS = frozenset(
         *(".conda", ".npm", ".cargo", ".rustup"),
     ]
 )
-"""Folders that hold tools and their caches; give one as a PATH to look into it all the same."""
+"""Folders of tools and caches; one that is given as a PATH is searched all the same."""
 NON_LOG_SUFFIXES = frozenset(
     [
         *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
@@ -27,35 +27,32 @@ NON_LOG_SUFFIXES = frozenset(
         *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),
     ]
 )
-"""No log ends so (behind a single dot): told without asking the patterns of all formats."""
+"""No log has one of these after a single dot: a quick check before the formats' patterns."""
 PERMISSION_DENIED = "permission denied"
-"""What waiting does not mend."""
+"""An error that waiting does not cure."""
 SYSTEM_FOLDERS = frozenset(("/proc", "/sys", "/dev"))
-"""Where files are not files."""
+"""Folders without regular files."""
 
 
 def unreachable_reason(path: str | os.PathLike[str]) -> str:
-    """Why a path cannot be looked at (`no such file or directory`, ...), or nothing."""
+    """Why a path cannot be read (`no such file or directory`, ...); empty if it can."""
     try:
         os.stat(path)
     except OSError as error:
-        return (
-            PERMISSION_DENIED
-            if error.errno == errno.EACCES
-            else (error.strerror or str(error)).lower()
-        )
-    except ValueError:  # a name that no file system can hold
+        denied = error.errno == errno.EACCES
+        return PERMISSION_DENIED if denied else (error.strerror or str(error)).lower()
+    except ValueError:  # no file system can hold such a name
         return "no such file or directory"
     return "" if os.access(path, os.R_OK) else PERMISSION_DENIED
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether it is one; `Path.is_dir` raises where a folder on the way is closed to us."""
+    """Like `Path.is_dir`, which raises if a parent folder may not be searched."""
     return os.path.isdir(path)
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether it is one, as far as can be seen."""
+    """Like `Path.is_file`, which raises if a parent folder may not be searched."""
     return os.path.isfile(path)
 
 
@@ -68,13 +65,13 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def without_nested(paths: Sequence[str]) -> list[str]:
-    """Leave out paths that are seen from another: twice the same, or below one."""
+    """Leave out duplicates and paths below another."""
     kept: list[str] = []
-    homes = [os.path.realpath(path) for path in paths]
-    for place, (path, home) in enumerate(zip(paths, homes, strict=True)):
-        others = [other for other in homes[:place] + homes[place + 1 :] if other != home]
-        doubled = home in homes[:place]
-        if not doubled and not any(_is_covered_by(other, home) for other in others):
+    real_paths = [os.path.realpath(path) for path in paths]
+    for index, (path, real_path) in enumerate(zip(paths, real_paths, strict=True)):
+        others = [other for other in real_paths if other != real_path]
+        is_repeated = real_path in real_paths[:index]
+        if not is_repeated and not any(_is_covered_by(other, real_path) for other in others):
             kept.append(path)
     return kept
 
@@ -86,17 +83,17 @@ def _is_covered_by(folder: str, path: str) -> bool:
 
 
 def config_directory(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the user's own settings are, by the XDG convention."""
+    """Where the user's own settings are (XDG base directories)."""
     return _xdg(environ, "XDG_CONFIG_HOME", ".config")
 
 
 def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where what the tool itself remembers is kept, by the XDG convention."""
+    """Where ppo-top keeps what it remembers (XDG base directories)."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
 
 
 def _xdg(environ: Mapping[str, str], name: str, below_home: str) -> Path:
-    place = Path(environ.get(name) or ".")
-    if not place.is_absolute():  # the convention: what is not absolute is to be ignored
-        place = Path(environ.get("HOME") or Path.home(), below_home)
-    return place / "ppo-top"
+    base = Path(environ.get(name) or ".")
+    if not base.is_absolute():  # the specification: relative paths are to be ignored
+        base = Path(environ.get("HOME") or Path.home(), below_home)
+    return base / "ppo-top"

@@ -1,4 +1,4 @@
-"""`ppo-top demo`: the shipped logs, or a small training that is watched while it runs."""
+"""`ppo-top demo`: the shipped logs, or a small training run to watch live."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 REQUIRED_MODULES = ("torch", "gymnasium")
-INSTALL_HINT = (
-    'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
-)
+INSTALL_HINT = 'ppo-top: `demo --live` needs {missing}: pip install "ppo-top[demo]"'
+TRAIN_COMMAND = (sys.executable, "-u", "-m", "ppo_top.demo.train")
 SHUTDOWN_GRACE_S = 5.0
-"""How long the training may take to end when it is asked to."""
+"""How long the training may take to stop before it is killed."""
 
 
 def shipped_logs() -> Path:
-    """The directory of the shipped logs: in this package when installed, else in the checkout."""
+    """The directory of the shipped logs: in the installed package, or in the checkout."""
     package = Path(__file__).resolve().parents[1]
     shipped = package / "demo_logs"
     return shipped if shipped.is_dir() else package.parent / "demo_logs"
 
 
 def train_and_watch(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
-    """Train CartPole in a child process and watch what it writes; ends with the screen.
+    """Train CartPole in a child process until `watch` returns; return its exit code.
 
-    `fault` is one of those of `demo.train`; the logs go to a temporary directory and with it.
+    `fault` is a key of `demo.train.FAULT_SETTINGS`. The logs are in a temporary directory, which is
+    deleted.
     """
     missing = [name for name in REQUIRED_MODULES if importlib.util.find_spec(name) is None]
     if missing:
@@ -39,16 +39,7 @@ def train_and_watch(fault: str, watch: Callable[[Sequence[Path]], int]) -> int:
         run.mkdir()
         with open(run / "console.log", "wb") as console:
             training = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-u",
-                    "-m",
-                    "ppo_top.demo.train",
-                    "--logdir",
-                    str(run),
-                    "--fault",
-                    fault,
-                ],
+                [*TRAIN_COMMAND, "--logdir", str(run), "--fault", fault],
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,

@@ -40,11 +40,11 @@ class PpoConfig:
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     nan_reward_at: int = 0
-    """Iteration in which the environment hands out one reward that is not a number; 0: never."""
+    """iteration in which the environment returns one NaN reward; 0: never"""
 
 
 class Rollout:
-    """What the policy met in one iteration; arrays are (steps, environments)."""
+    """The transitions of one iteration; arrays are (steps, environments)."""
 
     def __init__(self, steps: int, environments: int, width: int) -> None:
         shape = (steps, environments)
@@ -56,17 +56,17 @@ class Rollout:
         self.dones = np.zeros(shape, np.bool_)
         self.last_values: Array = np.zeros(environments, np.float32)
         self.episode_rewards: list[float] = []
-        """Reward of each episode that ended in this rollout."""
+        """reward of each episode that ended in this rollout"""
 
     def advantages(self, gamma: float, gae_lambda: float) -> Array:
-        """Return generalised advantage estimates (Schulman et al. 2016, equation 16)."""
+        """Generalised advantage estimates (Schulman et al. 2016, equation 16)."""
         result = np.zeros_like(self.rewards)
-        following, carried = self.last_values, np.zeros_like(self.last_values)
+        next_values, advantage = self.last_values, np.zeros_like(self.last_values)
         for step in reversed(range(len(self.rewards))):
-            goes_on = 1.0 - self.dones[step]
-            delta = self.rewards[step] + gamma * following * goes_on - self.values[step]
-            carried = delta + gamma * gae_lambda * goes_on * carried
-            result[step], following = carried, self.values[step]
+            not_done = 1.0 - self.dones[step]
+            delta = self.rewards[step] + gamma * next_values * not_done - self.values[step]
+            advantage = delta + gamma * gae_lambda * not_done * advantage
+            result[step], next_values = advantage, self.values[step]
         return result
 
 
@@ -84,7 +84,7 @@ def build_network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
 
 
 class PPO:
-    """Actor and critic of their own, and the environments they learn from."""
+    """Separate actor and critic networks, and the environments they learn from."""
 
     def __init__(self, settings: PpoConfig) -> None:
         torch.manual_seed(settings.seed)
@@ -102,13 +102,13 @@ class PPO:
         self.updates = 0
 
     def value(self, observations: Array) -> Array:
-        """Return the critic's estimate for each observation."""
+        """The critic's estimate for each observation."""
         with torch.no_grad():
             result: Array = self.critic(torch.as_tensor(observations)).squeeze(-1).numpy()
         return result
 
     def collect(self, iteration: int) -> Rollout:
-        """Let the policy act for one iteration, sampling its actions."""
+        """Run the policy for one iteration, with sampled actions."""
         settings = self.config
         rollout = Rollout(settings.steps, settings.environments, self.observations.shape[1])
         for step in range(settings.steps):
@@ -121,9 +121,9 @@ class PPO:
 
     def _collect_step(self, rollout: Rollout, step: int) -> None:
         with torch.no_grad():
-            choice = Categorical(logits=self.actor(torch.as_tensor(self.observations)))
-            actions = choice.sample()
-            rollout.log_probs[step] = choice.log_prob(actions).numpy()
+            policy = Categorical(logits=self.actor(torch.as_tensor(self.observations)))
+            actions = policy.sample()
+            rollout.log_probs[step] = policy.log_prob(actions).numpy()
         rollout.observations[step], rollout.actions[step] = self.observations, actions.numpy()
         rollout.values[step] = self.value(self.observations)
         self.observations = np.stack(
@@ -134,22 +134,21 @@ class PPO:
         )
 
     def _step_environment(self, rollout: Rollout, step: int, k: int, action: int) -> Array:
-        seen, reward, fell, timeout, _ = self.envs[k].step(action)
+        observation, reward, terminated, truncated, _ = self.envs[k].step(action)
         self.running_rewards[k] += float(reward)
         rollout.rewards[step, k] = reward
-        if timeout and not fell:
-            # The pole still stands: what was to come is estimated, not counted as zero.
-            rollout.rewards[step, k] += self.config.gamma * self.value(seen[None])[0]
-        if fell or timeout:
+        if truncated and not terminated:  # the pole still stands: bootstrap from the critic
+            rollout.rewards[step, k] += self.config.gamma * self.value(observation[None])[0]
+        if terminated or truncated:
             rollout.dones[step, k] = True
             rollout.episode_rewards.append(self.running_rewards[k])
             self.running_rewards[k] = 0.0
-            seen, _ = self.envs[k].reset()
-        result: Array = seen
+            observation, _ = self.envs[k].reset()
+        result: Array = observation
         return result
 
     def update(self, rollout: Rollout) -> dict[str, float]:
-        """Improve actor and critic on one rollout; return the figures under SB3's tags."""
+        """Train actor and critic on one rollout; return the metrics under SB3's tags."""
         settings = self.config
         advantages = rollout.advantages(settings.gamma, settings.gae_lambda)
         returns = advantages + rollout.values
@@ -160,28 +159,28 @@ class PPO:
             )
         ]  # fmt: skip
         size = len(columns[0])
-        figures = []
+        metrics = []
         for _ in range(settings.n_epochs):
             order = torch.as_tensor(self.rng.permutation(size))
             for batch in order.split(settings.batch_size):
-                figures.append(self._gradient_step(*(column[batch] for column in columns)))
+                metrics.append(self._gradient_step(*(column[batch] for column in columns)))
             self.updates += 1
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = 1.0 - np.var(returns - rollout.values) / np.var(returns)
-        means = {tag: float(np.mean([each[tag] for each in figures])) for tag in figures[0]}
+        means = {tag: float(np.mean([each[tag] for each in metrics])) for tag in metrics[0]}
         return means | {"train/explained_variance": float(explained)}
 
     def _gradient_step(self, *batch: torch.Tensor) -> dict[str, float]:
         observations, actions, old_log_probs, advantages, returns = batch
         settings = self.config
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        choice = Categorical(logits=self.actor(observations), validate_args=False)
-        log_ratio = choice.log_prob(actions) - old_log_probs
+        policy = Categorical(logits=self.actor(observations), validate_args=False)
+        log_ratio = policy.log_prob(actions) - old_log_probs
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
         policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
         value_loss = (self.critic(observations).squeeze(-1) - returns).square().mean()
-        entropy = choice.entropy().mean()
+        entropy = policy.entropy().mean()
         loss = policy_loss + settings.vf_coef * value_loss - settings.ent_coef * entropy
         self.optimizer.zero_grad()
         loss.backward()
@@ -192,30 +191,30 @@ class PPO:
             "train/policy_gradient_loss": policy_loss.item(),
             "train/value_loss": value_loss.item(),
             "train/entropy_loss": -entropy.item(),
-            # Schulman's k3 estimator: never negative, little variance.
+            # Schulman's k3 estimator: never negative, low variance.
             "train/approx_kl": (ratio - 1.0 - log_ratio).mean().item(),
             "train/clip_fraction": outside.float().mean().item(),
         }
 
     def evaluate(self) -> tuple[float, float]:
-        """Return mean and standard deviation of episode rewards with the likeliest actions."""
+        """Mean and standard deviation of episode rewards with greedy actions."""
         env = gymnasium.make(ENVIRONMENT)
         scores = []
         for episode in range(EVALUATION_EPISODES):
-            seen, _ = env.reset(seed=self.config.seed + 10_000 + episode)
-            score, ended = 0.0, False
-            while not ended:
+            observation, _ = env.reset(seed=self.config.seed + 10_000 + episode)
+            score, done = 0.0, False
+            while not done:
                 with torch.no_grad():
-                    action = int(self.actor(torch.as_tensor(seen)).argmax())
-                seen, reward, fell, timeout, _ = env.step(action)
-                score, ended = score + float(reward), fell or timeout
+                    action = int(self.actor(torch.as_tensor(observation)).argmax())
+                observation, reward, terminated, truncated, _ = env.step(action)
+                score, done = score + float(reward), terminated or truncated
             scores.append(score)
         return float(np.mean(scores)), float(np.std(scores))
 
 
 def train(settings: PpoConfig, logdir: Path) -> Iterator[str]:
     """Train one policy, write TensorBoard events to `logdir`, yield the console lines."""
-    torch.set_num_threads(1)  # two small networks: threads would only wait for each other
+    torch.set_num_threads(1)  # small networks: threads would only wait for each other
     ppo = PPO(settings)
     with SummaryWriter(str(logdir), flush_secs=1) as writer:
         rows = "".join(f"\n|{key}|{value}|" for key, value in asdict(settings).items())
@@ -239,19 +238,19 @@ def _run_iteration(ppo: PPO, iteration: int, writer: SummaryWriter) -> str:
     ppo.optimizer.param_groups[0]["lr"] = rate
     rollout = ppo.collect(iteration)
     scores = rollout.episode_rewards
-    figures = ppo.update(rollout) | {
+    metrics = ppo.update(rollout) | {
         "train/clip_range": settings.clip_range,
         "train/learning_rate": rate,
         "train/n_updates": float(ppo.updates),
     }
     mean = float(np.mean(scores)) if scores else 0.0
     if scores:
-        figures |= {"rollout/ep_rew_mean": mean, "rollout/ep_len_mean": mean}
-    for tag, value in figures.items():
+        metrics |= {"rollout/ep_rew_mean": mean, "rollout/ep_len_mean": mean}
+    for tag, value in metrics.items():
         writer.add_scalar(tag, value, iteration * settings.steps * settings.environments)
     writer.flush()
     return (
         f"Iteration {iteration}/{settings.iterations} | Episodes: {len(scores)}"
-        f" | Mean Reward: {mean:.1f} | KL: {figures['train/approx_kl']:.4f}"
-        f" | clip%: {100.0 * figures['train/clip_fraction']:.1f}%"
+        f" | Mean Reward: {mean:.1f} | KL: {metrics['train/approx_kl']:.4f}"
+        f" | clip%: {100.0 * metrics['train/clip_fraction']:.1f}%"
     )

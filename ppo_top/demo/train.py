@@ -1,4 +1,4 @@
-"""Train a small PPO on CartPole, healthy or with a fault, as something to watch."""
+"""Train a small PPO on CartPole, healthy or with a fault, to have something to watch."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FAULT_SETTINGS: dict[str, dict[str, Any]] = {
     "critic": {"vf_coef": -0.5},
     "nan": {"nan_reward_at": 8},
 }
-"""What each fault changes: a far too high learning rate; no clipping and big steps; entropy
-punished; the sign of the critic's loss wrong; one reward that is not a number."""
+"""What each fault changes: a learning rate far too high; no clipping and large steps; entropy
+penalised; the sign of the value loss flipped; one NaN reward."""
 
 NEEDS_TORCH = 'training needs torch and gymnasium: pip install "ppo-top[demo]"'
 
@@ -33,9 +33,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train once; return 0, or 1 if torch or gymnasium are missing.
+    """Train once; return 0, or 1 if torch or gymnasium is missing.
 
-    A run that meets a NaN dies with the traceback that training code usually dies with.
+    A run that meets a NaN crashes with the traceback usual for that.
     """
     asked = parse_arguments(arguments)
     try:

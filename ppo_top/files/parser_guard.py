@@ -14,5 +14,5 @@ def guarded(call: Callable[[], Batch], offset: int, on_error: Callable[[], None]
         return call()
     except Exception as error:  # noqa: BLE001 (see above)
         on_error()
-        message = internal_errors.report_internal_error("its reader", error)
+        message = internal_errors.report_internal_error("parser", error)
         return Batch(problems=[Problem(offset, message)])

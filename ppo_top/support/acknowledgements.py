@@ -1,6 +1,6 @@
-"""What the tool itself remembers between sessions: findings that a user has acknowledged or muted.
+"""Remembers which findings a user acknowledged or muted.
 
-It is kept in the user's state directory and never where logs live.
+The notes are kept in the user's state directory, never where logs live.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ppo_top.paths import is_file, state_directory
 
 ACKNOWLEDGEMENTS_FILE = "acknowledged.json"
 MAX_ACKNOWLEDGEMENTS = 5_000
-"""The oldest notes are forgotten beyond this number."""
+"""Beyond this number the oldest notes are forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class AckNote:
-    """A user's word on a finding: which run (its real path), rule and opening step, why, when."""
+    """A user's note on a finding: run (its real path), rule and opening step, reason and time."""
 
     run: str
     rule: str
     step: int | None
-    """the step at which the finding opened; None: every finding of the rule in this run"""
+    """None: every finding of the rule in this run"""
     reason: str
     time: float
 
@@ -34,8 +34,7 @@ class AckNote:
 class Acknowledgements:
     """Notes on findings, read once and written at each change.
 
-    `logs` are the watched paths: if the state directory lies inside one of them, nothing is kept
-    on disk.
+    If the state directory lies inside one of the watched paths `logs`, nothing is kept on disk.
     """
 
     def __init__(
@@ -57,19 +56,19 @@ class Acknowledgements:
         return sorted(self._notes.values(), key=lambda note: note.time)
 
     def find(self, run: str, rule: str, step: int) -> AckNote | None:
-        """What was said of a finding (its rule and opening step), or of the rule in this run."""
+        """The note on a finding (by rule and opening step), or on the rule in this run."""
         return self._notes.get((run, rule, step)) or self._notes.get((run, rule, None))
 
     def acknowledge(self, run: str, rule: str, step: int, reason: str = "") -> None:
-        """This finding is known; another one of the same rule will be told again."""
+        """Acknowledge one finding; the next one of the same rule is reported again."""
         self._save(AckNote(run, rule, step, reason, self._clock()))
 
     def mute(self, run: str, rule: str, reason: str = "") -> None:
-        """Nothing that the rule finds in this run is to be told."""
+        """Report no more findings of this rule in this run."""
         self._save(AckNote(run, rule, None, reason, self._clock()))
 
     def revoke(self, run: str, rule: str) -> None:
-        """Take back every note on a rule in a run."""
+        """Delete every note on a rule in a run."""
         self._notes = {k: note for k, note in self._notes.items() if k[:2] != (run, rule)}
         self._write()
 
@@ -84,12 +83,12 @@ class Acknowledgements:
             entries = json.loads(self.path.read_text(encoding="utf-8"))
             return [AckNote(**entry) for entry in entries]
         except (OSError, ValueError, TypeError, RecursionError) as error:
-            self.problem = f"{self.path}: cannot be read, and is left as it is: {error}"
+            self.problem = f"{self.path}: cannot read, left unchanged: {error}"
             self.path = None
             return []
 
     def _write(self) -> None:
-        """Replace the file as a whole, so that a crash leaves the old one."""
+        """Replace the whole file, so that a crash leaves the old one."""
         if self.path is None:
             return
         entries = [asdict(note) for note in self.notes[-MAX_ACKNOWLEDGEMENTS:]]
@@ -99,4 +98,4 @@ class Acknowledgements:
             fresh.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             fresh.replace(self.path)
         except OSError as error:
-            self.problem = f"{self.path}: cannot be written: {error}"
+            self.problem = f"{self.path}: cannot write: {error}"

@@ -1,8 +1,8 @@
-"""Our own mistakes: a defect in a reader or a rule takes down that one thing and is written down.
+"""Our own bugs: one in a reader or a rule disables only that, and is logged.
 
-The note in the user's state directory holds what a report needs: version, place, traceback. It
-holds nothing of the log but what the error itself says. Where the state directory lies inside a
-watched path nothing is written, for nothing ever is there.
+The log in the user's state directory has what a bug report needs: version and traceback, but
+nothing of the training log except what the error itself quotes. If that directory lies inside a
+watched path nothing is written.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ppo_top.paths import is_file, state_directory
 
 ERROR_LOG_NAME = "errors.log"
 MAX_ERROR_LOG_BYTES = 256 * 1024
-"""A file that has grown beyond this begins anew."""
+"""A larger log is overwritten."""
 MAX_ERROR_REPORTS = 20
-"""So many in one session: a defect that comes with every row is told often enough by then."""
+"""At most this many per session: by then a bug in every row has been reported often enough."""
 
 _no_write_paths: list[Path] = []
 _reported: dict[str, str] = {}
-"""Place in the code -> where it was noted, in words."""
+"""line of code -> where its report was written, in words"""
 
 
 def forbid_writes_below(paths: Iterable[Path]) -> None:
-    """From now on nothing may be written below these."""
+    """From now on write nothing below these paths."""
     _no_write_paths.extend(
         path for path in map(Path.absolute, paths) if path not in _no_write_paths
     )
@@ -40,27 +40,26 @@ def forbid_writes_below(paths: Iterable[Path]) -> None:
 def report_internal_error(
     where: str, error: Exception, environ: Mapping[str, str] = os.environ
 ) -> str:
-    """Write a defect down, once for each place in the code; gives it in words for the screen."""
-    words = f"{where} failed: {error!r}"
+    """Log a bug, once for each line of code; return the message for the screen."""
+    message = f"{where} failed: {error!r}"
     text = "".join(traceback.format_exception(error))
     last = traceback.extract_tb(error.__traceback__)[-1:]
-    place = f"{where} {last}"
-    if place not in _reported and len(_reported) < MAX_ERROR_REPORTS:
-        _reported[place] = _write_report(
-            f"{words}\n{text}", state_directory(environ) / ERROR_LOG_NAME
-        )
-    return words + _reported.get(place, "")
+    line = f"{where} {last}"
+    if line not in _reported and len(_reported) < MAX_ERROR_REPORTS:
+        path = state_directory(environ) / ERROR_LOG_NAME
+        _reported[line] = _write_report(f"{message}\n{text}", path)
+    return message + _reported.get(line, "")
 
 
 def _write_report(text: str, path: Path) -> str:
-    """Write a note; gives where it is, or nothing where it cannot be: it was told on the screen."""
+    """Append a report; return where it is, or nothing if it cannot be written."""
     if any(path.resolve().is_relative_to(root.resolve()) for root in _no_write_paths):
         return ""
     try:
         _append(path, f"{_heading()}\n{text}\n")
     except OSError:
         return ""
-    return f" (noted in {path})"
+    return f" (see {path})"
 
 
 def _heading() -> str:
@@ -69,7 +68,7 @@ def _heading() -> str:
 
 
 def discard_stdout() -> None:
-    """The reader of our output is gone (`| head`): that is its right, and no error of ours."""
+    """Our reader is gone (`| head`), which is no error."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,1 +1,1 @@
-"""Text for terminals: numbers, durations, hostile strings, and pages of a given width."""
+"""Text for terminals: numbers, durations, hostile strings, pages of a given width."""

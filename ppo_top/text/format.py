@@ -1,4 +1,4 @@
-"""Numbers, shares, durations and steps as short text, and hostile text made harmless."""
+"""Numbers, percentages, durations and steps as short text; makes hostile text harmless."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unicodedata
 from functools import lru_cache
 
 REPLACEMENT = "�"
-"""Stands for every character that a terminal might obey or hide instead of show."""
+"""Replaces every character that a terminal might obey or hide instead of showing."""
 
 ASCII_FALLBACKS = {
     "·": "|", "–": "-", "—": "-", "…": "~", "→": "->", "≤": "<=", "≥": ">=", "×": "x",
@@ -17,10 +17,10 @@ ASCII_FALLBACKS = {
     "σ": "sd", "π": "pi", "⏎": "Enter", "↑": "^", "↓": "v", "↗": "/", "↘": "\\", "★": "*",
     "▸": ">", "▾": "v", "√": "sqrt", "≈": "~", "▶": ">", "†": "x", "ℹ": "i",
 }  # fmt: skip
-"""Our own signs in ASCII, for terminals and pipes that cannot hold more."""
+"""Our own symbols in ASCII, for terminals and pipes that support no more."""
 
 _OTHER = re.compile("[^ -~\u2500-\u259f\u2800-\u28ff\u2190-\u2199\u2713-\u2718·–…]")
-"""All but printable ASCII, drawing characters and our own signs: to be looked at closely."""
+"""Anything but printable ASCII, box drawing and our own symbols needs a closer look."""
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _COMBINING = frozenset({"Mn", "Me"})
@@ -30,19 +30,18 @@ _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 
 
 def ascii_error_handler(error: UnicodeError) -> tuple[str, int]:
-    """A codec's error handler: signs in ASCII, other characters by their numbers; nothing fails."""
+    """A codec error handler: symbols become ASCII, other characters escapes; it never fails."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    wrong = error.object[error.start : error.end]
-    spelt = (ASCII_FALLBACKS.get(each) or ascii(each)[1:-1] for each in wrong)
-    return "".join(spelt), error.end
+    text = error.object[error.start : error.end]
+    return "".join(ASCII_FALLBACKS.get(c) or ascii(c)[1:-1] for c in text), error.end
 
 
 def clean(text: str) -> str:
-    """The text without anything that a terminal could obey: control, bidirectional, invisible.
+    """Remove what a terminal could obey: control, bidirectional and invisible characters.
 
-    Such a character becomes `�`, a tab or a line end a space; combining marks that do not melt into
-    their letter are left out, so that every character has a width of one or two cells.
+    Each becomes `�`, a tab or a line break a space; combining marks that do not compose with their
+    letter are dropped, so that every character is one or two cells wide.
     """
     return text if _OTHER.search(text) is None else _cleaned(text)
 
@@ -92,7 +91,7 @@ def _scientific(value: float, digits: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of one in percent: `61 %`, `6.2 %`, `0.04 %`, `0 %`."""
+    """A fraction in percent: `61 %`, `6.2 %`, `0.04 %`, `0 %`."""
     if share is None or not math.isfinite(share):
         return number(share)
     points = share * 100
@@ -104,7 +103,7 @@ def percent(share: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with thousands separated: `14,336`."""
+    """A whole number with thousands separators: `14,336`."""
     if value is None or not math.isfinite(value):
         return number(value)
     return f"{round(value):,}"
@@ -122,7 +121,7 @@ def compact(value: float | None) -> str:
 
 
 def rate(per_second: float | None) -> str:
-    """A speed: `1.2k/s`, `35/s`; a slow one by the minute or the hour: `4/min`, `2.5/h`."""
+    """A speed: `1.2k/s`, `35/s`; a slow one per minute or hour: `4/min`, `2.5/h`."""
     if per_second is None or not math.isfinite(per_second) or per_second < 0:
         return "–"
     if per_second >= 1 or per_second == 0:
@@ -156,13 +155,12 @@ def _pair(span: float, large: float, large_name: str, small: float, small_name: 
 
 
 def steps(step: float | None, total: float | None = None) -> str:
-    """A place on the way: `14,336`, or `14,336 / 80,000` where the end is known."""
-    here = count(step)
-    return f"{here} / {count(total)}" if total else here
+    """A step: `14,336`, or `14,336 / 80,000` if the total is known."""
+    return f"{count(step)} / {count(total)}" if total else count(step)
 
 
 def format_metric_value(amount: float | None, fmt: str) -> str:
-    """A value as its concept is printed: as `pct`, `int`, `s`, `lr` or a plain number."""
+    """A value in the format of its metric: `pct`, `int`, `s`, `lr` or a plain number."""
     if fmt in ("%", "pct"):
         return percent(amount)
     if fmt == "int":

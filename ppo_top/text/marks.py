@@ -1,4 +1,4 @@
-"""The sign of each status: it is never told by colour alone."""
+"""The symbol of each status, which is never shown by colour alone."""
 
 from __future__ import annotations
 

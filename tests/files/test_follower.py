@@ -254,7 +254,7 @@ def test_a_defect_of_a_reader_ends_one_source_only(runs: Path, reader: FollowerH
     good.write("2\n")
     assert reader.poll_all() == {"bad.num": [1], "good.num": [1, 2]}
     (problem,) = reader.problems
-    assert problem.startswith("its reader failed: RuntimeError('a defect in a reader')")
+    assert problem.startswith("parser failed: RuntimeError('a defect in a reader')")
     bad.write("3\n")
     assert reader.poll_all()["bad.num"] == [1]
     bad.replace("4\n")
@@ -575,7 +575,7 @@ def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: FollowerHa
     (runs / "x.db").write_text("1\n")
     (runs / "y.db").write_text("one\n")
     assert stores.poll_all() == {"x.db": [1], "y.db": []}
-    assert "its reader failed: ValueError" in stores.problems[0]
+    assert "parser failed: ValueError" in stores.problems[0]
 
 
 def test_a_store_that_never_comes_to_an_end_does_not_keep_the_reader(

@@ -141,7 +141,7 @@ def test_a_pipe_is_emptied_although_its_reader_failed() -> None:
             )
         )
         first = feed.read_update()
-        assert first is not None and "its reader failed" in first.batch.problems[0].message
+        assert first is not None and "parser failed" in first.batch.problems[0].message
         os.write(writing, b"2\n" * 20_000)
         assert until(lambda: feed.read_update() is None and feed.stream.offset == 7 + 40_000)
         assert feed.has_changed()

@@ -112,7 +112,7 @@ def test_a_bug_in_a_store_ends_its_source_until_the_file_is_replaced(path: Path)
     path.write_text("a 1\nbug\n")
     reader = reader_of(path)
     *_, last = updates(reader)
-    assert "its reader failed: ValueError" in last.batch.problems[0].message
+    assert "parser failed: ValueError" in last.batch.problems[0].message
     path.write_text("a 1\nbug\nb 2\n")
     assert list(updates(reader)) == []
     replace_file(path, "a 7\n")

@@ -63,7 +63,7 @@ def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
     path.write_text(content)
     memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
-    assert "cannot be read" in memory.problem
+    assert "cannot read" in memory.problem
     assert path.read_text() == content
 
 
@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
     (tmp_path / "state").write_text("")
     memory = Acknowledgements(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     memory.mute("/runs/a", "kl-high")
-    assert "cannot be written" in memory.problem
+    assert "cannot write" in memory.problem
     assert memory.find("/runs/a", "kl-high", 1) is not None
 
 

@@ -33,9 +33,9 @@ def test_a_defect_is_written_down_once(tmp_path: Path) -> None:
     """Version, words and traceback are in the state directory, however often it happens."""
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for _ in range(3):
-        words = internal_errors.report_internal_error("its reader", defect(), environ)
-        assert words.startswith("its reader failed: RuntimeError('boom')")
-        assert words.endswith(f"(noted in {tmp_path / 'ppo-top' / internal_errors.ERROR_LOG_NAME})")
+        words = internal_errors.report_internal_error("parser", defect(), environ)
+        assert words.startswith("parser failed: RuntimeError('boom')")
+        assert words.endswith(f"(see {tmp_path / 'ppo-top' / internal_errors.ERROR_LOG_NAME})")
     text = (tmp_path / "ppo-top" / internal_errors.ERROR_LOG_NAME).read_text()
     assert text.count("Traceback") == 1
     assert "test_internal_errors.py" in text and "ppo-top " in text
@@ -45,9 +45,9 @@ def test_nothing_is_written_below_a_watched_path(tmp_path: Path) -> None:
     """The state directory of someone who watches all of the home directory lies inside."""
     internal_errors.forbid_writes_below([tmp_path])
     words = internal_errors.report_internal_error(
-        "its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "state")}
+        "parser", defect(), {"XDG_STATE_HOME": str(tmp_path / "state")}
     )
-    assert words == "its reader failed: RuntimeError('boom')"
+    assert words == "parser failed: RuntimeError('boom')"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -55,9 +55,9 @@ def test_nowhere_to_write_is_no_second_defect(tmp_path: Path) -> None:
     """The words are given all the same."""
     (tmp_path / "file").touch()
     words = internal_errors.report_internal_error(
-        "its reader", defect(), {"XDG_STATE_HOME": str(tmp_path / "file")}
+        "parser", defect(), {"XDG_STATE_HOME": str(tmp_path / "file")}
     )
-    assert words == "its reader failed: RuntimeError('boom')"
+    assert words == "parser failed: RuntimeError('boom')"
 
 
 def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
