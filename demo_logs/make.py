@@ -1,4 +1,4 @@
-"""Train demo runs for real and keep their logs: `python demo_logs/make.py NAME ...` or `all`."""
+"""Train the demo runs and keep their logs: `python demo_logs/make.py NAME ...` or `all`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ TRAINERS = [
 
 
 def train(recipe: Recipe, scratch: Path) -> tuple[Path, int, float]:
-    """Run the recipe's command in an empty folder; return it, the exit code and the seconds."""
+    """Run the recipe's command in an empty folder; return folder, exit code and seconds."""
     workdir, code = scratch / "run", scratch / "code"
     workdir.mkdir()
-    # Links, so that a traceback in a log names no directory of the machine that made it.
+    # Links, so that tracebacks in the logs contain no path of this machine.
     code.mkdir()
     for source in (*HERE.glob("*.py"), HERE.parent / "ppo_top"):
         (code / source.name).symlink_to(source)
@@ -50,7 +50,7 @@ def train(recipe: Recipe, scratch: Path) -> tuple[Path, int, float]:
 
 
 def kept(recipe: Recipe, workdir: Path) -> Iterator[tuple[Path, Path]]:
-    """Name each file worth keeping: where it is and its place in the demo folder."""
+    """Each file to keep, and its path in the demo folder."""
     logs = workdir / "logs"
     for path in sorted(workdir.rglob("*")):
         base = logs if path.is_relative_to(logs) else workdir
@@ -60,23 +60,21 @@ def kept(recipe: Recipe, workdir: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def note(recipe: Recipe, code: int, seconds: float) -> str:
-    """Write down how a run came to be."""
+    """The note on how a run was made."""
     lines = [f"# {recipe.name}", "", recipe.about, "", "| | |", "|---|---|"]
-    lines.append(f"| made by | `python demo_logs/make.py {recipe.name}` |")
+    lines.append(f"| created by | `python demo_logs/make.py {recipe.name}` |")
     prefix = " ".join(f"{key}={value}" for key, value in recipe.environment.items())
     merged = " 2>&1" if recipe.merge_stderr else ""
-    lines.append(
-        f"| which runs | `{prefix + ' ' if prefix else ''}python {recipe.command}{merged}` |"
-    )
+    lines.append(f"| command | `{prefix + ' ' if prefix else ''}python {recipe.command}{merged}` |")
     lines.append(f"| exit code, wall time | {code}, {seconds:.0f} s on one CPU core |")
     lines.append(f"| date | {time.strftime('%Y-%m-%d', time.gmtime())} |")
     lines.append(f"| versions | {', '.join(versions())} |")
-    lines += ["", "What is to be seen:", "", *(f"- {fact}" for fact in recipe.seen), ""]
+    lines += ["", "What to look for:", "", *(f"- {fact}" for fact in recipe.seen), ""]
     return "\n".join(lines)
 
 
 def versions() -> Iterator[str]:
-    """Name the installed version of Python and of each trainer."""
+    """The installed versions of Python and of each trainer."""
     yield f"Python {platform.python_version()}"
     for package in TRAINERS:
         try:
@@ -86,15 +84,15 @@ def versions() -> Iterator[str]:
 
 
 def make(recipe: Recipe) -> None:
-    """Train, then replace the demo folder by the new run's logs and note."""
+    """Train, then replace the demo folder with the new run's logs and note."""
     print(f"{recipe.name}: training", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         workdir, code, seconds = train(recipe, Path(scratch))
         folder = HERE / recipe.name
         shutil.rmtree(folder, ignore_errors=True)
-        for path, place in kept(recipe, workdir):
-            (folder / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, folder / place)
+        for path, target in kept(recipe, workdir):
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, folder / target)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "NOTE.md").write_text(note(recipe, code, seconds), encoding="utf-8")
     print(f"{recipe.name}: exit code {code}, {seconds:.0f} s", flush=True)

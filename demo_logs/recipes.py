@@ -1,4 +1,4 @@
-"""The demo runs: what is trained, what is kept of it and what is to be seen in it."""
+"""The demo runs: what is trained, which logs are kept, and what to look for in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TABLES = ("stdout.log", "log.txt", "progress.csv", "progress.json", "*.monitor.c
 
 @dataclass(frozen=True)
 class Recipe:
-    """One demo run; `command` is what follows `python`, run in an empty directory."""
+    """One demo run; `command` follows `python` and runs in an empty directory."""
 
     name: str
     about: str
@@ -27,27 +27,27 @@ SB3 = [
         command="-m sb3_ppo --logdir logs --seed 1 --evaluate",
         keep=(*TABLES, "evaluations.npz"),
         seen=(
-            "Reward (mean of the last 100 episodes) climbs without a break from 21 to 500.",
-            "approx_kl and clip_fraction keep within their healthy ranges, entropy falls slowly.",
+            "Reward (mean of the last 100 episodes) rises steadily from 21 to 500.",
+            "approx_kl and clip_fraction stay in their healthy ranges, entropy decays slowly.",
             "Every 10,000 steps an evaluation of 10 episodes adds a row with `eval/*` values.",
         ),
     ),
     Recipe(
         name="sb3_cartpole_lr3e-2",
-        about="The same with learning_rate 3e-2, a hundred times SB3's default, seed 5: sick.",
+        about="The same with learning_rate 3e-2, a hundred times SB3's default, seed 5: unhealthy.",
         command="-m sb3_ppo --logdir logs --seed 5 --learning-rate 3e-2",
         keep=TABLES,
         seen=(
-            "approx_kl and clip_fraction are too high from the first updates on.",
-            "Reward reaches 212 at step 36,864, then the policy collapses: about 9 for the rest.",
-            "After the collapse KL, clipping and entropy stand at 0: nothing can change any more.",
+            "approx_kl and clip_fraction are too high from the first updates.",
+            "Reward reaches 212 at step 36,864, then the policy collapses and reward stays near 9.",
+            "After the collapse KL, clip fraction and entropy are 0: the policy is frozen.",
         ),
     ),
 ]
 
 
 def torch_recipe(fault: str, about: str, *seen: str) -> Recipe:
-    """Describe a run of the PPO that ships with ppo-top."""
+    """A run of the PPO that ships with ppo-top."""
     return Recipe(
         name="torch_cartpole" if fault == "none" else f"torch_cartpole_{fault}",
         about=f"The plain PyTorch PPO of `ppo_top/demo/ppo.py` on CartPole-v1, seed 1: {about}",
@@ -63,41 +63,41 @@ TORCH = [
         "none",
         "healthy.",
         "Reward 21 to 500 within 8 iterations; 20 evaluation episodes all reach 500.",
-        "The learning rate falls to 0: KL and clip fraction end at 0, which is no fault.",
+        "The learning rate is annealed to 0, so KL and clip fraction end at 0, as they should.",
     ),
     torch_recipe(
         "lr",
         "learning rate 3e-2 instead of 1e-3, not annealed.",
-        "A third to a half of the samples is clipped from the first iteration on, KL climbs to 12.",
-        "Reward climbs to 436, then falls to 60 in iteration 10 and never settles.",
+        "A third to a half of the samples is clipped from the first iteration, KL rises to 12.",
+        "Reward rises to 436, falls to 60 in iteration 10 and never settles.",
     ),
     torch_recipe(
         "clip",
-        "clip range 10 instead of 0.2, learning rate 1e-2: updates know no bound.",
-        "KL between 3 and 12 while next to nothing is clipped.",
-        "Reward jumps between 25 and 500 and ends at 9: the policy is dead.",
+        "clip range 10 instead of 0.2, learning rate 1e-2: updates are unbounded.",
+        "KL is between 3 and 12 while almost nothing is clipped.",
+        "Reward jumps between 25 and 500 and ends at 9: the policy has collapsed.",
     ),
     torch_recipe(
         "entropy",
-        "entropy is punished (coefficient -2): premature convergence.",
+        "entropy is penalised (coefficient -2): premature convergence.",
         "Entropy falls from 0.69 to 0.03 within two iterations; reward stays near 60.",
     ),
     torch_recipe(
         "critic",
-        "the critic's loss has the wrong sign (coefficient -0.5).",
-        "Value loss only climbs, explained variance stays at 0.",
-        "The policy follows noise: reward falls from 21 to 9.",
+        "the sign of the value loss is flipped (coefficient -0.5).",
+        "Value loss only rises, explained variance stays at 0.",
+        "The policy learns from noise: reward falls from 21 to 9.",
     ),
     torch_recipe(
         "nan",
-        "in iteration 8 the environment hands out one reward that is not a number.",
-        "Iteration 8 reports NaN; iteration 9 dies with torch's traceback, exit code 1.",
+        "in iteration 8 the environment returns one NaN reward.",
+        "Iteration 8 reports NaN; iteration 9 crashes with torch's traceback, exit code 1.",
     ),
 ]
 
 
 def grpo_recipe(name: str, about: str, extra: str, *seen: str) -> Recipe:
-    """Describe a run of TRL's GRPO; standard output and error go to one file, bars and all."""
+    """A run of TRL's GRPO; stdout and stderr go to one file, progress bars included."""
     return Recipe(
         name=name,
         about=f"TRL GRPO on a Qwen2 of two layers with random weights, seed 1: {about}",
@@ -114,24 +114,24 @@ GRPO = [
         "trl_grpo",
         "healthy.",
         "",
-        "Both rewards rise (share of vowels; length near a dozen tokens), entropy falls slowly.",
-        "Few completions are cut off; KL to the reference grows slowly and stays below 0.1.",
+        "Both rewards rise (share of vowels; about a dozen tokens), entropy decays slowly.",
+        "Few completions are truncated; KL to the reference grows slowly and stays below 0.1.",
         "One update per batch of completions: the clip ratios are 0 by construction.",
     ),
     grpo_recipe(
         "trl_grpo_lr1e-1",
         "learning rate 1e-1, a hundred times too high.",
         " --learning-rate 1e-1",
-        "Within a few updates KL to the reference exceeds 1 and entropy breaks down.",
-        "No completion ends by itself any more: clipped_ratio 1, every answer 48 tokens long.",
+        "Within a few updates KL to the reference exceeds 1 and entropy collapses.",
+        "No completion ends with EOS any more: clipped_ratio 1, all 48 tokens long.",
         "Reward drops within three updates, swings between 0.1 and 1.0, and ends near 0.5.",
     ),
     grpo_recipe(
         "trl_grpo_constant",
-        "the reward function gives every completion the same.",
+        "the reward function gives every completion the same reward.",
         " --rewards constant",
         "Every group of completions ties: frac_reward_zero_std 1, reward_std 0, gradient 0.",
-        "Nothing is learnt, and loss and KL stand at 0.",
+        "Nothing is learnt; loss and KL stay at 0.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Train Stable-Baselines3 PPO on CartPole-v1 with every logger output that SB3 has."""
+"""Train Stable-Baselines3 PPO on CartPole-v1 with all of SB3's logger outputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def options() -> argparse.Namespace:
 
 
 def evaluation(logdir: Path, seed: int) -> EvalCallback:
-    """Evaluate on an environment of its own and keep the results beside the logs."""
+    """Evaluate on a separate environment and keep the results with the logs."""
     env = Monitor(gymnasium.make("CartPole-v1"))
     env.reset(seed=seed + 1000)
     return EvalCallback(env, eval_freq=10_000, n_eval_episodes=10, log_path=str(logdir))
@@ -36,7 +36,7 @@ def evaluation(logdir: Path, seed: int) -> EvalCallback:
 def main() -> None:
     """Train once."""
     asked = options()
-    torch.set_num_threads(1)  # two small layers: threads only cost time
+    torch.set_num_threads(1)  # small networks: threads would only wait for each other
     asked.logdir.mkdir(parents=True, exist_ok=True)
     env = Monitor(gymnasium.make("CartPole-v1"), str(asked.logdir / "0"))
     model = PPO(

@@ -1,4 +1,4 @@
-"""Train TRL's GRPO on a tiny language model made on the spot, with rewards that a rule computes."""
+"""Train TRL's GRPO on a tiny, randomly initialised language model with rule-based rewards."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def options() -> argparse.Namespace:
 
 
 def vowels(completions: list[str], **_: Any) -> list[float]:
-    """Reward the share of vowels in the text."""
+    """The fraction of vowels in the text."""
     return [sum(text.count(vowel) for vowel in VOWELS) / max(1, len(text)) for text in completions]
 
 
 def brief(completion_ids: list[list[int]], **_: Any) -> list[float]:
-    """Reward an end that comes before the limit, and an answer of about a dozen tokens."""
+    """Reward completions that end before the limit and have about a dozen tokens."""
     return [1.0 - min(1.0, abs(len(tokens) - 12) / 36) for tokens in completion_ids]
 
 
 def late(completions: list[str], **_: Any) -> list[float]:
-    """Reward the share of letters from the end of the alphabet in use."""
+    """The fraction of letters from the end of the alphabet in use."""
     return [sum(letter >= "l" for letter in text) / max(1, len(text)) for text in completions]
 
 
 def constant(completions: list[str], **_: Any) -> list[float]:
-    """Reward everything alike: nothing can be learnt from it."""
+    """The same reward for everything: nothing can be learnt from it."""
     return [0.5] * len(completions)
 
 
@@ -55,7 +55,7 @@ REWARDS = {function.__name__: function for function in (vowels, brief, late, con
 
 
 def make_model() -> None:
-    """Write a randomly initialised Qwen2 of two layers and a tokenizer of single letters."""
+    """Save a randomly initialised Qwen2 of two layers and a tokenizer of single letters."""
     tokenizer = Tokenizer(models.BPE(unk_token="?"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     words = trainers.BpeTrainer(
@@ -81,7 +81,7 @@ def make_model() -> None:
 
 
 def prompts(seed: int) -> Dataset:
-    """Return prompts of four letters each."""
+    """Prompts of four letters each."""
     draw = random.Random(seed)
     return Dataset.from_list([{"prompt": "".join(draw.choices(LETTERS, k=4))} for _ in range(512)])
 
