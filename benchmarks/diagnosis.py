@@ -1,9 +1,9 @@
-"""How good the verdict is, on labelled runs that really trained: `python benchmarks/diagnosis.py`.
+"""How good the verdicts are, on labelled training runs: `python benchmarks/diagnosis.py`.
 
-Every run of `corpus/runs` is read and judged through the same session as a user's own runs, and
-what was found is held against the run's label. *tune* runs are those on which thresholds may be
-set, *check* runs those on which they are judged. Beside it stands what the plain thresholds of the
-trainers' guides would have said, each point by itself.
+Every run of `corpus/runs` is read and judged by the same session as a user's own runs, and the
+findings are compared with the run's label. Thresholds may be set on *tune* runs; *check* runs are
+for evaluation only. For comparison the plain thresholds of the trainers' guides are applied to each
+point by itself.
 
     python benchmarks/diagnosis.py [--split check|tune|all] [--runs DIR] [--show] [--json FILE]
 """
@@ -47,7 +47,7 @@ MAX_MEDIAN_DELAYS = {"step size": 5, "critic": 15, "never moves": 25}
 
 @dataclass
 class LabelledRun:
-    """A labelled run with what was found in it. Delays are in updates since the fault began."""
+    """A labelled run and its findings; delays are in updates since the onset of the fault."""
 
     meta: dict[str, Any]
     findings: list[Finding]
@@ -69,17 +69,17 @@ class LabelledRun:
         return int(self.meta["onset_update"]) // max(1, int(self.meta.get("log_interval", 1)))
 
     def since_onset(self, least: Severity) -> list[Finding]:
-        """Findings that reached a severity at or after the onset, or stood open at it."""
+        """Findings that reached a severity at or after the onset, or were open at it."""
         return [f for f in self.findings if row_reached(f, least) >= self.onset]
 
 
 def row_reached(finding: Finding, least: Severity) -> float:
-    """The row at which a finding was first this severe; -1 when it never was."""
+    """The row at which a finding was first this severe; -1 if it never was."""
     return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
 
 
 def accepted_rules(meta: dict[str, Any]) -> set[str]:
-    """The rules that may rightly name a run's fault, from the short codes of its label."""
+    """The rules that name a run's fault correctly, from the codes of its label."""
     wanted = set(meta["expected"])
     return {rule.id for rule in BY_ID.values() if wanted & set(rule.codes)}
 
@@ -109,7 +109,7 @@ def judge_run(path: Path) -> LabelledRun | None:
 
 
 def _rows(run: Run) -> list[Row]:
-    """The run's rows once more, as they were judged."""
+    """The run's rows as they were judged."""
     values: list[dict[str, float]] = [{} for _ in range(len(run.timeline))]
     for name, track in run.timeline.tracks.items():
         for row, value in zip(track.rows, track.values, strict=True):
@@ -118,7 +118,7 @@ def _rows(run: Run) -> list[Row]:
 
 
 def _cost(run: Run, rows: Sequence[Row]) -> float:
-    """Microseconds of the processor a point with all rules on: the best of three passes."""
+    """CPU microseconds per point with all rules: the best of three passes."""
     points = max(1, sum(len(row.values) for row in rows))
     best = math.inf
     for _ in range(3):
@@ -131,7 +131,7 @@ def _cost(run: Run, rows: Sequence[Row]) -> float:
 
 
 def _measure_delays(verdict: LabelledRun) -> None:
-    """What was said first, how late, and how early before the reward fell."""
+    """The first rule, its delay, and its lead over the drop in reward."""
     accepted = accepted_rules(verdict.meta)
     since = verdict.since_onset(WARN)
     right = [f for f in since if f.rule in accepted]
@@ -149,7 +149,7 @@ def _measure_delays(verdict: LabelledRun) -> None:
 
 
 def top_rule(findings: Iterable[Finding], row: float) -> str:
-    """The finding that stands at the top of the screen at a row: worst, then diagnoses first."""
+    """The rule at the top of the screen at a row: worst first, then diagnoses."""
     open_now = [(s, f) for f in findings if (s := f.severity_at(int(row))) is not None]
     absorbed = {rule for _, finding in open_now for rule in finding.members}
     shown = [pair for pair in open_now if pair[1].rule not in absorbed] or open_now
@@ -158,21 +158,21 @@ def top_rule(findings: Iterable[Finding], row: float) -> str:
 
 
 def fault_group(fault: str) -> str:
-    """The kind of fault, for delays."""
+    """The group of a fault, for delays."""
     found = (name for name, starts in FAULT_GROUPS.items() if fault.startswith(starts))
     return next(found, "other")
 
 
 def report(verdicts: Sequence[LabelledRun], title: str) -> dict[str, Any]:
-    """Print the figures of one set of runs, with the bars that they are to reach."""
+    """Print the figures of one set of runs, with their targets."""
     healthy, harmful, harmless, failed = (
         [v for v in verdicts if run_kind(v.meta) == each] for each in RUN_KINDS
     )
     print(f"\n== {title}: {len(healthy)} healthy, {len(harmful)} harmful, {len(harmless)} harmless")
     figures = {**_harmful(harmful), **_healthy(healthy), **_rest(verdicts, harmless)}
     if failed:
-        told = share(sum(bool(v.since_onset(WARN)) for v in failed), len(failed))
-        print(f"failed without a fault, warned  {told} (no part of the figures)")
+        warned = share(sum(bool(v.since_onset(WARN)) for v in failed), len(failed))
+        print(f"failed without a fault, warned  {warned} (not counted)")
     _literal(healthy, harmful)
     return figures
 
@@ -181,15 +181,15 @@ def _harmful(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     found = sum(bool(v.since_onset(WARN)) for v in runs)
     right = sum(v.first_is_accepted for v in runs)
     ever = sum(v.delay < math.inf for v in runs)
-    print(f"harmful runs warned of          {share(found, len(runs))}   bar 95 %")
-    print(f"first-named diagnosis right     {share(right, len(runs))}   bar 80 %")
-    print(f"right diagnosis at any time     {share(ever, len(runs))}")
+    print(f"harmful runs detected           {share(found, len(runs))}   target 95 %")
+    print(f"first diagnosis correct         {share(right, len(runs))}   target 80 %")
+    print(f"correct diagnosis at any time   {share(ever, len(runs))}")
     for group in (*FAULT_GROUPS, "other"):
         delays = [v.delay for v in runs if fault_group(v.meta["fault"]) == group]
-        bar = f"   bar: median {MAX_MEDIAN_DELAYS[group]}" if group in MAX_MEDIAN_DELAYS else ""
+        bar = f"   target: median {MAX_MEDIAN_DELAYS[group]}" if group in MAX_MEDIAN_DELAYS else ""
         print(f"  delay, {group:<14} {len(delays):>3} runs   {quantiles(delays)}{bar}")
     leads = [float(v.lead) for v in runs if v.lead is not None]
-    print(f"lead before reward fell         {quantiles(leads)} ({len(leads)} runs)")
+    print(f"lead over the reward drop       {quantiles(leads)} ({len(leads)} runs)")
     return {"harmful": len(runs), "warned": found, "first_right": right, "ever_right": ever}
 
 
@@ -201,9 +201,11 @@ def _healthy(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     updates = sum(v.updates for v in runs)
     by_rule = Counter(f.rule for v in runs for f in v.findings if f.severity >= WARN)
     watched = Counter(f.rule for v in runs for f in v.findings if f.severity == Severity.WATCH)
-    print(f"false alarms, crit              {crit} in {len(runs)} healthy runs   bar 0")
-    print(f"false alarms, warn              {warn / count:.2f} a healthy run   bar 0.2")
-    print(f"remarks (watch)                 {watch / count:.2f} a healthy run, {updates:,} updates")
+    print(f"false alarms, crit              {crit} in {len(runs)} healthy runs   target 0")
+    print(f"false alarms, warn              {warn / count:.2f} per healthy run   target 0.2")
+    print(
+        f"watch findings                  {watch / count:.2f} per healthy run, {updates:,} updates"
+    )
     print(f"  by rule, warn and crit        {dict(by_rule.most_common()) or 'none'}")
     print(f"  by rule, watch                {dict(watched.most_common()) or 'none'}")
     return {"healthy": len(runs), "crit": crit, "warn": warn, "watch": watch}
@@ -216,16 +218,14 @@ def _rest(runs: Sequence[LabelledRun], harmless: Sequence[LabelledRun]) -> dict[
     points = sum(v.points for v in runs)
     micros = sum(v.micros_per_point * v.points for v in runs) / max(1, points)
     highest = max((v.micros_per_point for v in runs), default=0.0)
-    print(f"faults without harm, warned of  {share(named, len(harmless))} (neither hit nor miss)")
-    print(f"flapping, most of one rule      {worst[0]} ({worst[1]} in {worst[2]})   bar 3")
-    print(
-        f"cost                            {micros:.1f} us a point, worst run {highest:.1f}   bar 10"
-    )
+    print(f"harmless faults detected        {share(named, len(harmless))} (neither hit nor miss)")
+    print(f"flapping, most by one rule      {worst[0]} ({worst[1]}, {worst[2]})   target 3")
+    print(f"cost, us per point              {micros:.1f}, worst run {highest:.1f}   target 10")
     return {"flapping": worst[0], "micros": micros, "micros_worst": highest}
 
 
 def _literal(healthy: Sequence[LabelledRun], harmful: Sequence[LabelledRun]) -> None:
-    """The same figures for the guides' thresholds, each point by itself."""
+    """The same figures for the guides' thresholds, applied to each point by itself."""
     since = [(v, [alarm for alarm in v.guide_alarms if alarm.row >= v.onset]) for v in harmful]
     named = [(v, found) for v, found in since if found]
     right = [(v, found) for v, found in named if found[0].code in v.meta["expected"]]
@@ -238,17 +238,17 @@ def _literal(healthy: Sequence[LabelledRun], harmful: Sequence[LabelledRun]) -> 
     by_concept = Counter(
         concept for v in healthy for concept in {a.concept for a in v.guide_alarms}
     )
-    print("the guides' thresholds taken literally, each point by itself:")
-    print(f"  harmful runs warned of        {share(len(named), len(harmful))}")
-    print(f"  first-named diagnosis right   {share(len(right), len(harmful))}")
+    print("the guides' thresholds, applied to each point by itself:")
+    print(f"  harmful runs detected         {share(len(named), len(harmful))}")
+    print(f"  first diagnosis correct       {share(len(right), len(harmful))}")
     print(f"  delay                         {quantiles(list(firsts))}")
     print(f"  false alarms                  {share(len(false), len(healthy))} of the healthy runs,")
-    print(f"                                {points / max(1, len(healthy)):.1f} points a run")
+    print(f"                                {points / max(1, len(healthy)):.1f} points per run")
     print(f"  runs with false alarms, by    {dict(by_concept.most_common()) or 'none'}")
 
 
 def print_runs(verdicts: Sequence[LabelledRun]) -> None:
-    """A line for each run: what was found, first and when."""
+    """Print a line for each run: its findings, and the first one's delay."""
     for v in verdicts:
         loud = [f"{f.rule}@{row_reached(f, WARN):g}" for f in v.findings if f.severity >= WARN]
         mark = "" if v.meta["fault"] == "none" else ("right" if v.first_is_accepted else "WRONG")
@@ -261,12 +261,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--split", choices=("check", "tune", "all"), default="all")
     parser.add_argument("--runs", type=Path, default=CORPUS_RUNS)
-    parser.add_argument("--show", action="store_true", help="a line for each run")
+    parser.add_argument("--show", action="store_true", help="print a line for each run")
     parser.add_argument("--json", type=Path, help="write the figures to a file")
     options = parser.parse_args()
     paths = sorted(meta.parent for meta in options.runs.glob("*/meta.json"))
     verdicts = [v for path in paths if (v := judge_run(path))]
-    print(f"{len(verdicts)} runs judged, {len(paths) - len(verdicts)} left out: no numbers in them")
+    print(f"{len(verdicts)} runs judged, {len(paths) - len(verdicts)} skipped (no metrics)")
     splits = ("tune", "check") if options.split == "all" else (options.split,)
     figures = {}
     for split in splits:

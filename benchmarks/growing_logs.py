@@ -1,4 +1,4 @@
-"""Logs of 30 metrics that grow by one update at a time, in the formats that viewers read."""
+"""Logs of 30 metrics that grow by one update at a time, in several formats."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SB3_METRICS = [
     "train/loss", "train/n_updates", "train/policy_gradient_loss", "train/value_loss",
     *(f"custom/metric_{number}" for number in range(14)),
 ]  # fmt: skip
-"""Thirty metrics as Stable-Baselines3 names them."""
+"""Thirty metrics, with Stable-Baselines3's names where it has them."""
 
 
 def csv_row(number: int, chance: random.Random) -> str:
-    """One update of a run that learns, in all its metrics."""
+    """All metrics of one update of a run that learns."""
     values = [
         float(number), number * 2048.0, 1200 + chance.random() * 50, number * 1.7,
         200 * (1 - math.exp(-number / 50)) + chance.gauss(0, 3), 100 + chance.random() * 20,
@@ -34,7 +34,7 @@ def csv_row(number: int, chance: random.Random) -> str:
 
 
 def write_run(folder: Path, rows: int) -> Path:
-    """A progress.csv with so many updates."""
+    """Write a progress.csv with that many updates."""
     folder.mkdir(parents=True)
     chance = random.Random(folder.name)
     path = folder / "progress.csv"
@@ -49,10 +49,10 @@ class GrowingLog(Protocol):
     """A log that grows."""
 
     def write_update(self, number: int) -> None:
-        """Write one update of all metrics, and flush it."""
+        """Append one update of all metrics, and flush."""
 
     def close(self) -> None:
-        """End it."""
+        """Close the log."""
 
 
 class GrowingCsv:
@@ -63,16 +63,16 @@ class GrowingCsv:
         self._chance = random.Random(7)
 
     def write_update(self, number: int) -> None:
-        """A line more."""
+        """Append a line."""
         with self._path.open("a") as file:
             file.write(csv_row(number, self._chance))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
 
 class GrowingEvents:
-    """A TensorBoard event file; what was before came once a second, too."""
+    """A TensorBoard event file; earlier updates also came once per second."""
 
     def __init__(self, folder: Path, before: int) -> None:
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
@@ -83,7 +83,7 @@ class GrowingEvents:
             self.write_update(number, time.time() - (before + 1 - number))
 
     def write_update(self, number: int, when: float | None = None) -> None:
-        """A record for each metric."""
+        """Append a record for each metric."""
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
 
@@ -112,7 +112,7 @@ run.finish()
 
 
 class GrowingWandb:
-    """An offline run of Weights & Biases, written by its own package in the Python named."""
+    """An offline run of Weights & Biases, written by its own package under another Python."""
 
     def __init__(self, folder: Path, before: int, python: str = "python") -> None:
         folder.mkdir(parents=True)
@@ -130,7 +130,7 @@ class GrowingWandb:
         time.sleep(5.0)  # the package writes in a process of its own
 
     def write_update(self, number: int) -> None:
-        """A step more."""
+        """Log one step."""
         self._send(csv_row(number, self._chance))
 
     def _send(self, text: str) -> None:
@@ -144,7 +144,7 @@ class GrowingWandb:
 
 
 def make_growing_log(kind: str, folder: Path, before: int, python: str) -> GrowingLog:
-    """A log of a kind with so many updates in it already."""
+    """A log of this kind that already has that many updates."""
     if kind == "wandb":
         return GrowingWandb(folder, before, python)
     makers: dict[str, Callable[[Path, int], GrowingLog]] = {

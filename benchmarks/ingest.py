@@ -1,13 +1,12 @@
-"""How fast logs are read, beside other readers of the same bytes.
+"""How fast logs are read, compared with other readers of the same bytes.
 
     python benchmarks/ingest.py [--events 1000000] [--rounds 5] [--slow-rounds 2] [--json FILE]
 
-The event file has that many scalars under 30 tags and is written by TensorBoard's own writer, as
-torch writes it; texts are the shipped demo logs over and over. Each reader runs in a process of its
-own, in rounds that take turns, and medians are compared. All read in one thread; rates and ratios
-are of processor time, which other work on the machine disturbs less, and the seconds on the clock
-stand beside it. Peers that are not installed are named with the command that installs them. The
-exit code is 1 where a bar is missed.
+The event file has that many scalars of 30 tags and is written by TensorBoard's own writer, in
+torch's layout; the texts are the shipped demo logs, repeated. Each reader runs in its own process,
+in alternating rounds, and medians are compared. All read in one thread. Rates and ratios are of CPU
+time, which other work on the machine disturbs less; wall time is printed, too. For peers that are
+not installed the command to install them is printed. The exit code is 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -54,19 +53,19 @@ READER_LABELS = {
     "splitlines": "str.splitlines",
 }
 MIN_SPEEDUPS = {DATA_SERVER: 1.8, "event_accumulator": 30.0, "tbparse": 30.0, "terminalboard": 12.0}
-"""How many times as fast as this reader ours must be."""
+"""reader -> how many times faster ours must be"""
 MAX_MEMORY_MB = 150.0
 MIN_LINE_RATES = {"SB3 table": 0.105, "TRL numbers": 0.142}
-"""Lines a second as a share of those of str.splitlines over the same bytes, in one run.
+"""Lines per second as a fraction of what str.splitlines does on the same bytes in the same run.
 
-That is 1,000,000 lines of a table and 200,000 dictionaries a second on an idle core where
-splitlines does 9.5 and 1.41 million of them.
+That is 1,000,000 lines of a table and 200,000 dictionaries per second on an idle core where
+splitlines does 9.5 and 1.41 million.
 """
 
 
 @dataclass
 class ReaderResult:
-    """What one reader took on one input, round by round."""
+    """The time one reader needed for one input, round by round."""
 
     seconds: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -76,16 +75,16 @@ class ReaderResult:
 
     @property
     def median(self) -> float:
-        """Processor seconds of the middle round; endless when there was none."""
+        """CPU seconds of the median round; infinite if there was none."""
         return statistics.median(self.cpu) if self.cpu else float("inf")
 
     @property
     def clock(self) -> float:
-        """Seconds on the clock of the middle round."""
+        """Wall seconds of the median round."""
         return statistics.median(self.seconds)
 
     def add_round(self, answer: dict[str, Any]) -> None:
-        """Take what a reader printed."""
+        """Add what a reader printed."""
         if "missing" in answer:
             self.missing = answer["missing"]
             return
@@ -96,7 +95,7 @@ class ReaderResult:
 
 
 def write_events(path: Path, count: int) -> None:
-    """An event file by TensorBoard's record writer, in torch's layout."""
+    """Write an event file with TensorBoard's record writer, in torch's layout."""
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.summary.writer.record_writer import RecordWriter
@@ -153,7 +152,7 @@ def data_server(folder: Path) -> dict[str, Any]:
 
 
 def compare_events(path: Path, rounds: int, slow_rounds: int) -> dict[str, ReaderResult]:
-    """All readers of event files, taking turns."""
+    """Run all readers of event files in alternating rounds."""
     fast = ["ppo_top", "ppo_top_cold", DATA_SERVER, "plain"]
     results = {name: ReaderResult() for name in (*fast, *sorted(SLOW_READERS))}
     for turn in range(rounds):
@@ -170,10 +169,10 @@ def compare_events(path: Path, rounds: int, slow_rounds: int) -> dict[str, Reade
 
 
 def show_events(results: dict[str, ReaderResult], events: int, size: int) -> list[str]:
-    """Print the table; return the bars that were missed."""
+    """Print the table; return the missed targets."""
     ours = results["ppo_top"]
     head = f"{'event file':33}{'points/s':>12}{'MB/s':>8}{'clock s':>9}{'cpu s':>8}"
-    print(f"\n{head}{'memory MB':>11}{'ours is':>9}   bar")
+    print(f"\n{head}{'memory MB':>11}{'ours is':>9}   target")
     missed = []
     for name, result in results.items():
         label = READER_LABELS.get(name, name)
@@ -196,7 +195,7 @@ def show_events(results: dict[str, ReaderResult], events: int, size: int) -> lis
 
 
 def write_texts(folder: Path) -> dict[str, Path]:
-    """Real logs over and over, up to some megabytes each."""
+    """Write real logs, repeated up to some megabytes each."""
     made = {}
     for label, source, head, pattern in (
         ("SB3 table", DEMO_LOGS / "sb3_cartpole" / "stdout.log", 0, b""),
@@ -217,9 +216,9 @@ def write_texts(folder: Path) -> dict[str, Path]:
 
 
 def compare_texts(folder: Path, rounds: int) -> list[str]:
-    """Our readers of text against read() and splitlines; return the bars that were missed."""
+    """Compare our text readers with read() and splitlines; return the missed targets."""
     head = f"{'text':18}{'lines/s':>12}{'points/s':>13}{'MB/s':>8}{'of splitlines':>15}"
-    print(f"\n{head}{'of read()':>12}   bar")
+    print(f"\n{head}{'of read()':>12}   target")
     missed = []
     for label, path in write_texts(folder).items():
         results = {name: ReaderResult() for name in ("ppo_top", "splitlines", "plain")}
@@ -241,7 +240,7 @@ def compare_texts(folder: Path, rounds: int) -> list[str]:
 
 
 def show_wandb(rounds: int) -> None:
-    """Recorded .wandb files, one after another."""
+    """Read recorded .wandb files, one after another."""
     from ingest_readers import copies_of
 
     path = max((ROOT / "tests" / "data" / "wandb_0.31.0").rglob("*.wandb"), key=_size)
@@ -260,7 +259,7 @@ def _size(path: Path) -> int:
 
 
 def main() -> int:
-    """Write the inputs, compare, print, and say whether the bars are met."""
+    """Write the inputs, compare, print; return 1 if a target is missed."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--events", type=int, default=1_000_000)
     options.add_argument("--rounds", type=int, default=5)
@@ -285,7 +284,7 @@ def main() -> int:
     if chosen.json:
         plain = {name: vars(result) for name, result in results.items()}
         chosen.json.write_text(json.dumps(plain, indent=1))
-    print(f"\nmissed: {', '.join(missed)}" if missed else "\nevery bar is met")
+    print(f"\nmissed: {', '.join(missed)}" if missed else "\nevery target is met")
     return 1 if missed else 0
 
 

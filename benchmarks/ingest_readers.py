@@ -1,9 +1,9 @@
-"""One reader on one input, in a process of its own, for ingest.py: prints what it took as JSON.
+"""Runs one reader on one input, for ingest.py, and prints what it took as JSON.
 
     python benchmarks/ingest_readers.py READER FILE
 
-Every reader keeps all that it read until it is measured. What it imports is imported before; only
-`ppo_top_cold` counts numpy's import too, which ours makes when a file turns out to be large.
+Every reader keeps all that it read until it is measured. Imports are not counted, except numpy's in
+`ppo_top_cold`, which our parser imports when a file turns out to be large.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 READ_CHUNK_BYTES = 4 << 20
-"""The size of piece in which ppo-top reads a file."""
+"""How much ppo-top reads at once."""
 
 
 class ReaderMissing(Exception):
@@ -25,15 +25,15 @@ class ReaderMissing(Exception):
 
 
 def ppo_top(path: Path) -> Callable[[], int]:
-    """Our parser as it reads its second large file."""
-    import numpy  # noqa: F401 - imported as the others' libraries are, before the clock starts
+    """Our parser, as it reads its second large file."""
+    import numpy  # noqa: F401 - imported before the clock starts, like the libraries of the others
     import orjson  # noqa: F401
 
     return ppo_top_cold(path)
 
 
 def ppo_top_cold(path: Path) -> Callable[[], int]:
-    """Our parser of whatever format the file has, with every checksum; columns are kept."""
+    """Our parser for the file's format, verifying every checksum; columns are kept."""
     from ppo_top.model import Series
     from ppo_top.parsers import detect_format
 
@@ -54,7 +54,7 @@ def ppo_top_cold(path: Path) -> Callable[[], int]:
 
 
 def many(path: Path) -> Callable[[], int]:
-    """Our parser on many copies of one small file, a new parser for each."""
+    """Our parser on many copies of one small file, with a new parser for each."""
     from ppo_top.parsers import detect_format
 
     data = path.read_bytes()
@@ -79,7 +79,7 @@ def plain(path: Path) -> Callable[[], int]:
 
 
 def splitlines(path: Path) -> Callable[[], int]:
-    """str.splitlines over the file's text, which is decoded before."""
+    """str.splitlines on the decoded text."""
     text = path.read_text(errors="replace")
     return lambda: len(text.splitlines()) * 0
 
@@ -100,7 +100,7 @@ def event_accumulator(path: Path) -> Callable[[], int]:
 
 
 def tbparse(path: Path) -> Callable[[], int]:
-    """tbparse: TensorBoard's reader into a pandas frame, with wall times as ours."""
+    """tbparse: TensorBoard's reader into a pandas frame, with wall times like ours."""
     try:
         from tbparse import SummaryReader
     except ImportError as error:
@@ -109,7 +109,7 @@ def tbparse(path: Path) -> Callable[[], int]:
 
 
 def terminalboard(path: Path) -> Callable[[], int]:
-    """terminalboard's own reader (it verifies no checksum)."""
+    """terminalboard's own reader, which verifies no checksums."""
     try:
         from terminalboard.reader import LightReader
     except ImportError as error:
@@ -139,7 +139,7 @@ READERS = {
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run one reader and print its figures."""
     name, path = sys.argv[1], Path(sys.argv[2])
     try:
         read = READERS[name](path)

@@ -1,4 +1,4 @@
-"""What the trainers' guides say, taken literally: any single point outside a range is an alarm."""
+"""The trainers' guides taken literally: any single point outside a range is an alarm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ppo_top.model import Row
 
 UNJUDGED_ROWS = 3
-"""The first rows in which explained variance may be at or below 0."""
+"""Explained variance may be 0 or less in the first rows."""
 
 CODE_BY_CONCEPT = {
     "approx_kl": "P1",
@@ -24,11 +24,11 @@ CODE_BY_CONCEPT = {
     "ref_kl_token": "K1",
     "truncated_frac": "G2",
 }
-"""The short codes of what an alarm about a concept would name."""
+"""metric -> code of the fault that an alarm about it would name"""
 
 
 class Alarm(NamedTuple):
-    """A point that a guide calls bad: its row, its concept, and the code of what that means."""
+    """A point that a guide calls bad: its row, its metric, and the code of the fault."""
 
     row: int
     concept: str
@@ -49,13 +49,13 @@ def _outside(row: Row, family: str, number: int) -> Iterator[str]:
     limits = _LIMITS.get(family, {})
     for name, value in row.values.items():
         low, high = limits.get(name, (-math.inf, math.inf))
-        forgiven = name == "explained_variance" and number < UNJUDGED_ROWS
-        if (value < low or value > high) and not forgiven:
+        ignored = name == "explained_variance" and number < UNJUDGED_ROWS
+        if (value < low or value > high) and not ignored:
             yield name
 
 
 def _spike(row: Row, losses: list[float]) -> Iterator[str]:
-    """A value loss three times as high as the median of those before."""
+    """A value loss above three times the median so far."""
     value = row.values.get("value_loss")
     if value is None:
         return
@@ -88,4 +88,4 @@ _LIMITS: dict[str, dict[str, tuple[float, float]]] = {
         "entropy": (0.1, math.inf),
     },
 }
-"""(low, high) of each value as the guides print them."""
+"""family -> metric -> (low, high), from the guides"""

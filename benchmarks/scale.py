@@ -1,13 +1,12 @@
-"""How it grows: from ten runs to a thousand under one directory, unrelated files beside them.
+"""How it scales: ten to a thousand runs in one directory, with many unrelated files.
 
     python benchmarks/scale.py [--runs 10 100 1000] [--points 1000] [--files 100000] [--json FILE]
 
-Each run has 30 metrics of so many points in one event file, written by TensorBoard's own writer
-(one file, linked into the directory of every run, so that the disk plays no part). Each size is
-measured in a process of its own that reads and judges as the screen does, slice by slice, one run
-being looked at. The bars are those of 1,000 runs: a first verdict within 2 s, at most 250 MB at any
-time (only what is looked at is held as a whole), below 2 % of a core when idle. The exit code is 1
-where one is missed.
+Each run is an event file of 30 metrics, written by TensorBoard's own writer (one file, linked into
+every run's directory, so that the disk plays no part). Each size is measured in a new process that
+reads and judges in small steps as the screen does, with one run selected. Targets for 1,000 runs: a
+first verdict within 2 s, at most 250 MB at any time (only the selected run is kept whole), below
+2 % of a core when idle. The exit code is 1 if one is missed.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ SCALE_TAGS = [
 ]
 FILES_PER_FOLDER = 20
 RUN_AGE_S = 3600.0
-"""The runs were last written an hour ago."""
+"""How long ago the runs were last written."""
 MAX_FIGURES = {"first_s": 2.0, "memory_mb": 250.0, "idle_percent": 2.0}
 
 
@@ -61,7 +60,7 @@ def make_events(folder: Path, points: int) -> Path:
 
 
 def make_runs(root: Path, runs: int, events: Path) -> None:
-    """So many directories with that event file."""
+    """Create `runs` directories with that event file."""
     for number in range(runs):
         folder = root / f"group_{number // 50}" / f"run_{number}"
         folder.mkdir(parents=True)
@@ -69,7 +68,7 @@ def make_runs(root: Path, runs: int, events: Path) -> None:
 
 
 def make_unrelated(root: Path, files: int) -> None:
-    """Checkpoints beside the runs."""
+    """Create checkpoints next to the runs."""
     for first in range(0, files, FILES_PER_FOLDER):
         folder = root / "checkpoints" / f"step_{first}"
         folder.mkdir(parents=True)
@@ -81,13 +80,13 @@ def make_unrelated(root: Path, files: int) -> None:
 
 
 def resident_mb() -> float:
-    """Resident memory of this process."""
+    """Resident memory of this process, in MB."""
     found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) / 1024 if found else 0.0
 
 
 def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
-    """Read and judge everything as the screen does, then do nothing for a while."""
+    """Read and judge everything as the screen does, then idle for a while."""
     start = time.perf_counter()
     follower, session = Follower([root]), Session(Settings())
     figures: dict[str, float] = {}
@@ -98,14 +97,14 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
 
     judged, most, chosen = False, 0.0, ""
     while not judged:
-        slice_ = follower.poll(limit=50_000, budget=0.04)
-        session.apply(slice_.updates)
-        session.reader_has_more = slice_.more
+        result = follower.poll(limit=50_000, budget=0.04)
+        session.apply(result.updates)
+        session.reader_has_more = result.more
         known = session.runs.values()
         if known and not chosen:
-            chosen = next(iter(session.runs))  # what is looked at is read first
+            chosen = next(iter(session.runs))  # the selected run is read first
             follower.focus(session.runs[chosen].sources)
-        judged = session.judge(0.02, chosen) and not slice_.more
+        judged = session.judge(0.02, chosen) and not result.more
         while session.unjudged_points > MAX_UNJUDGED_POINTS:
             session.judge(0.02, chosen)
         session.free_memory((chosen,))
@@ -113,7 +112,7 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
         note("first_s", any(len(run.timeline) for run in known))
         note("chosen_s", bool(chosen) and is_complete(session.runs[chosen]))
         note("every_run_s", len(known) == runs)
-        note("read_s", not slice_.more)
+        note("read_s", not result.more)
     note("judged_s", judged)
     figures["memory_mb"] = most
     figures["points"] = sum(run.points for run in session.runs.values())
@@ -130,7 +129,7 @@ def is_complete(run: Run) -> bool:
 
 
 def idle(follower: Follower, session: Session, seconds: float) -> float:
-    """The share of a core that waiting costs."""
+    """The fraction of a core used while idle."""
     start, end = time.process_time(), time.monotonic() + seconds
     while time.monotonic() < end:
         follower.wait(1.0)
@@ -140,7 +139,7 @@ def idle(follower: Follower, session: Session, seconds: float) -> float:
 
 
 def measure_in_child(root: Path, runs: int, idle_s: float) -> dict[str, float]:
-    """The same in a process of its own."""
+    """`measure` in a new process."""
     command = [sys.executable, __file__, "--measure", root, "--runs", runs, "--idle", idle_s]
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, check=True
@@ -149,7 +148,7 @@ def measure_in_child(root: Path, runs: int, idle_s: float) -> dict[str, float]:
     return figures
 
 
-# --- telling -------------------------------------------------------------------------------------
+# --- printing ------------------------------------------------------------------------------------
 
 HEADINGS = {
     "points": "points",
@@ -158,13 +157,13 @@ HEADINGS = {
     "every_run_s": "every run s",
     "read_s": "all read s",
     "judged_s": "all judged s",
-    "memory_mb": "most memory MB",
+    "memory_mb": "peak memory MB",
     "idle_percent": "idle % of a core",
 }
 
 
 def table(rows: dict[int, dict[str, float]]) -> str:
-    """The figures side by side."""
+    """The figures as a table."""
     lines = ["  ".join(["  runs", *(f"{text:>16}" for text in HEADINGS.values())])]
     for runs, figures in rows.items():
         cells = [
@@ -176,21 +175,21 @@ def table(rows: dict[int, dict[str, float]]) -> str:
 
 
 def missed(figures: dict[str, float]) -> list[str]:
-    """Bars that are not held."""
+    """The targets that are missed."""
     return [
-        f"{HEADINGS[name]}: {figures[name]:.2f}, at most {bar:g}"
+        f"{HEADINGS[name]}: {figures[name]:.2f}, target {bar:g}"
         for name, bar in MAX_FIGURES.items()
         if figures[name] > bar
     ]
 
 
 def main() -> int:
-    """Make, measure, tell."""
+    """Create the runs, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, nargs="+", default=[10, 100, 1000])
-    parser.add_argument("--points", type=int, default=1000, help="of each of the 30 metrics")
-    parser.add_argument("--files", type=int, default=100_000, help="unrelated ones")
-    parser.add_argument("--idle", type=float, default=10.0, help="seconds of doing nothing")
+    parser.add_argument("--points", type=int, default=1000, help="per metric")
+    parser.add_argument("--files", type=int, default=100_000, help="number of unrelated files")
+    parser.add_argument("--idle", type=float, default=10.0, help="seconds to idle")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,14 +1,14 @@
-"""What the screen costs, measured from outside through a pseudo terminal of 140x40.
+"""What the screen costs, measured from outside in a pseudo-terminal of 140x40.
 
     python benchmarks/screen.py [--quick] [--only N] [--json FILE]
     python benchmarks/screen.py --peer "terminalboard {}"
     python benchmarks/screen.py --log wandb --python PYTHON_WITH_WANDB --peer "wandb leet {}/wandb"
 
-prints: time to the first paint and to the first page with its verdict, bytes and processor time
-when idle, at one and at ten updates a second with 30 metrics changing, memory with 50 runs, and how
-long a key takes to be answered while a log of 1,000,000 points is read. The bars are those the
-project sets itself; the exit code is 1 where one is missed. With `--peer` another viewer is started
-on a log of the same kind, which gains one update a second, to see what that costs there.
+Measures: time to the first paint and to the first page with a verdict; bytes and CPU time when idle
+and at one and ten updates per second of 30 metrics; memory with 50 runs; the response time to a key
+while a log of 1,000,000 points is read. The targets are the project's own; the exit code is 1 if
+one is missed. With `--peer` another viewer is measured on a log of the same kind that grows by one
+update per second.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from benchmarks.terminal import Measure, MeasuredTerminal
 
 
 def command(path: Path) -> list[str]:
-    """How the program is started."""
+    """The command that starts ppo-top."""
     return [sys.executable, "-m", "ppo_top", str(path)]
 
 
 def median_s(arguments: list[str], rounds: int) -> float:
-    """Seconds that a command takes, the median of some rounds."""
-    taken = []
+    """The median seconds that a command takes."""
+    elapsed = []
     for _ in range(rounds):
         begin = time.perf_counter()
         subprocess.run(arguments, check=True)
-        taken.append(time.perf_counter() - begin)
-    return statistics.median(taken)
+        elapsed.append(time.perf_counter() - begin)
+    return statistics.median(elapsed)
 
 
 def start_up(logs: Path, rounds: int) -> list[Measure]:
-    """First words and first page with its verdict, beside the import of Textual alone."""
+    """First paint and first page with a verdict, compared with the import of Textual alone."""
     imported = median_s([sys.executable, "-c", "import textual.app"], rounds)
     first, verdict = [], []
     for _ in range(rounds):
@@ -62,12 +62,12 @@ def start_up(logs: Path, rounds: int) -> list[Measure]:
     return [
         Measure("import textual.app", imported * 1000, "ms"),
         Measure("first paint", statistics.median(first) * 1000, "ms", bar),
-        Measure("first page, with the verdict", statistics.median(verdict) * 1000, "ms"),
+        Measure("first page with a verdict", statistics.median(verdict) * 1000, "ms"),
     ]
 
 
 def idle_cost(logs: Path, seconds: float) -> list[Measure]:
-    """Bytes and processor time when nothing comes, for a run that has been silent for long."""
+    """Bytes and CPU time when idle, for a run that ended long ago."""
     for log in logs.rglob("*.csv"):
         os.utime(log, (time.time() - 7200,) * 2)
     terminal = MeasuredTerminal(command(logs))
@@ -78,12 +78,12 @@ def idle_cost(logs: Path, seconds: float) -> list[Measure]:
     terminal.close()
     return [
         Measure("idle: bytes/s", written / seconds, "B/s", 0.0),
-        Measure("idle: processor", 100 * used / seconds, "% of a core", 1.0),
+        Measure("idle: CPU", 100 * used / seconds, "% of a core", 1.0),
     ]
 
 
 def update_cost(folder: Path, kind: str, per_second: float, seconds: float) -> list[Measure]:
-    """Bytes and processor time while 30 metrics change so often."""
+    """Bytes and CPU time while 30 metrics change `per_second` times per second."""
     log = make_growing_log(kind, folder / "run", 120, sys.executable)
     terminal = MeasuredTerminal(command(folder))
     terminal.read_for(5.0)
@@ -93,15 +93,15 @@ def update_cost(folder: Path, kind: str, per_second: float, seconds: float) -> l
         log.write_update(number)
         number += 1
         terminal.read_for(max(0.0, begin + (number - 121) / per_second - time.perf_counter()))
-    taken = time.perf_counter() - begin
+    elapsed = time.perf_counter() - begin
     written, used = len(terminal.written) - before, terminal.cpu_s() - cpu
     terminal.close()
     log.close()
     name = f"{kind}, {per_second:g} updates/s"
     slow = per_second <= 1
     return [
-        Measure(f"{name}: bytes", written / taken / 1024, "KiB/s", 2.5 if slow else None),
-        Measure(f"{name}: processor", 100 * used / taken, "% of a core", 2.0 if slow else None),
+        Measure(f"{name}: bytes", written / elapsed / 1024, "KiB/s", 2.5 if slow else None),
+        Measure(f"{name}: CPU", 100 * used / elapsed, "% of a core", 2.0 if slow else None),
     ]
 
 
@@ -117,27 +117,27 @@ def fifty_runs(folder: Path) -> list[Measure]:
 
 
 def key_while_loading(folder: Path) -> list[Measure]:
-    """How long a key takes while a million points are read."""
+    """The response time to a key while a million points are read."""
     number = math.ceil(1_000_000 / len(SB3_METRICS))
     write_run(folder, number)
     terminal = MeasuredTerminal(command(folder))
     terminal.read_for(10, lambda seen: b"reading" in seen)
-    taken = []
+    elapsed = []
     for _ in range(40):
-        taken.append(terminal.press(b"?"))
+        elapsed.append(terminal.press(b"?"))
         terminal.read_for(0.05)
     last = f"{number * 2048:,}".encode()
     for _ in range(120):
         before = len(terminal.written)
-        terminal.press(b"r")  # paints the whole screen, so that the step is written as a whole
+        terminal.press(b"r")  # repaints, so that the step is written in one piece
         terminal.read_for(0.5)
         if last in bytes(terminal.written[before:]):
             break
     loaded = time.perf_counter() - terminal.started
     terminal.close()
-    slow = statistics.quantiles(taken, n=20)[-1]
+    slow = statistics.quantiles(elapsed, n=20)[-1]
     return [
-        Measure("key while loading: median", statistics.median(taken) * 1000, "ms"),
+        Measure("key while loading: median", statistics.median(elapsed) * 1000, "ms"),
         Measure("key while loading: p95", slow * 1000, "ms", 100.0),
         Measure("1,000,000 points on the screen", loaded, "s"),
     ]
@@ -146,23 +146,23 @@ def key_while_loading(folder: Path) -> list[Measure]:
 def measure_program(
     folder: Path, kind: str, python: str, program: list[str], seconds: float
 ) -> list[Measure]:
-    """A program on a log that gains 30 values a second: start, bytes, processor, memory."""
+    """A program on a log that grows by 30 values per second: start, bytes, CPU, memory."""
     name = "ppo-top" if program[0] == sys.executable else " ".join(program[:2])
-    place = Path(tempfile.mkdtemp(dir=folder)) / "logs"
-    log = make_growing_log(kind, place, 120, python)
-    terminal = MeasuredTerminal([part.replace("{}", str(place)) for part in program])
+    logs = Path(tempfile.mkdtemp(dir=folder)) / "logs"
+    log = make_growing_log(kind, logs, 120, python)
+    terminal = MeasuredTerminal([part.replace("{}", str(logs)) for part in program])
     first = terminal.read_for(10, lambda seen: len(seen) > 3000)
     terminal.read_for(5.0)
     before, cpu, begin = len(terminal.written), terminal.cpu_s(), time.perf_counter()
     for number in range(121, 121 + int(seconds)):
         log.write_update(number)
         terminal.read_for(max(0.0, begin + (number - 120) - time.perf_counter()))
-    taken = time.perf_counter() - begin
+    elapsed = time.perf_counter() - begin
     written = len(terminal.written) - before
     found = [
-        Measure(f"{name}: a screen full", first * 1000, "ms"),
-        Measure(f"{name}: 1 update/s", written / taken / 1024, "KiB/s"),
-        Measure(f"{name}: processor", 100 * (terminal.cpu_s() - cpu) / taken, "% of a core"),
+        Measure(f"{name}: first full screen", first * 1000, "ms"),
+        Measure(f"{name}: 1 update/s", written / elapsed / 1024, "KiB/s"),
+        Measure(f"{name}: CPU", 100 * (terminal.cpu_s() - cpu) / elapsed, "% of a core"),
         Measure(f"{name}: memory", terminal.memory_mb(), "MB"),
     ]
     terminal.close()
@@ -171,38 +171,38 @@ def measure_program(
 
 
 def main() -> int:
-    """Measure all, print a table, tell whether every bar is kept."""
+    """Measure, print a table, return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="shorter stretches")
-    parser.add_argument("--only", type=int, choices=range(7), help="one of the seven measurements")
+    parser.add_argument("--quick", action="store_true", help="measure for a shorter time")
+    parser.add_argument("--only", type=int, choices=range(7), help="run only this measurement")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--peer", action="append", default=[], help='e.g. "terminalboard {}"')
     parser.add_argument("--log", choices=("csv", "tfevents", "wandb"), default="tfevents")
-    parser.add_argument("--python", default=sys.executable, help="the one that has wandb")
+    parser.add_argument("--python", default=sys.executable, help="interpreter that has wandb")
     options = parser.parse_args()
-    stretch = 10.0 if options.quick else 60.0
+    seconds = 10.0 if options.quick else 60.0
     folder = Path(tempfile.mkdtemp(prefix="ppo-top-screen-"))
     measures: list[Measure] = []
     try:
         write_run(folder / "one" / "run", 40)
         steps: list[Callable[[], list[Measure]]] = [
             lambda: start_up(folder / "one", 3 if options.quick else 7),
-            lambda: idle_cost(folder / "one", stretch),
-            lambda: update_cost(folder / "slow", "csv", 1.0, stretch / 2),
-            lambda: update_cost(folder / "events", "tfevents", 1.0, stretch / 2),
-            lambda: update_cost(folder / "fast", "csv", 10.0, stretch / 2),
+            lambda: idle_cost(folder / "one", seconds),
+            lambda: update_cost(folder / "slow", "csv", 1.0, seconds / 2),
+            lambda: update_cost(folder / "events", "tfevents", 1.0, seconds / 2),
+            lambda: update_cost(folder / "fast", "csv", 10.0, seconds / 2),
             lambda: fifty_runs(folder / "fifty"),
             lambda: key_while_loading(folder / "million"),
         ]
         if options.peer:
             programs = [command(Path("{}")), *(shlex.split(peer) for peer in options.peer)]
             about = (folder, options.log, options.python)
-            steps = [partial(measure_program, *about, each, stretch / 2) for each in programs]
+            steps = [partial(measure_program, *about, each, seconds / 2) for each in programs]
             options.only = None
         for step in steps if options.only is None else [steps[options.only]]:
             for measure in step():
                 measures.append(measure)
-                bar = "" if measure.bar is None else f"  (bar {measure.bar:.4g})"
+                bar = "" if measure.bar is None else f"  (target {measure.bar:.4g})"
                 sign = "" if measure.meets_bar else "  MISSED"
                 figure = f"{measure.value:10.2f} {measure.unit}"
                 print(f"{measure.name:34}{figure}{bar}{sign}", flush=True)

@@ -1,4 +1,4 @@
-"""Shares and quantiles as the figures print them."""
+"""Percentages and quantiles for printing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def share(part: int, whole: int) -> str:
-    """`16/17 (94 %, 73-99)`: with the Wilson interval at 95 %."""
+    """`16/17 (94 %, 73-99)`, with the 95 % Wilson interval."""
     if not whole:
         return "none"
     z, p = 1.96, part / whole
@@ -19,7 +19,7 @@ def share(part: int, whole: int) -> str:
 
 
 def quantiles(values: Sequence[float]) -> str:
-    """Median and ninth decile; what was never found counts as infinite."""
+    """Median and 90th percentile; what was never found counts as infinite."""
     if not values:
         return "none"
     ranked = sorted(values)

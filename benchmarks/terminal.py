@@ -1,4 +1,4 @@
-"""A program in a pseudo terminal, seen from outside: its bytes, its time, its memory."""
+"""Measures a program in a pseudo-terminal: bytes written, CPU time, memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Measure:
-    """One figure and the bar it has to keep."""
+    """One figure and its target."""
 
     name: str
     value: float
@@ -30,12 +30,12 @@ class Measure:
 
     @property
     def meets_bar(self) -> bool:
-        """Whether the bar is kept."""
+        """Whether the target is met."""
         return self.bar is None or self.value <= self.bar
 
 
 class MeasuredTerminal:
-    """A program in a pseudo terminal whose output is counted."""
+    """A program in a pseudo-terminal whose output is counted."""
 
     def __init__(self, command: list[str]) -> None:
         self.started = time.perf_counter()
@@ -47,7 +47,7 @@ class MeasuredTerminal:
         self.written = bytearray()
 
     def read_for(self, seconds: float, until: Callable[[bytes], bool] | None = None) -> float:
-        """Read for so long, or until something is seen; gives the seconds that it took."""
+        """Read for `seconds`, or until `until` holds; return the seconds it took."""
         begin = time.perf_counter()
         while (left := begin + seconds - time.perf_counter()) > 0:
             if not select.select([self.handle], [], [], left)[0]:
@@ -61,30 +61,30 @@ class MeasuredTerminal:
         return time.perf_counter() - begin
 
     def press(self, key: bytes) -> float:
-        """Press a key; seconds until the program writes something."""
+        """Press a key; return the seconds until the program writes something."""
         self.read_for(0.02)
         os.write(self.handle, key)
         before = len(self.written)
         return self.read_for(5.0, lambda seen: len(seen) > before)
 
     def cpu_s(self) -> float:
-        """Processor time of the program so far, with all processes that it started."""
+        """CPU seconds of the program so far, child processes included."""
         return sum(int(fields[11]) + int(fields[12]) for fields in self._family()) / CLOCK_TICKS
 
     def memory_mb(self) -> float:
-        """Resident memory now, with all processes that it started."""
+        """Resident memory in MB, child processes included."""
         pages = sum(int(fields[21]) for fields in self._family())
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     def _family(self) -> list[list[str]]:
-        """What the system says of each process of the terminal's session, from its state on."""
-        every = []
+        """Fields of /proc/PID/stat, from the state on, of each process in the session."""
+        found = []
         for path in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 fields = path.read_text().rpartition(") ")[2].split()
                 if int(fields[3]) == self.pid:
-                    every.append(fields)
-        return every
+                    found.append(fields)
+        return found
 
     def close(self) -> None:
         """Quit."""

@@ -1,4 +1,4 @@
-"""The faults that are put into runs: what each changes, and which rules may rightly name it."""
+"""The injected faults: what each changes, and which rules name it correctly."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NOT_A_NUMBER_CODES = ("N1", "N3", "C0")
 
 @dataclass(frozen=True)
 class ControlFault:
-    """One fault: changed hyperparameters, an altered environment, or a change in mid-run.
+    """One fault: changed hyperparameters, an altered environment, or a change during the run.
 
     `environment` is a method of `AlteredEnvironment`; `model` one of `ModelChange`; `scale`
     multiplies the task's own hyperparameters, `replace` replaces them.
@@ -129,7 +129,7 @@ CONTROL_FAULTS = {
 
 
 def hyperparameters(task: Task, fault: ControlFault) -> dict[str, Any]:
-    """Return what the algorithm is given: the task's own hyperparameters with the fault put in."""
+    """The task's own hyperparameters with the fault applied."""
     result: dict[str, Any] = {"learning_rate": 3e-4, **task.options}
     for name, factor in fault.scale:
         result[name] = result[name] * factor
@@ -137,7 +137,7 @@ def hyperparameters(task: Task, fault: ControlFault) -> dict[str, Any]:
 
 
 class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment that goes wrong after `onset` steps of its own, and keeps the true returns."""
+    """An environment that goes wrong after `onset` of its steps, and keeps the true returns."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], kind: str, onset: int) -> None:
         super().__init__(env)
@@ -148,21 +148,22 @@ class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
         self.score = 0.0
-        seen, info = self.env.reset(**options)
-        return self._seen(seen), info
+        observation, info = self.env.reset(**options)
+        return self._altered(observation), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Step, keep the true reward, hand out what the fault makes of it."""
+        """Step, keep the true reward, return the altered one."""
         if self.kind == "random_action" and self.steps >= self.onset:
             action = self.env.action_space.sample()
-        seen, reward, ended, cut, info = self.env.step(action)
+        observation, reward, terminated, truncated, info = self.env.step(action)
         self.steps += 1
         self.score += float(reward)
-        if ended or cut:
+        if terminated or truncated:
             self.true_returns.append(self.score)
-        return self._seen(seen), self._reward(float(reward)), ended, cut, info
+        observation = self._altered(observation)
+        return observation, self._reward(float(reward)), terminated, truncated, info
 
-    def _seen(self, observation: Any) -> Any:
+    def _altered(self, observation: Any) -> Any:
         if self.steps < self.onset:
             return observation
         match self.kind:
@@ -188,22 +189,22 @@ class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class FlippedReward(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Turns the reward's sign behind the monitor: logged rightly, learnt wrongly."""
+    """Flips the sign of the reward after the monitor: logged correctly, learnt wrongly."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], onset: int) -> None:
         super().__init__(env)
         self.onset, self.steps = onset, 0
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Step and turn the sign."""
-        seen, reward, ended, cut, info = self.env.step(action)
+        """Step and flip the sign."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
         self.steps += 1
         sign = -1.0 if self.steps > self.onset else 1.0
-        return seen, sign * float(reward), ended, cut, info
+        return observation, sign * float(reward), terminated, truncated, info
 
 
 class ModelChange(BaseCallback):
-    """Changes the model itself when `onset` steps have been collected."""
+    """Changes the model once `onset` steps have been collected."""
 
     def __init__(self, kind: str, onset: int) -> None:
         super().__init__()
@@ -227,7 +228,7 @@ class ModelChange(BaseCallback):
         self.model.lr_schedule = lambda left: 0.0
 
     def freeze_policy(self) -> None:
-        """Let the critic go on learning, and the policy no more."""
+        """Freeze the policy; the critic goes on learning."""
         policy: Any = self.model.policy
         for part in (policy.mlp_extractor.policy_net, policy.action_net):
             part.requires_grad_(False)
@@ -235,7 +236,7 @@ class ModelChange(BaseCallback):
             policy.log_std.requires_grad_(False)
 
     def raise_noise(self) -> None:
-        """Make the actions of the policy far noisier."""
+        """Make the policy's actions much noisier."""
         policy: Any = self.model.policy
         with torch.no_grad():
             if hasattr(policy, "log_std"):
@@ -245,7 +246,7 @@ class ModelChange(BaseCallback):
                 policy.action_net.bias.mul_(0.02)
 
     def reset_critic(self) -> None:
-        """Forget what the critic has learnt."""
+        """Reinitialise the critic."""
         policy: Any = self.model.policy
         for part in (policy.mlp_extractor.value_net, policy.value_net):
             for layer in part.modules():

@@ -1,4 +1,4 @@
-"""Label every run of the corpus: did the fault do harm? `python corpus/labels.py` does it anew."""
+"""Labels every run of the corpus with whether its fault did harm: `python corpus/labels.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Meta = dict[str, Any]
 
 
 def label(runs: Path) -> None:
-    """Write `harmful` and what it rests on into each meta.json whose healthy runs are there."""
+    """Write `harmful` and its grounds into each meta.json with enough healthy runs to compare."""
     metas = {path: json.loads(path.read_text()) for path in sorted(runs.glob("*/meta.json"))}
     for path, meta in metas.items():
         healthy = [
@@ -20,15 +20,15 @@ def label(runs: Path) -> None:
             for each in metas.values()
             if each["config"] == meta["config"] and each["fault"] == "none" and not failed(each)
         ]
-        judged = meta | {"failed": True} if failed(meta) else meta
+        labelled = meta | {"failed": True} if failed(meta) else meta
         if len(healthy) >= 2:
-            judged = judged | judge_harm(meta, healthy)
-        if judged != meta:
-            path.write_text(json.dumps(judged, indent=1) + "\n", encoding="utf-8")
+            labelled = labelled | judge_harm(meta, healthy)
+        if labelled != meta:
+            path.write_text(json.dumps(labelled, indent=1) + "\n", encoding="utf-8")
 
 
 def failed(meta: Meta) -> bool:
-    """Whether a run without a fault ended clearly worse than it began: it is no healthy run."""
+    """Whether a run without a fault still ended clearly worse than it began."""
     start, final = meta["start_return"], meta["final_return"]
     return meta["fault"] == "none" and final < start - 0.1 * abs(start)
 
@@ -36,8 +36,8 @@ def failed(meta: Meta) -> bool:
 def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
     """Compare a run's final true return with that of the healthy runs of the same configuration.
 
-    Harmful: it died, or it ends below 80 % of the healthy gain, or more than two standard
-    deviations (at least 10 % of the gain) below the healthy mean.
+    Harmful: it crashed, or it gained less than 80 % of what healthy runs do, or it ended more than
+    two standard deviations (at least 10 % of that gain) below the healthy mean.
     """
     finals = [each["final_return"] for each in healthy]
     start = statistics.mean(each["start_return"] for each in healthy)
@@ -46,12 +46,10 @@ def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
     limit = max(start + 0.8 * gain, mean - max(2 * statistics.pstdev(finals), 0.1 * gain))
     final = meta["final_return"]
     harmful = meta["died"] or math.isnan(final) or final < limit
-    if meta["fault"] == "none":
-        harmful = False
     return {
         "healthy_return": round(mean, 3),
         "harm_limit": round(limit, 3),
-        "harmful": harmful,
+        "harmful": harmful and meta["fault"] != "none",
     }
 
 

@@ -23,7 +23,7 @@ from llm_runs import FAULTS, STEPS, TASKS, Score
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LLM_CONSOLE_CHARS = (
-    60_000  # characters kept of a run that died: all, so that it begins as the run does
+    60_000  # kept of the console of a crashed run: all of it, so that it starts where the run does
 )
 HEALTHY_SEEDS = {"grpo": (1, 2, 3), "ppo": (1, 2)}  # PPO takes four times as long
 FAULT_SEEDS = {
@@ -33,7 +33,7 @@ FAULT_SEEDS = {
 
 
 def train_in_child(algorithm: str, task: str, fault: str, seed: int, folder: Path) -> None:
-    """Train with everything printed going to a file; leave the true scores in scores.json."""
+    """Train with all output in a file; write the true scores to scores.json."""
     console = os.open("console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(console, 1)
     os.dup2(console, 2)
@@ -47,7 +47,7 @@ def train_in_child(algorithm: str, task: str, fault: str, seed: int, folder: Pat
 
 
 def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
-    """Train one run in a process of its own and keep its log, its label and its last words."""
+    """Train one run in a new process; keep its log, its label and the end of its console."""
     folder = CORPUS_RUNS / run_id(algorithm, task, fault, seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
@@ -77,7 +77,7 @@ def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
 
 
 def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
-    """Return what is known of a run before it starts."""
+    """What is known about a run before it starts."""
     onset = llm_runs.onset(algorithm, FAULTS[fault])
     return {
         "id": run_id(algorithm, task, fault, seed),
@@ -98,27 +98,27 @@ def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, NaN for nothing."""
+    """The mean; NaN of nothing."""
     return round(sum(values) / len(values), 4) if values else math.nan
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that matter for repeating a run."""
+    """The versions that matter for repeating a run."""
     packages = ("trl", "transformers", "torch")
     return {"python": platform.python_version()} | {each: version(each) for each in packages}
 
 
 def run_id(algorithm: str, task: str, fault: str, seed: int) -> str:
-    """Name a run's folder."""
+    """The name of a run's folder."""
     return f"{algorithm}-{task}-{'healthy' if fault == 'none' else fault}-s{seed}"
 
 
 def main() -> None:
-    """Train every run of one algorithm that is not there yet, until it is too late."""
+    """Train every missing run of one algorithm, until the given time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("algorithm", choices=["grpo", "ppo"])
     parser.add_argument("ids", nargs="*", metavar="ID")
-    parser.add_argument("--until", metavar="HH:MM", help="begin no run after this time, UTC")
+    parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
     asked = parser.parse_intermixed_args()
     wishes = [
         (task, fault, seed)

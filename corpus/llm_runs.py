@@ -28,8 +28,8 @@ from trl_grpo import LETTERS, MODEL, VOWELS, brief, constant, late, make_model, 
 
 TRAINING_STEPS = {"grpo": 100, "ppo": 60}
 COMPLETION_TOKENS = {"grpo": 48, "ppo": 24}
-"""Tokens that a completion may have."""
-PROMPT_TOKENS = 4  # tokens
+"""Maximum length of a completion."""
+PROMPT_TOKENS = 4
 
 DRIFT_CODES = ("K1", "G8", "K7", "C3", "C9")
 RUNAWAY_TEXT_CODES = ("G2", "G4", "G5", "C8", "R1", "R6", "E3")
@@ -54,7 +54,7 @@ NO_LEARNING_CODES = ("G1", "G9", "C5", "O2", "R2", "P4", "C10", "K3", "E2")
 
 @dataclass(frozen=True)
 class LlmTask:
-    """A rule that rewards text, and the learning rate and KL weight with which it is learnt."""
+    """A rule-based reward, with a learning rate and a KL weight that work for it."""
 
     split: str
     rule: str
@@ -77,7 +77,7 @@ LLM_TASKS = {
 
 @dataclass(frozen=True)
 class LlmFault:
-    """What is changed, for which algorithms, and which rules may rightly name it."""
+    """What is changed, for which algorithms, and which rules name it correctly."""
 
     accepted_codes: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ("grpo", "ppo")
@@ -110,28 +110,28 @@ LLM_FAULTS = {
 
 
 class TrueScores:
-    """Keeps the mean of the task's true reward for each batch of completions."""
+    """Records the mean true reward of each batch of completions."""
 
     def __init__(self) -> None:
         self.means: list[float] = []
 
     def add(self, scores: list[float]) -> None:
-        """Note one batch."""
+        """Record one batch."""
         self.means.append(sum(scores) / len(scores))
 
 
 class RaiseLearningRate(TrainerCallback):  # type: ignore[misc]
-    """Multiplies the learning rate when `onset` updates have been made."""
+    """Multiplies the learning rate after `onset` updates."""
 
     def __init__(self, factor: float, onset: int) -> None:
         self.factor, self.onset, self.done = factor, onset, False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **at_hand: Any) -> None:
-        """Change the base from which the schedule computes."""
+        """Change the base of the schedule."""
         self.raise_when_due(state.global_step, at_hand)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **at_hand: Any) -> None:
-        """Do the same for TRL's PPO, which announces only the end of a step."""
+        """The same for TRL's PPO, which has no other event."""
         self.raise_when_due(state.global_step, at_hand)
 
     def raise_when_due(self, step: int, at_hand: dict[str, Any]) -> None:
@@ -145,12 +145,12 @@ class RaiseLearningRate(TrainerCallback):  # type: ignore[misc]
 
 
 def onset(algorithm: str, fault: LlmFault) -> int:
-    """Return the update after which the fault acts."""
+    """The update after which the fault acts."""
     return int(0.55 * TRAINING_STEPS[algorithm]) if fault.midway else 0
 
 
 def hyperparameters(algorithm: str, task: LlmTask, fault: LlmFault) -> dict[str, Any]:
-    """Return what the trainer is given."""
+    """The trainer's hyperparameters."""
     result = dict(getattr(task, algorithm))
     if not fault.midway:
         result["learning_rate"] *= fault.learning_rate_factor
@@ -197,7 +197,7 @@ def grpo(task: LlmTask, fault: LlmFault, seed: int, score: TrueScores) -> None:
 
 
 def fault_callbacks(algorithm: str, fault: LlmFault) -> list[RaiseLearningRate]:
-    """Return the callback that puts a fault into the middle of a run, where it has one."""
+    """The callback that injects a fault during a run, if it needs one."""
     if not fault.midway:
         return []
     return [RaiseLearningRate(fault.learning_rate_factor, onset(algorithm, fault))]
@@ -206,7 +206,7 @@ def fault_callbacks(algorithm: str, fault: LlmFault) -> list[RaiseLearningRate]:
 def grpo_rewards(
     task: LlmTask, fault: LlmFault, score: TrueScores
 ) -> list[Callable[..., list[float]]]:
-    """Return the reward functions of a task, one of them spoilt by the fault."""
+    """The reward functions of a task, one of them altered by the fault."""
     rule = {"vowels": vowels, "late": late}[task.rule]
 
     def true(**batch: Any) -> list[float]:
@@ -226,7 +226,7 @@ def grpo_rewards(
 
 
 class RuleRewardModel(nn.Module):
-    """A reward model that is a rule: the share of response tokens that the task rewards.
+    """A rule as a reward model: the fraction of response tokens that the task rewards.
 
     It answers as TRL asks a reward model: a backbone whose last hidden state `score` turns into
     one number per position.
@@ -244,11 +244,11 @@ class RuleRewardModel(nn.Module):
         self.unused = nn.Parameter(torch.zeros(1))
 
     def model(self, input_ids: torch.Tensor, **_: Any) -> SimpleNamespace:
-        """Return the running share of rewarded tokens as the only hidden feature."""
+        """The running fraction of rewarded tokens as the only hidden feature."""
         response = input_ids[:, PROMPT_TOKENS:]
         good = torch.isin(response, self.good)
         counted = (response != self.end) & (response != self.pad)
-        # TRL takes a padding token that the policy writes for the end, and forgives its KL.
+        # TRL takes a padding token written by the policy for the end, and ignores its KL.
         ended = (response == self.end).cumsum(1) > 0
         cheats = ((response == self.pad) & ~ended).any(1)
         share = (good & counted).sum(1) / counted.sum(1).clamp(min=1)
@@ -259,7 +259,7 @@ class RuleRewardModel(nn.Module):
         return SimpleNamespace(hidden_states=[hidden])
 
     def score(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return the score at each position, spoilt by the fault."""
+        """The score at each position, altered by the fault."""
         self.true.add(hidden[:, -1, 0].tolist())
         self.batches += 1
         if self.fault.reward == "nan" and self.batches > onset("ppo", self.fault):

@@ -1,4 +1,4 @@
-"""How many runs of which kind there are: `python corpus/table.py` prints the README's table."""
+"""Counts the runs of each kind: `python corpus/table.py` prints the README's table."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ RUN_KINDS = ("healthy", "harmful", "harmless", "failed")
 
 
 def run_kind(meta: dict[str, Any]) -> str:
-    """What a run is by its label: one of `RUN_KINDS`."""
+    """The kind of a run by its label, one of `RUN_KINDS`."""
     if meta["fault"] == "none":
         return "failed" if meta.get("failed") else "healthy"
     return "harmful" if meta.get("harmful") else "harmless"
 
 
 def runs_table() -> str:
-    """A sentence with the sums, and a line for each configuration, *tune* first."""
+    """A sentence with the totals, and a row for each configuration, *tune* first."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -41,11 +41,11 @@ def _lines() -> Iterator[str]:
         + " |"
     )
     yield "|---|---|---|---|--:|--:|--:|--:|"
-    places = {_configuration(meta): Counter[str]() for meta in metas}
+    counts = {_configuration(meta): Counter[str]() for meta in metas}
     for meta in metas:
-        places[_configuration(meta)][run_kind(meta)] += 1
-    for place in sorted(places, key=lambda place: (place[0] != "tune", *place)):
-        cells = [*place, *(str(places[place][each]) for each in RUN_KINDS)]
+        counts[_configuration(meta)][run_kind(meta)] += 1
+    for row in sorted(counts, key=lambda row: (row[0] != "tune", *row)):
+        cells = [*row, *(str(counts[row][kind]) for kind in RUN_KINDS)]
         yield f"| {' | '.join(cells)} |"
 
 

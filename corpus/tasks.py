@@ -1,4 +1,4 @@
-"""What the corpus trains: tasks with tuned hyperparameters, and the order of the runs."""
+"""The tasks of the corpus, with tuned hyperparameters, and the order of the runs."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class ControlTask:
     environments: int = 1
     normalize: bool = False
     linear: tuple[str, ...] = ()
-    """Hyperparameters that fall linearly to 0 over the run."""
+    """hyperparameters annealed linearly to 0 over the run"""
     log_interval: int = 1
     options: dict[str, Any] = field(default_factory=dict)
     algorithm: str = "PPO"
 
     @property
     def rollout(self) -> int:
-        """Steps between two updates, over all environments."""
+        """Steps per update, over all environments."""
         return self.environments * int(self.options.get("n_steps", 2048))
 
 
-# From rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
+# rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
 CONTROL_TASKS = {
     task.name: task
     for task in (
@@ -158,7 +158,7 @@ BROKEN_PART_FAULTS = (
     "actions-random-midway", "noise-raised-midway",
 )  # fmt: skip
 OTHER_FAULTS = tuple(fault for fault in START_FAULTS + MIDWAY_FAULTS if fault not in MAIN_FAULTS)
-SLOW_FAULTS = ("epochs-80",)  # eight times the work of a healthy run: on one task only
+SLOW_FAULTS = ("epochs-80",)  # eight times the work of a healthy run, so on one task only
 
 PlannedRuns = tuple[str, tuple[str, ...], tuple[int, ...]]
 RUN_PLAN: tuple[PlannedRuns, ...] = (
@@ -211,11 +211,11 @@ RUN_PLAN: tuple[PlannedRuns, ...] = (
     ("cartpole", START_FAULTS + MIDWAY_FAULTS, (11, 12)),
     ("hopper", OTHER_FAULTS, (11,)),
 )
-"""Task, faults and seeds of every run; those that are needed first come first."""
+"""Task, faults and seeds of every run, in order of priority."""
 
 
 def planned_runs() -> Iterator[tuple[str, str, int]]:
-    """Name every run (task, fault, seed) once, in the order of WISHES."""
+    """Every run (task, fault, seed) once, in order of priority."""
     seen = set()
     for task, faults, seeds in RUN_PLAN:
         for run in ((task, fault, seed) for fault in faults for seed in seeds):

@@ -31,18 +31,18 @@ from tasks import TASKS, Task, plan
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LAST_EPISODES = 50
-CONSOLE_TAIL_CHARS = 4000  # characters kept of a run that died
+CONSOLE_TAIL_CHARS = 4000  # kept of the console of a crashed run
 
 
 def onset_of(task: Task, fault: Fault) -> int:
-    """Return the step after which the fault acts: 0, or the rollout boundary at 55 % of the run."""
+    """The step after which the fault acts: 0, or the rollout boundary at 55 % of the run."""
     if not fault.midway:
         return 0
     return int(0.55 * task.timesteps / task.rollout) * task.rollout
 
 
 def make_environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
-    """Build the task's environments with the fault in them, noting the innermost in `base`."""
+    """The task's environments with the fault applied; the innermost are added to `base`."""
     onset = onset_of(task, fault) // task.environments
 
     def one() -> gymnasium.Env[Any, Any]:
@@ -80,7 +80,7 @@ def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
 
 
 def train_in_child(task: Task, fault: Fault, seed: int, folder: Path) -> None:
-    """Train with everything printed going to a file, as in a shell that redirects it."""
+    """Train with all output redirected to a file, as a shell does."""
     console = os.open(folder / "console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(console, 1)
     os.dup2(console, 2)
@@ -88,7 +88,7 @@ def train_in_child(task: Task, fault: Fault, seed: int, folder: Path) -> None:
 
 
 def first_and_last_returns(returns: list[list[float]]) -> tuple[float, float]:
-    """Return the mean true return of the first and of the last episodes over all environments."""
+    """Mean true return of the first and of the last episodes over all environments."""
     share = max(2, LAST_EPISODES // len(returns))
     first = [score for env in returns for score in env[: max(1, share // 5)]]
     last = [score for env in returns for score in env[-share:]]
@@ -96,7 +96,7 @@ def first_and_last_returns(returns: list[list[float]]) -> tuple[float, float]:
 
 
 def train(name: str, seed: int, key: str) -> None:
-    """Train one run in a process of its own and keep its log, its label and its last words."""
+    """Train one run in a new process; keep its log, its label and the end of its console."""
     task, fault = TASKS[name], FAULTS[key]
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
@@ -143,21 +143,21 @@ def train(name: str, seed: int, key: str) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that matter for repeating a run."""
+    """The versions that matter for repeating a run."""
     packages = ("stable-baselines3", "torch", "gymnasium", "numpy")
     return {"python": platform.python_version()} | {each: version(each) for each in packages}
 
 
 def run_id(name: str, seed: int, key: str) -> str:
-    """Name a run's folder."""
+    """The name of a run's folder."""
     return f"{name}-{'healthy' if key == 'none' else key}-s{seed}"
 
 
 def main() -> None:
-    """Train what is planned and not there yet, or the runs named, until it is too late."""
+    """Train the missing runs, or those named, until the given time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ids", nargs="*", metavar="ID")
-    parser.add_argument("--until", metavar="HH:MM", help="begin no run after this time, UTC")
+    parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
     asked = parser.parse_intermixed_args()
     for name, key, seed in plan():
         identity = run_id(name, seed, key)
