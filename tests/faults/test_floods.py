@@ -33,24 +33,24 @@ def read_all(follower: Follower) -> int:
     """Read to the end and give the number of points."""
     points = 0
     while True:
-        slice_ = follower.poll()
-        points += sum(len(each) for gain in slice_.updates for each in gain.batch.points)
-        if not slice_.more:
+        result = follower.poll()
+        points += sum(len(each) for update in result.updates for each in update.batch.points)
+        if not result.more:
             return points
 
 
-def test_a_slice_stays_short_in_a_flood(tmp_path: Path) -> None:
-    """30,000 lines that are there at once come in slices that a screen can wait for."""
+def test_a_poll_stays_short_in_a_flood(tmp_path: Path) -> None:
+    """30,000 lines at once come in parts that a screen can wait for."""
     (tmp_path / "train.log").write_text("".join(map(CONSOLE_LINE.format, range(30_000))))
     follower = Follower([tmp_path])
     slices = points = 0
     while True:
-        slice_ = follower.poll(limit=50_000, budget=0.05)
-        count = sum(len(each) for gain in slice_.updates for each in gain.batch.points)
+        result = follower.poll(limit=50_000, budget=0.05)
+        count = sum(len(each) for update in result.updates for each in update.batch.points)
         assert count < 150_000
         points += count
         slices += 1
-        if not slice_.more:
+        if not result.more:
             break
     assert slices > 2
     assert points >= 3 * 30_000
@@ -77,8 +77,8 @@ def flood(target: str, seconds: int, **streams: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", FLOOD_SCRIPT, target, str(seconds)], **streams)
 
 
-def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
-    """The writer is not slowed down, every point is there, and memory holds no lines."""
+def test_a_hundred_thousand_lines_per_second_through_a_pipe() -> None:
+    """The writer is not slowed down, every point arrives, and no lines pile up in memory."""
     reading, writing = os.pipe()
     writer = flood(f"/dev/fd/{writing}", 2, pass_fds=[writing], stdout=subprocess.PIPE)
     os.close(writing)
@@ -99,16 +99,16 @@ def test_a_hundred_thousand_lines_a_second_through_a_pipe() -> None:
 
 def at_end(follower: Follower, session: Session) -> bool:
     """One look at a pipe; True when it has ended."""
-    slice_ = follower.poll()
-    session.apply(slice_.updates)
+    result = follower.poll()
+    session.apply(result.updates)
     session.judge(0.02)
-    if not slice_.more:
+    if not result.more:
         follower.wait(0.5)
     return follower._stdin is not None and not follower._stdin.has_changed()
 
 
-async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
-    """100,000 lines a second into a file: keys are answered at once, and no point is lost."""
+async def test_the_screen_responds_in_a_flood(tmp_path: Path) -> None:
+    """100,000 lines per second: keys are answered at once, and no point is lost."""
     log = tmp_path / "runs/ppo/train.log"
     log.parent.mkdir(parents=True)
     app = app_on(Follower([tmp_path / "runs"]), tmp_path)
@@ -127,8 +127,8 @@ async def test_the_screen_answers_in_a_flood(tmp_path: Path) -> None:
     assert max(waits) < 1.5  # a tenth on a quiet machine
 
 
-def test_a_large_log_opened_in_mid_training(tmp_path: Path) -> None:
-    """A log with a hole of 5 GB before its end: the end is read, memory is not needed for it."""
+def test_a_large_log_opened_during_training(tmp_path: Path) -> None:
+    """The end behind a hole of 5 GB is read without memory for the hole."""
     log = tmp_path / "train.log"
     log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
     os.truncate(log, 5 << 30)
@@ -143,7 +143,7 @@ def test_a_large_log_opened_in_mid_training(tmp_path: Path) -> None:
 
 
 async def test_the_end_of_a_large_log_is_shown_at_once(tmp_path: Path) -> None:
-    """5 GB in mid-training: its newest values are on the screen while next to nothing is read."""
+    """The newest values of 5 GB are shown before the rest is read."""
     log = tmp_path / "runs/ppo/train.log"
     log.parent.mkdir(parents=True)
     log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
@@ -162,7 +162,7 @@ async def test_the_end_of_a_large_log_is_shown_at_once(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end(tmp_path: Path) -> None:
-    """64 MB without a line end, and then a good line: bounded memory, and the line is read."""
+    """64 MB without a line end, then a good line: memory is bounded, the line is read."""
     log = tmp_path / "train.log"
     with open(log, "w") as file:
         file.write("".join(map(CONSOLE_LINE.format, range(3))))
@@ -173,11 +173,11 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
     tracemalloc.start()
     steps = set()
     while True:
-        slice_ = follower.poll()
-        for gain in slice_.updates:
-            for each in gain.batch.points:
+        result = follower.poll()
+        for update in result.updates:
+            for each in update.batch.points:
                 steps |= set(each.steps)
-        if not slice_.more:
+        if not result.more:
             break
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -187,8 +187,8 @@ def test_a_line_without_an_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["check", "--json"], ["status"]])
-def test_rubbish_of_every_kind_is_survived(tmp_path: Path, arguments: list[str]) -> None:
-    """Zeros, noise, nothing, and a healthy run between them: the run is judged."""
+def test_rubbish_does_no_harm(tmp_path: Path, arguments: list[str]) -> None:
+    """Zeros, noise and empty files around a healthy run: the run is judged."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole", runs / "good")
     noise = bytes(range(256)) * 4000
@@ -202,8 +202,8 @@ def test_rubbish_of_every_kind_is_survived(tmp_path: Path, arguments: list[str])
     assert not any("Traceback" in line for line in tool.errors)
 
 
-def test_check_follow_keeps_its_memory(tmp_path: Path) -> None:
-    """Runs that come, are rotated, cut and deleted by the dozen leave nothing behind."""
+def test_check_follow_does_not_leak(tmp_path: Path) -> None:
+    """Dozens of runs that come, are rotated, truncated and deleted leave nothing behind."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole_lr", runs / "first")
     tool = Tool(tmp_path / "home", "check", "--follow", runs)
@@ -245,8 +245,8 @@ def test_a_reader_that_ends_early_is_no_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_everything_that_is_watched_may_vanish(tmp_path: Path) -> None:
-    """The whole tree goes and comes back while it is followed."""
+def test_everything_watched_may_vanish(tmp_path: Path) -> None:
+    """The whole tree is deleted and restored while it is followed."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole_lr", runs / "first")
     tool = Tool(tmp_path / "home", "check", "--follow", runs)

@@ -39,7 +39,7 @@ def assert_harmless(text: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["status"], ["status", "--format", "tmux"]])
-def test_what_is_printed_does_nothing(tmp_path: Path, runs: Path, arguments: list[str]) -> None:
+def test_printed_text_is_harmless(tmp_path: Path, runs: Path, arguments: list[str]) -> None:
     """Reports show such text and are not moved by it."""
     tool = Tool(tmp_path / "home", *arguments, runs)
     assert tool.end(60) in (0, 1), tool.errors
@@ -47,8 +47,8 @@ def test_what_is_printed_does_nothing(tmp_path: Path, runs: Path, arguments: lis
     assert_harmless("".join(tool.lines + tool.errors))
 
 
-def test_data_is_data(tmp_path: Path, runs: Path) -> None:
-    """JSON and CSV escape what they must, and give the names back as they are."""
+def test_json_and_csv_escape_names(tmp_path: Path, runs: Path) -> None:
+    """They escape what they must, and parse back to the same names."""
     tool = Tool(tmp_path / "home", "check", "--json", runs)
     tool.end(60)
     found = json.loads("".join(tool.lines))
@@ -60,7 +60,7 @@ def test_data_is_data(tmp_path: Path, runs: Path) -> None:
     assert {len(row) for row in rows} == {7}
 
 
-def test_what_is_drawn_does_nothing(tmp_path: Path, runs: Path) -> None:
+def test_drawn_text_is_harmless(tmp_path: Path, runs: Path) -> None:
     """The screen shows such text and is not moved by it."""
     screen = ProgramTerminal(tmp_path / "home", runs)
     assert screen.wait_for_text("owned"), screen.output[-2000:]
@@ -74,8 +74,8 @@ def test_what_is_drawn_does_nothing(tmp_path: Path, runs: Path) -> None:
         assert sign not in text
 
 
-def test_settings_beside_the_logs_cannot_do_harm(tmp_path: Path, runs: Path) -> None:
-    """A settings file of a stranger: paths, commands and endless expressions are not obeyed."""
+def test_settings_among_the_logs_cannot_do_harm(tmp_path: Path, runs: Path) -> None:
+    """Paths, commands and endless expressions in a stranger's file are ignored."""
     (runs / "ppo-top.toml").write_text(
         'console = ["(a+)+$"]\n'
         'command = "touch /tmp/owned"\n'

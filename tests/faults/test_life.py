@@ -1,4 +1,4 @@
-"""The end of a session, however it comes: the terminal is as it was, and nothing runs on."""
+"""However a session ends, the terminal is restored and no process is left."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.program_in_terminal import (
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A directory with a sick run."""
+    """A directory with an unhealthy run."""
     copy_of("torch_cartpole_lr", tmp_path / "runs/sick")
     return tmp_path / "runs"
 
@@ -62,16 +62,16 @@ def test_a_signal_leaves_the_terminal_as_it_was(
     assert_restored(screen)
 
 
-def test_a_terminal_that_is_gone_ends_it(screen: ProgramTerminal) -> None:
-    """A dropped connection: the process does not stay behind, least of all busy."""
+def test_a_lost_terminal_ends_the_program(screen: ProgramTerminal) -> None:
+    """After a dropped connection no process stays behind, least of all a busy one."""
     os.close(screen.program_side)
     os.close(screen.terminal)
     screen.program_side = screen.terminal = -1
     assert until(lambda: screen.process.poll() is not None, 10)
 
 
-def test_suspended_and_resumed(screen: ProgramTerminal, runs: Path) -> None:
-    """Stopped and continued from outside: it draws on, new runs included."""
+def test_stopped_and_continued(screen: ProgramTerminal, runs: Path) -> None:
+    """From outside: it goes on drawing, new runs included."""
     screen.process.send_signal(signal.SIGSTOP)
     copy_of("torch_cartpole_clip", runs / "meanwhile")
     time.sleep(0.3)
@@ -82,8 +82,8 @@ def test_suspended_and_resumed(screen: ProgramTerminal, runs: Path) -> None:
     assert_restored(screen)
 
 
-def test_put_into_the_background_and_back(screen: ProgramTerminal) -> None:
-    """Ctrl+Z gives the terminal back, `fg` draws the screen anew, and keys work as before."""
+def test_suspended_and_resumed(screen: ProgramTerminal) -> None:
+    """Ctrl+Z gives the terminal back, `fg` redraws the screen, and keys work as before."""
     screen.process.send_signal(signal.SIGTSTP)
     stat = Path(f"/proc/{screen.process.pid}/stat")
     assert until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
@@ -98,7 +98,7 @@ def test_put_into_the_background_and_back(screen: ProgramTerminal) -> None:
 
 
 def test_an_idle_screen_costs_nothing(screen: ProgramTerminal) -> None:
-    """Nothing new: next to no bytes and next to no processor time."""
+    """Almost no bytes and almost no CPU time."""
     screen.read_output(1.0)
     stat = Path(f"/proc/{screen.process.pid}/stat")
 
@@ -128,7 +128,7 @@ def test_check_follow_ends_at_once(tmp_path: Path, runs: Path, number: signal.Si
 
 
 def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
-    """`python train.py | ppo-top -`: the trainer dies, what it said stays on the screen."""
+    """`python train.py | ppo-top -`: the trainer is killed, its data stays on the screen."""
     console = runs / "sick/stdout.log"
     reading, writing = os.pipe()
     screen = ProgramTerminal(tmp_path / "home", "-", stdin=reading)
@@ -143,10 +143,8 @@ def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_before_anything_is_loaded(
-    tmp_path: Path, runs: Path, number: signal.Signals
-) -> None:
-    """The first word stands on the screen, the rest is being loaded: the end is as clean."""
+def test_a_signal_while_loading(tmp_path: Path, runs: Path, number: signal.Signals) -> None:
+    """Only the first line is drawn, the rest is still loading: the end is as clean."""
     screen = ProgramTerminal(tmp_path / "home", runs)
     assert until(lambda: b"Looking" in screen.read_output(0.0))
     screen.process.send_signal(number)
@@ -155,8 +153,8 @@ def test_a_signal_before_anything_is_loaded(
     screen.close()
 
 
-def test_a_fault_before_anything_is_drawn(tmp_path: Path, runs: Path) -> None:
-    """An error while the screen is loaded is told on the terminal that the user sees."""
+def test_an_error_while_loading(tmp_path: Path, runs: Path) -> None:
+    """It is printed on the terminal that the user sees."""
     (tmp_path / "broken/textual").mkdir(parents=True)
     (tmp_path / "broken/textual/__init__.py").write_text("raise RuntimeError('a broken install')")
     path = ("env", f"PYTHONPATH={tmp_path / 'broken'}")

@@ -1,4 +1,4 @@
-"""The log directory after us is what it was before us: traced system calls of whole sessions."""
+"""The log directory is never changed: traced system calls of whole sessions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_nothing_is_written_while_following(tmp_path: Path, runs: Path) -> None:
 
 @pytest.mark.skipif(STRACE is None, reason="needs strace")
 def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
-    """The live monitor: drawn, looked around in, left; and no connection is opened."""
+    """The live monitor is drawn, used and closed; no connection is opened."""
     trace = tmp_path / "trace"
     calls = f"{CALLS},%network"
     tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", calls)
@@ -112,8 +112,8 @@ def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
     assert not re.search(r"connect\(.*AF_INET", trace.read_text(errors="replace"))
 
 
-def test_the_proof_sees_what_it_looks_for(tmp_path: Path) -> None:
-    """Calls that would be offences are found in a trace, and reading is none."""
+def test_the_trace_shows_offences(tmp_path: Path) -> None:
+    """Calls that would be offences are found in a trace; reading is none."""
     folder = tmp_path / "runs"
     trace = tmp_path / "trace"
     bad = [

@@ -1,4 +1,4 @@
-"""The long test in short: writers that are killed, rotate and truncate, and not a point amiss."""
+"""The soak test in short: writers are killed, rotate and truncate; no point is lost."""
 
 from __future__ import annotations
 

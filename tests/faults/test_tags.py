@@ -30,14 +30,14 @@ def exploded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
-    """100,000 tags: memory is bounded, and it is said what is missing."""
+    """100,000 tags: memory is bounded, and what is missing is reported."""
     tool = Tool(tmp_path / "home", "check", exploded, before=(sys.executable, "-c", PEAK))
     assert tool.end(60) in (0, 1), tool.errors
     assert any("left out: only the first 20,000 tags" in line for line in tool.lines), tool.lines
     assert int(tool.errors[-1]) < 160 << 10  # KiB; 80 without the tags
 
 
-def test_programs_are_told_what_is_missing(
+def test_json_and_export_report_what_is_missing(
     exploded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """JSON counts the values that were not kept; an export that lacks them says so beside it."""

@@ -1,4 +1,4 @@
-"""Files that are made to do harm when they are read: none does, and the run beside is judged."""
+"""Malicious files: none does harm, and the run among them is judged."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("arguments", [["check", "--json"], ["export", "--format", "csv"]])
-def test_no_trap_closes(tmp_path: Path, runs: Path, arguments: list[str]) -> None:
-    """Nothing is run, nothing expands, nothing is waited for, no name leads out of its folder."""
+def test_no_trap_works(tmp_path: Path, runs: Path, arguments: list[str]) -> None:
+    """Nothing is executed, expanded or waited for; no name leads out of its folder."""
     tool = Tool(tmp_path / "home", *arguments, runs, before=(sys.executable, "-c", PEAK))
     assert tool.end(60) in (0, 1), tool.errors
     assert not any("Traceback" in line for line in tool.errors), tool.errors
@@ -150,8 +150,8 @@ def test_no_trap_closes(tmp_path: Path, runs: Path, arguments: list[str]) -> Non
         assert all(".." not in Path(each["path"]).parts for each in found)
 
 
-def test_a_trap_is_told(tmp_path: Path, runs: Path) -> None:
-    """What could not be read is said, not passed over."""
+def test_a_trap_is_reported(tmp_path: Path, runs: Path) -> None:
+    """What could not be read is a problem, not silently ignored."""
     tool = Tool(tmp_path / "home", "check", runs)
     assert tool.end(60) in (0, 1), tool.errors
     said = "".join(tool.errors)

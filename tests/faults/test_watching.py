@@ -1,4 +1,4 @@
-"""Watching where it is hard: no watches left, layers without events, thousands of folders."""
+"""Difficult watching: no watches left, file systems without events, thousands of folders."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ NONE = "echo 0 > /proc/sys/user/max_inotify_instances"
 
 
 @pytest.mark.parametrize("limit", [LIMITED, NONE])
-def test_out_of_watches_the_sweep_takes_over(tmp_path: Path, limit: str) -> None:
-    """With three watches, and with no inotify at all, nothing is missed, new runs included."""
+def test_out_of_watches_polling_takes_over(tmp_path: Path, limit: str) -> None:
+    """With three watches, and without inotify, nothing is missed, new runs included."""
     if not can_unshare(limit):
         pytest.skip("needs a user namespace with limits of its own")
     runs = tmp_path / "runs"
@@ -65,8 +65,8 @@ OVERLAY = (
 )
 
 
-def test_a_layered_file_system_is_swept(tmp_path: Path) -> None:
-    """Writes into the upper directory of an overlay send no event to who watches the overlay."""
+def test_an_overlay_is_polled(tmp_path: Path) -> None:
+    """Writes to its upper directory cause no event for those who watch the overlay."""
     for name in ("lower", "upper", "work", "runs"):
         (tmp_path / name).mkdir()
     mount = OVERLAY.format(tmp_path)
@@ -102,17 +102,17 @@ def far_side(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
-    """Another machine writes, cuts off and replaces: no event comes, the sweep sees every point."""
+    """Another machine writes, truncates and replaces without an event; polling sees all."""
     far, near = far_side
     follower = Follower([near], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     seen: dict[str, list[float]] = {}
 
     def look() -> None:
-        for gain in follower.poll().updates:
-            values = seen.setdefault(gain.source.key, [])
-            if gain.reset:
+        for update in follower.poll().updates:
+            values = seen.setdefault(update.source.key, [])
+            if update.reset:
                 values.clear()
-            values += [value for each in gain.batch.points for value in each.values]
+            values += [value for each in update.batch.points for value in each.values]
 
     def sees(key: str, values: list[float]) -> bool:
         look()
@@ -138,8 +138,8 @@ def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
     follower.close()
 
 
-def test_what_is_not_watched_is_told(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
-    """`check --follow` says that it sweeps, and why, and sees a run that another machine writes."""
+def test_check_follow_says_what_is_polled(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
+    """And why; and it sees a run that another machine writes."""
     far, near = far_side
     tool = Tool(tmp_path / "home", "check", "--follow", near)
     copy_of("torch_cartpole_lr", far / "run")
@@ -150,8 +150,8 @@ def test_what_is_not_watched_is_told(tmp_path: Path, far_side: tuple[Path, Path]
     tool.stop(signal.SIGINT)
 
 
-async def test_the_screen_says_how_it_is_woken(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
-    """The page of the files names the kind of file system that sends no events."""
+async def test_the_screen_says_what_is_polled(tmp_path: Path, far_side: tuple[Path, Path]) -> None:
+    """The files page names the type of file system that sends no events."""
     far, near = far_side
     copy_of("torch_cartpole_lr", far / "run")
     app = app_on(Follower([near]), tmp_path)
@@ -175,7 +175,7 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> None:
-    """No storm of events of one's own making, few threads, and every new point is seen."""
+    """We cause no events ourselves, use few threads, and see every new point."""
     follower = Follower([thousands], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     while follower.poll().more:
         pass
@@ -196,13 +196,13 @@ def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> Non
     end = time.monotonic() + 90  # some seconds, where nobody else needs the machine
     while len(keys) < 2 and time.monotonic() < end:
         follower.wait(0.5)
-        keys |= {gain.source.key for gain in follower.poll().updates}
+        keys |= {update.source.key for update in follower.poll().updates}
     assert keys == {"7/20/x.num", "8/33/new.num"}
     follower.close()
 
 
-def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
-    """A writer with thousands of writes a second does not keep us busy."""
+def test_a_storm_of_events_costs_little(tmp_path: Path) -> None:
+    """A writer with thousands of writes per second does not keep us busy."""
     log = tmp_path / "x.num"
     log.touch()
     follower = Follower([tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
@@ -219,24 +219,24 @@ def test_a_storm_of_events_is_not_followed_one_by_one(tmp_path: Path) -> None:
     points = polls = 0
     end = time.monotonic() + 3.0
     while time.monotonic() < end:
-        for gain in follower.poll().updates:
-            points += sum(len(each) for each in gain.batch.points)
+        for update in follower.poll().updates:
+            points += sum(len(each) for each in update.batch.points)
         polls += 1
         follower.wait(1.0)
     stop.set()
     writer.join()
     follower.wait(1.0)
     time.sleep(0.6)
-    while (slice_ := follower.poll()).more or slice_.updates:
-        points += sum(len(each) for gain in slice_.updates for each in gain.batch.points)
+    while (result := follower.poll()).more or result.updates:
+        points += sum(len(each) for update in result.updates for each in update.batch.points)
     assert points == log.stat().st_size // 2
     assert polls < 200
     follower.close()
 
 
 @pytest.mark.parametrize("ahead", [86_400.0, -86_400.0 * 400])
-def test_clocks_that_are_wrong(tmp_path: Path, ahead: float) -> None:
-    """Files a day ahead of us, or more than a year behind: growth is seen, no state is a lie."""
+def test_wrong_clocks_do_no_harm(tmp_path: Path, ahead: float) -> None:
+    """Files a day ahead or over a year behind: growth is seen, states are right."""
     log = tmp_path / "runs/ppo/train.log"
     log.parent.mkdir(parents=True)
     then = time.time() + ahead

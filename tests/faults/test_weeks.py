@@ -1,4 +1,4 @@
-"""`check --follow` for weeks, in little time: what is kept does not grow with what has been."""
+"""`check --follow` for weeks, simulated: memory does not grow with the past."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CSV_COLUMNS = (
 
 
 class FollowSession:
-    """What `check --follow` does, look after look, and the memory that it holds."""
+    """What `check --follow` does, poll after poll, and its memory."""
 
     def __init__(self, root: Path) -> None:
         self.follower = Follower([root])
@@ -34,7 +34,7 @@ class FollowSession:
         self.events_sent += 1
 
     def poll_once(self) -> None:
-        """Once around."""
+        """One poll."""
         self.follower.wait(0.0)
         self.follower._next_sweep = 0.0  # half a second has passed
         catch_up(self.follower, self.session)
@@ -67,7 +67,7 @@ def rows(first: int, count: int) -> str:
 
 
 def test_a_run_without_end(tmp_path: Path, weeks: FollowSession) -> None:
-    """A live run: from some number of points on (a million; fewer here) memory stays as it is."""
+    """Beyond some number of points (a million; fewer here) memory stays constant."""
     weeks.session.max_points = 5_000
     log = tmp_path / "runs/ppo/progress.csv"
     log.parent.mkdir()
@@ -89,7 +89,7 @@ def test_a_run_without_end(tmp_path: Path, weeks: FollowSession) -> None:
 
 
 def test_runs_that_come_and_go(tmp_path: Path, weeks: FollowSession) -> None:
-    """Runs are made, judged, rotated, cut off and deleted by the dozen: nothing is left of them."""
+    """Dozens of runs are created, judged, rotated and deleted: nothing is left of them."""
 
     def life(number: int) -> None:
         folder = tmp_path / f"runs/{number}"

@@ -1,4 +1,4 @@
-"""Finding logs: what appears, what goes, links, names, rights, and what it costs."""
+"""Finding logs: new and deleted files, links, names, permissions, and the cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OLD_TIME = 1_600_000_000
 
 
 def age(*folders: Path) -> None:
-    """Make directories look as if nothing happened in them for years."""
+    """Make directories look unchanged for years."""
     for folder in folders:
         os.utime(folder, (OLD_TIME, OLD_TIME))
 
@@ -32,7 +32,7 @@ def make(*paths: Path) -> None:
 
 
 class DiscoveryHarness:
-    """A discovery and all that it has found and not lost."""
+    """A discovery, and the files it found and has not reported as removed."""
 
     def __init__(self, *paths: Path, max_depth: int = 32) -> None:
         self.clock = ManualClock()
@@ -57,8 +57,8 @@ def test_logs_are_found_by_their_names(tmp_path: Path) -> None:
     assert DiscoveryHarness(tmp_path).scan_all() == ["a.log", "b/.summary/0/c.log"]
 
 
-def test_what_appears_is_found(tmp_path: Path) -> None:
-    """New files and new directories, at any depth, also in directories that were old."""
+def test_new_files_and_directories_are_found(tmp_path: Path) -> None:
+    """At any depth, also in directories that had not changed for long."""
     make(tmp_path / "old/sub/a.log")
     age(tmp_path / "old/sub", tmp_path / "old", tmp_path)
     finder = DiscoveryHarness(tmp_path)
@@ -67,7 +67,7 @@ def test_what_appears_is_found(tmp_path: Path) -> None:
     assert finder.scan_all() == ["new/x/y/c.log", "old/sub/a.log", "old/sub/b.log"]
 
 
-def test_what_goes_is_lost(tmp_path: Path) -> None:
+def test_deleted_files_and_trees_are_reported(tmp_path: Path) -> None:
     """Deleted files and whole trees."""
     make(tmp_path / "a.log", tmp_path / "b/c/d.log")
     finder = DiscoveryHarness(tmp_path)
@@ -80,8 +80,8 @@ def test_what_goes_is_lost(tmp_path: Path) -> None:
     assert finder.scan_all() == []
 
 
-def test_a_path_may_come_later_go_and_return(tmp_path: Path) -> None:
-    """A path that is not there is waited for, as a directory or as a file."""
+def test_a_path_may_appear_late_vanish_and_return(tmp_path: Path) -> None:
+    """A missing path is waited for, as a directory or as a file."""
     root = tmp_path / "runs"
     finder = DiscoveryHarness(root)
     assert finder.scan_all() == []
@@ -98,7 +98,7 @@ def test_a_path_may_come_later_go_and_return(tmp_path: Path) -> None:
     assert finder.scan_all() == ["b.log"]
 
 
-def test_a_file_that_was_given_needs_no_name(tmp_path: Path) -> None:
+def test_a_path_that_is_a_file_may_have_any_name(tmp_path: Path) -> None:
     """A path that is a file is taken whatever its name is."""
     make(tmp_path / "output.2026")
     finder = DiscoveryHarness(tmp_path / "output.2026")
@@ -106,22 +106,22 @@ def test_a_file_that_was_given_needs_no_name(tmp_path: Path) -> None:
     assert (found.key, found.is_explicit) == ("output.2026", True)
 
 
-def test_what_is_no_file_is_named(tmp_path: Path) -> None:
-    """A named pipe as PATH is a problem, not something to open."""
+def test_a_named_pipe_as_path_is_a_problem(tmp_path: Path) -> None:
+    """It is reported and never opened."""
     os.mkfifo(tmp_path / "pipe")
     finder = DiscoveryHarness(tmp_path / "pipe")
     assert finder.scan_all() == []
     assert finder.discovery.problems == {str(tmp_path / "pipe"): "not a regular file"}
 
 
-def test_special_files_with_the_name_of_a_log_are_passed_over(tmp_path: Path) -> None:
+def test_special_files_named_like_logs_are_ignored(tmp_path: Path) -> None:
     """Named pipes and links to devices are no logs."""
     os.mkfifo(tmp_path / "pipe.log")
     (tmp_path / "null.log").symlink_to("/dev/null")
     assert DiscoveryHarness(tmp_path).scan_all() == []
 
 
-def test_paths_inside_one_another_are_seen_once(tmp_path: Path) -> None:
+def test_overlapping_paths_are_scanned_once(tmp_path: Path) -> None:
     """The same path twice, one below the other, and one by a link."""
     make(tmp_path / "runs/a/x.log")
     (tmp_path / "link").symlink_to(tmp_path / "runs")
@@ -129,21 +129,21 @@ def test_paths_inside_one_another_are_seen_once(tmp_path: Path) -> None:
     assert DiscoveryHarness(*roots).scan_all() == ["a/x.log"]
 
 
-def test_tools_folders_are_not_entered_unless_given(tmp_path: Path) -> None:
-    """Version control, environments and caches hold no runs; a PATH is looked into all the same."""
+def test_tool_folders_are_skipped_unless_given(tmp_path: Path) -> None:
+    """Version control, environments and caches hold no runs; as a PATH they are searched."""
     make(tmp_path / ".git/a.log", tmp_path / "node_modules/x/b.log", tmp_path / ".cache/t/c.log")
     assert DiscoveryHarness(tmp_path).scan_all() == []
     assert DiscoveryHarness(tmp_path, tmp_path / ".cache/t").scan_all() == ["c.log"]
 
 
 def test_depth_is_bounded(tmp_path: Path) -> None:
-    """Deeper than asked for is not looked at."""
+    """Nothing deeper than the limit is listed."""
     make(tmp_path / "1/2/a.log", tmp_path / "1/2/3/b.log")
     assert DiscoveryHarness(tmp_path, max_depth=2).scan_all() == ["1/2/a.log"]
 
 
-def test_a_link_beside_its_target_is_followed_once(tmp_path: Path) -> None:
-    """`latest-run` leads to a directory that is seen anyway: its logs keep their own place."""
+def test_a_link_to_a_covered_directory_is_ignored(tmp_path: Path) -> None:
+    """`latest-run` leads to a directory that is listed anyway: its logs keep their own path."""
     make(tmp_path / "run-1/a.log")
     (tmp_path / "latest-run").symlink_to("run-1")
     finder = DiscoveryHarness(tmp_path)
@@ -155,7 +155,7 @@ def test_a_link_beside_its_target_is_followed_once(tmp_path: Path) -> None:
 
 
 def test_a_link_out_of_the_tree_is_followed(tmp_path: Path) -> None:
-    """Runs that lie elsewhere are found under the link's name, also after it leads elsewhere."""
+    """Runs elsewhere are found under the link's name, also after its target changes."""
     make(tmp_path / "far/one/a.log", tmp_path / "far/two/b.log")
     root = tmp_path / "runs"
     root.mkdir()
@@ -170,8 +170,8 @@ def test_a_link_out_of_the_tree_is_followed(tmp_path: Path) -> None:
     assert finder.scan_all() == []
 
 
-def test_two_links_to_one_place_are_one(tmp_path: Path) -> None:
-    """What two links lead to is seen by the first."""
+def test_two_links_to_one_target_count_once(tmp_path: Path) -> None:
+    """The first one is followed."""
     make(tmp_path / "far/a.log")
     root = tmp_path / "runs"
     root.mkdir()
@@ -181,7 +181,7 @@ def test_two_links_to_one_place_are_one(tmp_path: Path) -> None:
 
 
 def test_linked_files(tmp_path: Path) -> None:
-    """A link to a log elsewhere is a log; one to a log in the tree says nothing new."""
+    """A link to a log elsewhere is a log; one to a log in the tree is ignored."""
     make(tmp_path / "far/x.txt", tmp_path / "runs/a.log")
     (tmp_path / "runs/far.log").symlink_to(tmp_path / "far/x.txt")
     (tmp_path / "runs/latest.log").symlink_to("a.log")
@@ -201,7 +201,7 @@ def test_loops_end(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_a_link_follows_its_target(tmp_path: Path) -> None:
-    """`ppo-top latest-run`: the link may be set anew."""
+    """`ppo-top latest-run`: the link may get a new target."""
     make(tmp_path / "one/a.log", tmp_path / "two/b.log")
     age(tmp_path / "one", tmp_path / "two")
     link = tmp_path / "latest"
@@ -214,14 +214,14 @@ def test_a_path_that_is_a_link_follows_its_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\nb.log", "\x1b[31m.log", "\u202e.log", " .log", "é.log"])
-def test_any_name_is_a_name(tmp_path: Path, name: str) -> None:
-    """Control characters, directions and spaces are kept as they are."""
+def test_any_name_is_kept(tmp_path: Path, name: str) -> None:
+    """Control characters, bidirectional marks and spaces stay as they are."""
     make(tmp_path / name / name)
     assert DiscoveryHarness(tmp_path).scan_all() == [f"{name}/{name}"]
 
 
-def test_names_that_are_no_text(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 are kept so that the file can be opened."""
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    """They are kept so that the file can be opened."""
     path = os.fsencode(tmp_path) + b"/\xff.log"
     with open(path, "wb"):
         pass
@@ -244,7 +244,7 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path, int], None
     yield lambda path, error: failing.__setitem__(str(path), error)
 
 
-def test_a_directory_without_permission_is_told_and_tried_again(
+def test_a_directory_without_permission_is_reported_and_tried_again(
     tmp_path: Path, deny: Callable[[Path, int], None]
 ) -> None:
     """One closed directory hides nothing else, and is read once it is open."""
@@ -259,10 +259,10 @@ def test_a_directory_without_permission_is_told_and_tried_again(
     assert finder.discovery.problems == {}
 
 
-def test_what_is_away_for_a_moment_is_not_gone(
+def test_an_unavailable_file_system_loses_no_runs(
     tmp_path: Path, deny: Callable[[Path, int], None]
 ) -> None:
-    """A stale network mount keeps its runs, with a word about it."""
+    """A stale network mount keeps its runs and is reported."""
     make(tmp_path / "a/x.log")
     finder = DiscoveryHarness(tmp_path)
     finder.scan_all()
@@ -302,8 +302,8 @@ def test_a_directory_is_listed_again_only_when_it_changed(
     assert set(listed) == {str(folders[3])}
 
 
-def test_a_change_within_the_grain_of_the_clock_is_seen(tmp_path: Path) -> None:
-    """A directory whose time stamp is young is listed again even if the stamp stays."""
+def test_a_change_within_the_clock_resolution_is_seen(tmp_path: Path) -> None:
+    """A recently modified directory is listed again even if its time stamp stays."""
     make(tmp_path / "a.log")
     finder = DiscoveryHarness(tmp_path)
     finder.scan_all()
@@ -313,7 +313,7 @@ def test_a_change_within_the_grain_of_the_clock_is_seen(tmp_path: Path) -> None:
     assert finder.scan_all() == ["a.log", "b.log"]
 
 
-def test_time_stamps_of_the_future_do_no_harm(tmp_path: Path) -> None:
+def test_time_stamps_in_the_future_do_no_harm(tmp_path: Path) -> None:
     """A writer's clock may be ahead."""
     make(tmp_path / "a/x.log")
     os.utime(tmp_path / "a", (4e9, 4e9))
@@ -323,10 +323,10 @@ def test_time_stamps_of_the_future_do_no_harm(tmp_path: Path) -> None:
     assert finder.scan_all() == ["a/x.log", "a/y.log"]
 
 
-def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
+def test_a_crowded_directory_with_much_change_costs_little(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What took long to list is left alone for long, hints or not, and is not forgotten."""
+    """After a slow listing it is not listed for a while, hints or not, but not forgotten."""
     seconds = iter(range(1_000_000))
     monkeypatch.setattr("ppo_top.files.discovery.time.thread_time", lambda: next(seconds))
     finder = DiscoveryHarness(tmp_path)
@@ -337,7 +337,7 @@ def test_a_crowded_directory_in_which_names_come_and_go_costs_little(
     assert finder.scan_all() == ["a.log"]
 
 
-def test_a_hint_is_looked_at_without_a_round(tmp_path: Path) -> None:
+def test_a_hinted_directory_is_listed_at_once(tmp_path: Path) -> None:
     """A directory in which something happened is listed at once."""
     make(tmp_path / "a/x.log")
     finder = DiscoveryHarness(tmp_path)
@@ -350,8 +350,8 @@ def test_a_hint_is_looked_at_without_a_round(tmp_path: Path) -> None:
     ]
 
 
-def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
-    """A large tree is seen in slices, and nothing of it twice."""
+def test_a_scan_stops_when_its_time_is_up(tmp_path: Path) -> None:
+    """A large tree is seen in several scans, nothing in it twice."""
     make(*(tmp_path / f"{number}/a.log" for number in range(30)))
     discovery = Discovery([tmp_path], LOG_NAME)
     found, looks, more = [], 0, True
@@ -363,8 +363,8 @@ def test_a_look_ends_when_its_time_is_up(tmp_path: Path) -> None:
     assert sorted(found) == sorted(f"{number}/a.log" for number in range(30))
 
 
-def test_no_format_wants_what_is_never_a_log() -> None:
-    """The short list of endings that are passed over contradicts no format."""
+def test_no_format_wants_a_skipped_suffix() -> None:
+    """The list of suffixes that are never logs contradicts no format."""
     stems = ("x", "progress", "log", "trainer_state", "config", "train_log", "result")
     wanted = file_name_pattern()
     for suffix in NON_LOG_SUFFIXES:
@@ -372,25 +372,25 @@ def test_no_format_wants_what_is_never_a_log() -> None:
 
 
 @pytest.mark.parametrize("name", ["console.py", "console.php", "stdout.h", "console_util.test.js"])
-def test_code_is_no_log(name: str) -> None:
-    """Projects hold code that is named like a console's output."""
+def test_source_code_is_no_log(name: str) -> None:
+    """Projects have source files named like console output."""
     assert not file_name_pattern().search(name)
 
 
 @pytest.mark.parametrize("name", ["console", "console.log", "stdout.node-1", "nohup.out"])
-def test_output_needs_no_ending(name: str) -> None:
-    """What launchers call it is enough."""
+def test_console_output_needs_no_suffix(name: str) -> None:
+    """Launchers' names for it are enough."""
     assert file_name_pattern().search(name)
 
 
-def test_a_host_may_be_named_like_an_ending(tmp_path: Path) -> None:
-    """tensorboardX ends the name of an event file with the host, say in Portugal."""
+def test_a_host_name_may_look_like_a_suffix(tmp_path: Path) -> None:
+    """tensorboardX ends the name of an event file with the host, such as a Portuguese one."""
     make(tmp_path / "events.out.tfevents.1700000000.node.pt")
     discovery = Discovery([tmp_path], file_name_pattern())
     assert len(discovery.scan(1.0).found) == 1
 
 
-def test_too_many_directories_are_left_out_with_a_word(
+def test_too_many_directories_are_reported_and_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory is bounded when someone watches the root of a machine."""

@@ -1,4 +1,4 @@
-"""Following whole trees: order, bounds, formats that are not known yet, pipes, stores, the end."""
+"""Following whole trees: order, bounds, late formats, pipes, stores, closing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def reader(runs: Path) -> Iterator[FollowerHarness]:
-    """A follower of that directory, on a clock of its own."""
+    """A follower of that directory, with its own clock."""
     reader = FollowerHarness(runs)
     yield reader
     reader.follower.close()
@@ -53,21 +53,28 @@ def test_points_come_as_they_are_written(runs: Path, reader: FollowerHarness) ->
     log.close()
 
 
-def test_a_gain_says_what_the_file_is(runs: Path, reader: FollowerHarness) -> None:
+def test_an_update_describes_its_file(runs: Path, reader: FollowerHarness) -> None:
     """Source, size and time of the last write come with the points."""
     (runs / "x.num").write_text("1\n")
     os.utime(runs / "x.num", (5, 7))
     reader.poll_all()
-    (gain,) = reader.updates
-    assert (gain.source.key, gain.source.path, gain.source.root) == ("x.num", runs / "x.num", runs)
-    assert (gain.source.format, gain.size, gain.mtime, gain.reset) == (FORMAT, 2, 7.0, False)
+    (update,) = reader.updates
+    assert (update.source.key, update.source.path, update.source.root) == (
+        "x.num",
+        runs / "x.num",
+        runs,
+    )
+    assert (update.source.format, update.size, update.mtime, update.reset) == (
+        FORMAT,
+        2,
+        7.0,
+        False,
+    )
 
 
 @pytest.mark.parametrize("how", ["replace", "recreate"])
-def test_a_file_that_begins_again_voids_what_was_read(
-    runs: Path, reader: FollowerHarness, how: str
-) -> None:
-    """Replaced, or deleted and made again between two looks."""
+def test_a_file_that_begins_again_is_a_reset(runs: Path, reader: FollowerHarness, how: str) -> None:
+    """Replaced, or deleted and recreated between two polls."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n2\n")
     reader.poll_all()
@@ -77,8 +84,8 @@ def test_a_file_that_begins_again_voids_what_was_read(
     log.close()
 
 
-def test_half_a_line_of_the_old_file_is_forgotten(runs: Path, reader: FollowerHarness) -> None:
-    """The unfinished end of what was cut is no beginning of what follows."""
+def test_half_a_line_of_the_old_file_is_dropped(runs: Path, reader: FollowerHarness) -> None:
+    """The unfinished end of a truncated file is not joined to what follows."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n99")
     reader.poll_all()
@@ -89,7 +96,7 @@ def test_half_a_line_of_the_old_file_is_forgotten(runs: Path, reader: FollowerHa
 
 
 def test_rotation_loses_nothing(runs: Path, reader: FollowerHarness) -> None:
-    """The renamed file is a source of its own; the new one begins again."""
+    """The renamed file is a new source; the old name begins again."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n2\n")
     reader.poll_all()
@@ -100,8 +107,8 @@ def test_rotation_loses_nothing(runs: Path, reader: FollowerHarness) -> None:
     log.close()
 
 
-def test_what_is_deleted_is_gone(runs: Path, reader: FollowerHarness) -> None:
-    """And what is made again under the same name is new."""
+def test_a_deleted_log_is_removed(runs: Path, reader: FollowerHarness) -> None:
+    """A new file with the same name is a new log."""
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n")
     reader.poll_all()
@@ -114,7 +121,7 @@ def test_what_is_deleted_is_gone(runs: Path, reader: FollowerHarness) -> None:
 
 
 def test_a_deleted_and_restored_directory_is_followed(runs: Path, reader: FollowerHarness) -> None:
-    """The path itself may go and return."""
+    """The path itself may vanish and return."""
     (runs / "x.num").write_text("1\n")
     reader.poll_all()
     (runs / "x.num").unlink()
@@ -126,7 +133,7 @@ def test_a_deleted_and_restored_directory_is_followed(runs: Path, reader: Follow
 
 
 def test_an_empty_file_waits_for_its_format(runs: Path, reader: FollowerHarness) -> None:
-    """Without a byte nobody can tell; the answer comes with the first ones."""
+    """The format is found with the first bytes."""
     log = GrowingFile(runs / "x.num")
     assert reader.poll_all() == {}
     log.write("1\n")
@@ -134,10 +141,10 @@ def test_an_empty_file_waits_for_its_format(runs: Path, reader: FollowerHarness)
     log.close()
 
 
-def test_a_file_that_no_format_reads_costs_one_look(
+def test_a_rejected_file_is_read_once(
     runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refused file is not read again, and no format is asked again because it grew."""
+    """No format is asked again because the file grew."""
     refused = GrowingFile(runs / "x.num")
     refused.write("# no log\n")
     assert reader.poll_all() == {}
@@ -148,7 +155,7 @@ def test_a_file_that_no_format_reads_costs_one_look(
     monkeypatch.undo()
     asked = []
     monkeypatch.setattr(
-        "ppo_top.files.log_reader.LogReader.read_update", lambda feed, *_: asked.append(feed)
+        "ppo_top.files.log_reader.LogReader.read_update", lambda reader, *_: asked.append(reader)
     )
     refused.write("# still none\n1\n")
     assert reader.poll_all() == {}
@@ -157,10 +164,10 @@ def test_a_file_that_no_format_reads_costs_one_look(
 
 
 @pytest.mark.parametrize("how", ["recreate", "replace", "in place"])
-def test_a_refused_file_that_begins_anew_is_looked_at_again(
+def test_a_rejected_file_that_begins_again_is_tried_again(
     runs: Path, reader: FollowerHarness, how: str
 ) -> None:
-    """`python train.py > train.log` once more, where something else was: another log."""
+    """`python train.py > train.log` over a file that was something else."""
     file = GrowingFile(runs / "x.num")
     file.write("# no log\n")
     assert reader.poll_all() == {}
@@ -175,25 +182,26 @@ def test_a_refused_file_that_begins_anew_is_looked_at_again(
     file.close()
 
 
-def test_a_refused_file_that_is_away_for_a_moment_stays_refused(
+def test_a_rejected_file_that_is_unavailable_stays_rejected(
     runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What cannot be looked at is not for that reason another file."""
+    """A file that cannot be checked is not therefore a different one."""
     (runs / "x.num").write_text("# no log\n")
     assert reader.poll_all() == {}
     begun = []
     with monkeypatch.context() as away:
         away.setattr("ppo_top.files.tail.Tail.has_changed", lambda tail: False)
         away.setattr(
-            "ppo_top.files.log_reader.LogReader.read_update", lambda feed, *_: begun.append(feed)
+            "ppo_top.files.log_reader.LogReader.read_update",
+            lambda reader, *_: begun.append(reader),
         )
         assert reader.poll_all() == {}
     assert reader.poll_all() == {}
     assert begun == []
 
 
-def test_many_refused_files_are_looked_at_in_turn(runs: Path, reader: FollowerHarness) -> None:
-    """All of a thousand are asked within some rounds, none is forgotten."""
+def test_many_rejected_files_are_checked_in_turn(runs: Path, reader: FollowerHarness) -> None:
+    """A thousand are all checked within some rounds, none is forgotten."""
     for number in range(1000):
         (runs / f"{number}.num").write_text("# no log\n")
     assert reader.poll_all() == {}
@@ -203,8 +211,8 @@ def test_many_refused_files_are_looked_at_in_turn(runs: Path, reader: FollowerHa
     assert reader.values == {"500.num": [1, 2, 3, 4, 5]}
 
 
-def test_a_late_decision(runs: Path) -> None:
-    """A log may begin with pages of warnings before the first number; to a limit."""
+def test_a_format_may_be_found_late(runs: Path) -> None:
+    """A log may begin with pages of warnings before the first number, up to a limit."""
 
     def late(name: str, head: bytes) -> Format | None:
         return FORMAT if b"7" in head else None
@@ -213,14 +221,14 @@ def test_a_late_decision(runs: Path) -> None:
         path = runs / "x.num"
         path.write_text("-\n" * (pages // 2) + "7\n")
         follower = Follower([runs], detector=late, name_pattern=NUMBER_FILE_NAMES)
-        gains = []
-        while (slice_ := follower.poll()).more or slice_.updates:
-            gains += slice_.updates
-        assert bool(gains) is known
+        updates = []
+        while (result := follower.poll()).more or result.updates:
+            updates += result.updates
+        assert bool(updates) is known
         follower.close()
 
 
-def test_a_named_file_is_taken_at_its_word(tmp_path: Path) -> None:
+def test_a_file_given_as_path_may_have_any_name(tmp_path: Path) -> None:
     """A file that was given is tried as a log even if its name is none."""
     path = tmp_path / "output.2026"
     path.write_text("1\n")
@@ -229,12 +237,12 @@ def test_a_named_file_is_taken_at_its_word(tmp_path: Path) -> None:
         return FORMAT if name.endswith(".log") else False
 
     follower = Follower([path], detector=console, name_pattern=NUMBER_FILE_NAMES)
-    (gain,) = follower.poll().updates
-    assert gain.source.key == "output.2026"
+    (update,) = follower.poll().updates
+    assert update.source.key == "output.2026"
     follower.close()
 
 
-def test_a_given_file_that_is_no_log_is_told(tmp_path: Path) -> None:
+def test_a_given_file_that_is_no_log_is_reported(tmp_path: Path) -> None:
     """Silence would look like an empty log."""
     path = tmp_path / "model.num"
     path.write_text("# weights")
@@ -244,8 +252,8 @@ def test_a_given_file_that_is_no_log_is_told(tmp_path: Path) -> None:
     reader.follower.close()
 
 
-def test_a_defect_of_a_reader_ends_one_source_only(runs: Path, reader: FollowerHarness) -> None:
-    """The fault is told with its place, the other logs go on, and a new file is a new chance."""
+def test_a_bug_in_a_parser_ends_one_source_only(runs: Path, reader: FollowerHarness) -> None:
+    """It is reported with its offset, the other logs go on, and a new file is read again."""
     bad, good = GrowingFile(runs / "bad.num"), GrowingFile(runs / "good.num")
     bad.write("1\n")
     good.write("1\n")
@@ -263,19 +271,19 @@ def test_a_defect_of_a_reader_ends_one_source_only(runs: Path, reader: FollowerH
     good.close()
 
 
-def test_a_slice_is_bounded_by_points(runs: Path, reader: FollowerHarness) -> None:
-    """A large backlog comes in slices and says how far it is."""
+def test_a_poll_is_bounded_by_points(runs: Path, reader: FollowerHarness) -> None:
+    """A large backlog comes in several polls, with progress."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n" * 100)
-    slice_ = reader.follower.poll(limit=250)
-    count = sum(len(points) for gain in slice_.updates for points in gain.batch.points)
+    result = reader.follower.poll(limit=250)
+    count = sum(len(points) for update in result.updates for points in update.batch.points)
     assert 250 <= count < 400
-    assert slice_.more
-    assert (slice_.read_bytes, slice_.total_bytes) == (2 * count, 2000)
+    assert result.more
+    assert (result.read_bytes, result.total_bytes) == (2 * count, 2000)
 
 
-def test_a_slice_is_bounded_by_time(runs: Path, reader: FollowerHarness) -> None:
-    """With no time at all one piece is read all the same, so that every poll gets somewhere."""
+def test_a_poll_is_bounded_by_time(runs: Path, reader: FollowerHarness) -> None:
+    """Without any time left it still reads one chunk, so that every poll makes progress."""
     for number in range(5):
         (runs / f"{number}.num").write_text("1\n")
     while not reader.follower.poll(budget=0.0).updates:
@@ -283,43 +291,43 @@ def test_a_slice_is_bounded_by_time(runs: Path, reader: FollowerHarness) -> None
     assert len(reader.follower.poll(budget=0.0).updates) == 1
 
 
-def test_the_newest_come_first(runs: Path, reader: FollowerHarness) -> None:
+def test_the_newest_log_comes_first(runs: Path, reader: FollowerHarness) -> None:
     """What was written last is what is on the screen."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n")
         os.utime(runs / f"{number}.num", (number, number))
     reader.poll_all()
-    keys = [gain.source.key for gain in reader.updates]
+    keys = [update.source.key for update in reader.updates]
     assert keys == [f"{number}.num" for number in reversed(range(10))]
 
 
-def test_what_is_in_focus_comes_before_all(runs: Path, reader: FollowerHarness) -> None:
+def test_the_focused_log_comes_before_all_others(runs: Path, reader: FollowerHarness) -> None:
     """The run on the screen does not wait for a backlog."""
     for number in range(10):
         (runs / f"{number}.num").write_text("1\n" * 10)
         os.utime(runs / f"{number}.num", (number, number))
     reader.follower.poll(limit=1)
     reader.follower.focus(["3.num"])
-    (gain,) = reader.follower.poll(limit=1).updates
-    assert gain.source.key == "3.num"
+    (update,) = reader.follower.poll(limit=1).updates
+    assert update.source.key == "3.num"
 
 
 def test_a_small_log_does_not_wait_for_a_large_one(
     runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sources take turns, piece by piece."""
+    """Sources are read in turn, chunk by chunk."""
     monkeypatch.setattr("ppo_top.files.follower.adapt_chunk_size", lambda *_: None)
     (runs / "large.num").write_text("1\n" * 2_000_000)
     os.utime(runs / "large.num", (9e9, 9e9))
     (runs / "small.num").write_text("1\n")
     reader.poll_all()
-    order = [gain.source.key for gain in reader.updates]
+    order = [update.source.key for update in reader.updates]
     assert order.index("small.num") == 1
     assert len(order) > 4
 
 
-def test_equal_paths_below_two_given_paths_have_two_keys(tmp_path: Path) -> None:
-    """Keys are unique: the second is told with its path."""
+def test_equal_paths_below_two_roots_have_two_keys(tmp_path: Path) -> None:
+    """Keys are unique: the second includes its root."""
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.num").write_text("1\n")
@@ -329,7 +337,7 @@ def test_equal_paths_below_two_given_paths_have_two_keys(tmp_path: Path) -> None
 
 
 def test_events_only_shorten_the_wait(runs: Path) -> None:
-    """With watching a write is seen at once, and new directories by themselves."""
+    """With events a write is seen at once, and so are new directories."""
     reader = FollowerHarness(runs, clock=time.monotonic)
     log = GrowingFile(runs / "a/x.num")
     log.write("1\n")
@@ -344,7 +352,7 @@ def test_events_only_shorten_the_wait(runs: Path) -> None:
     log.close()
 
 
-def test_without_any_event_nothing_is_missed(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_missed_without_events(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sweep finds growth, new files and deletions on a silent file system."""
     monkeypatch.setattr("ppo_top.files.watcher.Watcher.record_event", lambda *_, **__: None)
     reader = FollowerHarness(runs, clock=time.monotonic)
@@ -359,8 +367,8 @@ def test_without_any_event_nothing_is_missed(runs: Path, monkeypatch: pytest.Mon
     log.close()
 
 
-def test_old_logs_are_looked_at_in_turn(runs: Path, reader: FollowerHarness) -> None:
-    """A log that was silent for a day is found alive within some sweeps, all of them cheap."""
+def test_old_logs_are_checked_in_turn(runs: Path, reader: FollowerHarness) -> None:
+    """A log that was silent for a day is found to have grown within a few cheap sweeps."""
     for number in range(300):
         (runs / f"{number}.num").write_text("1\n")
         os.utime(runs / f"{number}.num", (1e9, 1e9))
@@ -373,8 +381,8 @@ def test_old_logs_are_looked_at_in_turn(runs: Path, reader: FollowerHarness) -> 
         assert looks <= 16
 
 
-def test_a_wait_ends_by_a_call_from_any_thread(reader: FollowerHarness) -> None:
-    """The screen can hurry the reader, for instance to close."""
+def test_any_thread_can_end_a_wait(reader: FollowerHarness) -> None:
+    """The screen can interrupt the reader, for instance to close."""
     reader.poll_all()
     timer = threading.Timer(0.05, reader.follower.wake)
     timer.start()
@@ -385,7 +393,7 @@ def test_a_wait_ends_by_a_call_from_any_thread(reader: FollowerHarness) -> None:
 
 
 def test_closing_leaves_nothing_behind(runs: Path) -> None:
-    """No thread and no descriptor stays, and closing twice is fine."""
+    """No thread and no descriptor remains, and closing twice is fine."""
     (runs / "x.num").write_text("1\n")
     threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
@@ -400,8 +408,8 @@ def test_closing_leaves_nothing_behind(runs: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
-def test_exact_points_can_be_had_again(runs: Path, reader: FollowerHarness) -> None:
-    """Who kept a summary only asks for a source once more, and gets it from its first byte."""
+def test_a_source_can_be_reread(runs: Path, reader: FollowerHarness) -> None:
+    """It comes again from its first byte."""
     for name in ("a", "b"):
         (runs / f"{name}.num").write_text("1\n2\n")
     reader.poll_all()
@@ -411,18 +419,16 @@ def test_exact_points_can_be_had_again(runs: Path, reader: FollowerHarness) -> N
     assert reader.resets == 1
 
 
-def test_reading_once_needs_no_watching(runs: Path, reader: FollowerHarness) -> None:
-    """A check of what is there starts no thread."""
+def test_reading_once_starts_no_watching(runs: Path, reader: FollowerHarness) -> None:
+    """A check of existing logs starts no thread."""
     threads = threading.active_count()
     (runs / "x.num").write_text("1\n")
     reader.poll_all()
     assert threading.active_count() == threads
 
 
-def test_the_end_of_a_log_that_was_never_written_is_told(
-    runs: Path, reader: FollowerHarness
-) -> None:
-    """Zeros at the end are held back while they may be filled, and told in the end."""
+def test_zeros_at_the_end_of_a_log_are_reported(runs: Path, reader: FollowerHarness) -> None:
+    """They are held back while they may still be filled, and reported in the end."""
     log = GrowingFile(runs / "x.num")
     log.write("1\n")
     log.truncate(10_000)
@@ -460,7 +466,7 @@ def test_a_pipe_is_read_as_it_comes(consoles: None) -> None:
         reader.follower.close()
 
 
-def test_a_pipe_without_numbers_yet_does_not_block(consoles: None) -> None:
+def test_a_silent_pipe_does_not_block(consoles: None) -> None:
     """Nothing has come: nothing is told, and the poll returns."""
     reading, writing = os.pipe()
     with open(reading, "rb") as stream:
@@ -471,7 +477,7 @@ def test_a_pipe_without_numbers_yet_does_not_block(consoles: None) -> None:
 
 
 def test_a_stream_in_memory_is_read_to_its_end(consoles: None) -> None:
-    """Whatever gives bytes can be standard input."""
+    """Any binary stream can be standard input."""
     reader = FollowerHarness(stdin=BytesIO(b"1\n2\n" * 50_000))
     assert len(reader.poll_all()["stdin"]) == 100_000
     reader.apply(reader.follower.finish())
@@ -483,7 +489,7 @@ def test_a_stream_in_memory_is_read_to_its_end(consoles: None) -> None:
 
 
 class NumberStore:
-    """A store of one number a line, asked for what is new."""
+    """A store of one number per line."""
 
     opened = 0
     closed = 0
@@ -512,7 +518,7 @@ class NumberStore:
 
 @pytest.fixture
 def stores(runs: Path) -> Iterator[FollowerHarness]:
-    """A follower to whom all files are stores."""
+    """A follower for which all files are stores."""
     NumberStore.opened = NumberStore.closed = 0
     form = Format("store", re.compile("db$"), lambda name, head: True, store=NumberStore)
     reader = FollowerHarness(runs)
@@ -527,8 +533,8 @@ def stores(runs: Path) -> Iterator[FollowerHarness]:
     reader.follower.close()
 
 
-def test_a_store_is_asked_when_it_or_its_log_changed(runs: Path, stores: FollowerHarness) -> None:
-    """New rows of an SQLite database are first in the write-ahead log beside it."""
+def test_a_store_is_polled_when_it_or_its_wal_changed(runs: Path, stores: FollowerHarness) -> None:
+    """New rows of an SQLite database are first in its write-ahead log."""
     path, wal = runs / "x.db", runs / "x.db-wal"
     path.write_text("1\n2\n")
     assert stores.poll_all() == {"x.db": [1, 2]}
@@ -540,18 +546,18 @@ def test_a_store_is_asked_when_it_or_its_log_changed(runs: Path, stores: Followe
     assert NumberStore.opened == 1
 
 
-def test_a_large_store_comes_in_slices(runs: Path, stores: FollowerHarness) -> None:
-    """A store is asked for no more than a slice can take."""
+def test_a_large_store_comes_in_parts(runs: Path, stores: FollowerHarness) -> None:
+    """A poll asks a store for no more than its limit of points."""
     (runs / "x.db").write_text("1\n" * 1000)
-    slice_ = stores.follower.poll(limit=300)
-    assert sum(len(points) for gain in slice_.updates for points in gain.batch.points) == 300
-    assert slice_.more
-    stores.apply(slice_)
+    result = stores.follower.poll(limit=300)
+    assert sum(len(points) for update in result.updates for points in update.batch.points) == 300
+    assert result.more
+    stores.apply(result)
     assert len(stores.poll_all()["x.db"]) == 1000
 
 
-def test_a_replaced_store_begins_again(runs: Path, stores: FollowerHarness) -> None:
-    """Another database under the old name is opened anew, and the old one let go."""
+def test_a_replaced_store_is_reopened(runs: Path, stores: FollowerHarness) -> None:
+    """The old one is closed."""
     (runs / "x.db").write_text("1\n")
     stores.poll_all()
     (runs / "other").write_text("8\n9\n")
@@ -561,8 +567,8 @@ def test_a_replaced_store_begins_again(runs: Path, stores: FollowerHarness) -> N
     assert (NumberStore.opened, NumberStore.closed) == (2, 1)
 
 
-def test_a_store_can_be_had_again(runs: Path, stores: FollowerHarness) -> None:
-    """Rereading opens the store anew."""
+def test_a_store_can_be_reread(runs: Path, stores: FollowerHarness) -> None:
+    """Rereading opens it again."""
     (runs / "x.db").write_text("1\n2\n")
     stores.poll_all()
     stores.follower.reread(["x.db"])
@@ -570,18 +576,18 @@ def test_a_store_can_be_had_again(runs: Path, stores: FollowerHarness) -> None:
     assert (stores.resets, NumberStore.opened, NumberStore.closed) == (1, 2, 1)
 
 
-def test_a_defect_of_a_store_ends_that_store_only(runs: Path, stores: FollowerHarness) -> None:
-    """Its fault is told like that of any reader."""
+def test_a_bug_in_a_store_ends_that_store_only(runs: Path, stores: FollowerHarness) -> None:
+    """It is reported like a bug in a parser."""
     (runs / "x.db").write_text("1\n")
     (runs / "y.db").write_text("one\n")
     assert stores.poll_all() == {"x.db": [1], "y.db": []}
     assert "parser failed: ValueError" in stores.problems[0]
 
 
-def test_a_store_that_never_comes_to_an_end_does_not_keep_the_reader(
+def test_a_store_that_always_answers_does_not_block(
     runs: Path, stores: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that answers for ever without a point is left alone until it changes."""
+    """One that keeps answering without points is left alone until it changes."""
     (runs / "x.db").write_text("1\n")
     problem = Problem(0, "again")
     monkeypatch.setattr(NumberStore, "poll", lambda *_: Batch(problems=[problem]))
@@ -607,10 +613,10 @@ LIVES = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(LIVES)
-def test_any_schedule_ends_as_one_whole_read(
+def test_any_history_reads_like_one_whole_read(
     tmp_path_factory: pytest.TempPathFactory, life: list[tuple[str, str, int]]
 ) -> None:
-    """Writers append, cut, replace and delete as they like between the looks: live equals check."""
+    """Writers append, truncate, replace and delete between polls: live equals check."""
     root = tmp_path_factory.mktemp("life")
     logs = {name: GrowingFile(root / name / "x.num") for name in "ab"}
     live = FollowerHarness(root)
@@ -632,8 +638,8 @@ def test_any_schedule_ends_as_one_whole_read(
     whole.follower.close()
 
 
-def test_one_pattern_finds_what_each_format_wants() -> None:
-    """The names of all formats together match what one of them does, and little else."""
+def test_one_pattern_matches_the_names_of_all_formats() -> None:
+    """It matches what any of them does, and little else."""
     wanted = file_name_pattern()
     for name in ("progress.csv", "events.out.tfevents.1.h", "x.log", "model.pt", "LOG.TXT"):
         assert bool(wanted.search(name)) == any(

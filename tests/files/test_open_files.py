@@ -1,4 +1,4 @@
-"""Who writes a log: asked of the system's table of open files, and only where that can tell."""
+"""Who has a log open for writing, and when that is unknown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def held(log: Path, mode: str = "a") -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the tests run in, it is taken for a machine with a disk of its own."""
+    """Pretend that the tests run on a machine with a local disk."""
     monkeypatch.setattr(
         open_files, "INITIAL_PID_NAMESPACE", str(Path("/proc/self/ns/pid").readlink())
     )
@@ -55,8 +55,8 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_log_is_written_as_long_as_somebody_has_it_open(log: Path) -> None:
-    """Also under another name: links are followed."""
+def test_a_log_open_for_writing_has_a_writer(log: Path) -> None:
+    """Also through a link."""
     link = log.with_name("latest.csv")
     link.symlink_to(log)
     with held(log):
@@ -66,8 +66,8 @@ def test_a_log_is_written_as_long_as_somebody_has_it_open(log: Path) -> None:
     assert OpenFiles().has_no_writers([link])
 
 
-def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
-    """`docker run -v $PWD/runs:/workspace`: it is the file that is open, not its path."""
+def test_a_writer_in_a_container_is_seen(log: Path) -> None:
+    """`docker run -v $PWD/runs:/workspace`: files are compared, not paths."""
     elsewhere = log.parent / "workspace" / log.name
     elsewhere.parent.mkdir()
     elsewhere.hardlink_to(log)
@@ -79,15 +79,15 @@ def test_a_container_knows_the_log_by_another_path(log: Path) -> None:
         assert OpenFiles().has_no_writers([log])
 
 
-def test_of_several_logs_one_that_is_written_is_enough(log: Path) -> None:
-    """A console ends in a file, the trainer has long closed its tables."""
+def test_one_open_log_of_several_is_enough(log: Path) -> None:
+    """The console goes to a file; the trainer closed its tables long ago."""
     console = log.with_name("train.log")
     with held(console):
         assert not OpenFiles().has_no_writers([log, console])
     assert OpenFiles().has_no_writers([log, console])
 
 
-def test_who_only_reads_writes_nothing(log: Path) -> None:
+def test_readers_do_not_count(log: Path) -> None:
     """`tail -f` and this program do not keep a run alive."""
     with held(log, "r"):
         assert OpenFiles().has_no_writers([log])
@@ -116,23 +116,23 @@ def among_many(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "where", [in_container, on_a_network, on_an_unknown_disk, of_somebody_else, among_many]
 )
-def test_nothing_is_said_where_not_all_is_seen(
+def test_the_answer_is_unknown_where_not_all_processes_are_visible(
     where: Callable[[pytest.MonkeyPatch], None], log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A writer may be where this process cannot look."""
+    """A writer may be one that this process cannot see."""
     where(monkeypatch)
     assert not OpenFiles().has_no_writers([log])
 
 
-def test_nothing_is_said_of_nothing(log: Path, tmp_path: Path) -> None:
-    """No logs, a pipe, a log that is gone, a system without `/proc`."""
+def test_the_answer_is_unknown_without_a_log(log: Path, tmp_path: Path) -> None:
+    """No logs, a pipe, a deleted log, a system without `/proc`."""
     assert not OpenFiles().has_no_writers([])
     assert not OpenFiles().has_no_writers([log, tmp_path / "stdin"])
     assert not OpenFiles(proc=str(tmp_path)).has_no_writers([log])
 
 
-def test_one_look_serves_for_a_while(log: Path) -> None:
-    """A thousand runs that rest cost one look at the processes."""
+def test_one_scan_serves_for_a_while(log: Path) -> None:
+    """A thousand idle runs cost one scan of the processes."""
     now = [0.0]
     every = OpenFiles(clock=lambda: now[0])
     assert every.has_no_writers([log])
@@ -143,10 +143,10 @@ def test_one_look_serves_for_a_while(log: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["progress.csv", "0.monitor.csv", "stdout.log"])
-def test_a_silent_run_stalls_only_while_somebody_writes_it(
+def test_a_silent_run_is_stalled_only_while_it_has_a_writer(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stable-Baselines3 says nothing at its end; nobody is alarmed by a run that is over."""
+    """Stable-Baselines3 writes no end marker; a run that ended raises no alarm."""
     now = [0.0]
     monkeypatch.setattr(liveness, "LOG_WRITERS", OpenFiles(clock=lambda: now[0]))
     log = tmp_path / "run" / name

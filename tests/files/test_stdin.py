@@ -1,4 +1,4 @@
-"""Standard input as bytes: what has arrived is taken, and nothing is waited for."""
+"""Standard input: what has arrived is read, without waiting."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_burst_does_not_stop_its_writer() -> None:
     assert threading.active_count() == threads
 
 
-def test_a_flood_waits_when_too_much_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_buffer_blocks_the_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded: beyond that a writer waits, as with any pipe, and nothing is lost."""
     monkeypatch.setattr("ppo_top.files.stdin.MAX_BUFFERED_BYTES", 1 << 20)
     with opened() as (pipe, writing):
@@ -88,7 +88,7 @@ def test_a_flood_waits_when_too_much_waits(monkeypatch: pytest.MonkeyPatch) -> N
     assert most <= (1 << 20) + PIPE_READ_BYTES
 
 
-def test_a_pipe_that_is_left_open_is_left() -> None:
+def test_closing_does_not_wait_for_the_writer() -> None:
     """Its writer lives on and says nothing: closing does not wait for it."""
     threads = threading.active_count()
     with opened() as (pipe, _):
@@ -97,8 +97,8 @@ def test_a_pipe_that_is_left_open_is_left() -> None:
     assert threading.active_count() == threads
 
 
-def test_a_file_under_standard_input_is_read_directly(tmp_path: Path) -> None:
-    """`ppo-top - < train.log`: it is there for good, so nothing needs to be kept of it."""
+def test_a_redirected_file_is_read_directly(tmp_path: Path) -> None:
+    """`ppo-top - < train.log` needs no thread and no buffer."""
     (tmp_path / "log").write_bytes(b"hello")
     threads = threading.active_count()
     with open(tmp_path / "log", "rb") as stream:
@@ -113,7 +113,7 @@ def test_a_file_under_standard_input_is_read_directly(tmp_path: Path) -> None:
         pipe.close()
 
 
-def test_a_stream_without_a_file_is_a_pipe_too() -> None:
+def test_a_stream_in_memory_is_read_to_its_end() -> None:
     """Bytes in memory are read to their end."""
     pipe = NonBlockingStream(BytesIO(b"hello"))
     assert pipe.read_available() == b"hello"
@@ -121,40 +121,40 @@ def test_a_stream_without_a_file_is_a_pipe_too() -> None:
 
 
 class FailingFinishParser(NumberParser):
-    """Fails when no more will come."""
+    """Raises at the end."""
 
     def finish(self) -> Batch:
-        """A defect."""
+        """A bug."""
         raise RuntimeError("a defect at the end")
 
 
-def test_a_pipe_is_emptied_although_its_reader_failed() -> None:
-    """A training that writes into a full pipe would stop: what nobody reads is thrown away."""
+def test_a_pipe_is_emptied_after_its_parser_failed() -> None:
+    """A full pipe would block the training, so the bytes are read and dropped."""
     reading, writing = os.pipe()
     with open(reading, "rb") as stream:
-        feed = StdinReader(stream, lambda name, head: FORMAT, FORMAT, lambda: 0.0)
+        reader = StdinReader(stream, lambda name, head: FORMAT, FORMAT, lambda: 0.0)
         os.write(writing, b"1\nboom\n")
         assert until(
             lambda: (
-                feed.stream.handle is not None
-                and bool(select.select([feed.stream.handle], [], [], 0)[0])
+                reader.stream.handle is not None
+                and bool(select.select([reader.stream.handle], [], [], 0)[0])
             )
         )
-        first = feed.read_update()
+        first = reader.read_update()
         assert first is not None and "parser failed" in first.batch.problems[0].message
         os.write(writing, b"2\n" * 20_000)
-        assert until(lambda: feed.read_update() is None and feed.stream.offset == 7 + 40_000)
-        assert feed.has_changed()
+        assert until(lambda: reader.read_update() is None and reader.stream.offset == 7 + 40_000)
+        assert reader.has_changed()
         os.close(writing)
-        assert until(lambda: feed.read_update() is None and not feed.has_changed())
-        feed.close()
+        assert until(lambda: reader.read_update() is None and not reader.has_changed())
+        reader.close()
 
 
-def test_a_defect_at_the_end_of_a_pipe_is_told() -> None:
-    """What was read stays, and the defect is shown."""
+def test_a_bug_at_the_end_of_a_pipe_is_reported() -> None:
+    """The points before it stay."""
     hesitant = replace(FORMAT, parser=FailingFinishParser)
-    feed = StdinReader(BytesIO(b"1\n2\n"), lambda name, head: hesitant, hesitant, lambda: 0.0)
-    gain = feed.read_update()
-    assert gain is not None
-    assert [len(points) for points in gain.batch.points] == [2]
-    assert "a defect at the end" in gain.batch.problems[0].message
+    reader = StdinReader(BytesIO(b"1\n2\n"), lambda name, head: hesitant, hesitant, lambda: 0.0)
+    update = reader.read_update()
+    assert update is not None
+    assert [len(points) for points in update.batch.points] == [2]
+    assert "a defect at the end" in update.batch.problems[0].message

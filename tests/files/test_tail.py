@@ -1,4 +1,4 @@
-"""What a file gained: every way in which writers treat their files."""
+"""What is new in a file, for all that writers do to their files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tail_of(log: GrowingFile, rewritten: bool = False) -> Tail:
 
 
 def all_of(tail: Tail, limit: int = 1 << 20) -> tuple[bytes, bool]:
-    """Everything that is new, and whether reading began anew."""
+    """Everything that is new, and whether reading began again."""
     data, reset = b"", False
     while True:
         piece = tail.read_new_bytes(limit)
@@ -42,7 +42,7 @@ def all_of(tail: Tail, limit: int = 1 << 20) -> tuple[bytes, bool]:
             return data, reset
 
 
-def test_only_what_is_new_is_given(log: GrowingFile) -> None:
+def test_only_new_bytes_are_given(log: GrowingFile) -> None:
     """Appended bytes are given once."""
     tail = tail_of(log)
     log.write("one")
@@ -54,15 +54,15 @@ def test_only_what_is_new_is_given(log: GrowingFile) -> None:
     assert all_of(tail) == (b"", False)
 
 
-def test_pieces_are_bounded(log: GrowingFile) -> None:
-    """A large file comes piece by piece, and says so."""
+def test_chunks_are_bounded(log: GrowingFile) -> None:
+    """A large file comes in several chunks, each saying whether there is more."""
     tail = tail_of(log)
     log.write("abcdefgh")
     assert tail.read_new_bytes(5) == (b"abcde", False, True)
     assert tail.read_new_bytes(5) == (b"fgh", False, False)
 
 
-def test_a_file_that_was_cut_begins_again(log: GrowingFile) -> None:
+def test_a_truncated_file_begins_again(log: GrowingFile) -> None:
     """Truncation voids what was read."""
     tail = tail_of(log)
     log.write("a long first life\n")
@@ -72,10 +72,10 @@ def test_a_file_that_was_cut_begins_again(log: GrowingFile) -> None:
     assert all_of(tail) == (b"second\n", True)
 
 
-def test_a_file_that_was_cut_and_has_grown_past_the_old_place_begins_again(
+def test_a_truncated_file_that_outgrew_the_offset_begins_again(
     log: GrowingFile,
 ) -> None:
-    """Size alone does not tell: the bytes before the place do."""
+    """Its size does not show it, but the bytes before the offset do."""
     tail = tail_of(log)
     log.write("first life\n")
     all_of(tail)
@@ -84,8 +84,8 @@ def test_a_file_that_was_cut_and_has_grown_past_the_old_place_begins_again(
     assert all_of(tail) == (b"second life, which is longer than the first\n", True)
 
 
-def test_a_file_in_its_place_begins_again(log: GrowingFile) -> None:
-    """Replaced by rename with other content."""
+def test_a_replaced_file_begins_again(log: GrowingFile) -> None:
+    """By rename, with other content."""
     tail = tail_of(log)
     log.write("first\n")
     all_of(tail)
@@ -94,8 +94,8 @@ def test_a_file_in_its_place_begins_again(log: GrowingFile) -> None:
     assert all_of(tail) == (b"other\n", True)
 
 
-def test_a_longer_copy_of_itself_goes_on(log: GrowingFile) -> None:
-    """rsync puts a new file in the place of the old one: only what is new is given."""
+def test_a_longer_copy_of_the_file_continues(log: GrowingFile) -> None:
+    """rsync replaces the file with a longer copy: only what is new is given."""
     tail = tail_of(log)
     log.write("first\n")
     all_of(tail)
@@ -103,8 +103,8 @@ def test_a_longer_copy_of_itself_goes_on(log: GrowingFile) -> None:
     assert all_of(tail) == (b"second\n", False)
 
 
-def test_deleted_and_made_again(log: GrowingFile) -> None:
-    """While a file is missing nothing is given and nothing is wrong."""
+def test_a_file_deleted_and_recreated(log: GrowingFile) -> None:
+    """While it is missing nothing is given, and that is no problem."""
     tail = tail_of(log)
     log.write("first\n")
     all_of(tail)
@@ -139,7 +139,7 @@ def test_a_rewritten_file_of_the_same_size_is_seen(log: GrowingFile) -> None:
 
 
 def test_a_touched_file_is_not_read_again(log: GrowingFile) -> None:
-    """A new time stamp alone means nothing."""
+    """A new modification time alone means nothing."""
     for rewritten in (False, True):
         tail = tail_of(log, rewritten)
         log.write("first\n")
@@ -149,8 +149,8 @@ def test_a_touched_file_is_not_read_again(log: GrowingFile) -> None:
         assert not tail.has_changed()
 
 
-def test_room_at_the_end_is_not_read_as_zeros(log: GrowingFile) -> None:
-    """A writer (or a network file system) may extend a file before its bytes are there."""
+def test_preallocated_space_is_not_read_as_zeros(log: GrowingFile) -> None:
+    """A writer (or a network file system) may extend a file before its bytes arrive."""
     tail = tail_of(log)
     log.write("first\n")
     log.truncate(100_000)
@@ -162,8 +162,8 @@ def test_room_at_the_end_is_not_read_as_zeros(log: GrowingFile) -> None:
     assert all_of(tail) == (b"second\n", False)
 
 
-def test_written_zeros_at_the_end_wait_too(log: GrowingFile) -> None:
-    """Zeros that were really written look the same, in pieces of any size."""
+def test_written_zeros_at_the_end_are_held_back_too(log: GrowingFile) -> None:
+    """They look the same, in chunks of any size."""
     for limit in (1 << 20, MIN_HOLE_BYTES, 5000):
         tail = tail_of(log)
         log.truncate()
@@ -176,7 +176,7 @@ def test_written_zeros_at_the_end_wait_too(log: GrowingFile) -> None:
 
 
 def test_a_hole_between_data_is_part_of_the_log(log: GrowingFile) -> None:
-    """With data behind it nothing is held back, so offsets stay those of the file."""
+    """When data follows nothing is held back, so offsets stay those of the file."""
     tail = tail_of(log)
     log.write("first\n")
     log.truncate(1_000_000)
@@ -198,8 +198,8 @@ def test_a_gap_that_is_filled_later_is_read(log: GrowingFile) -> None:
     assert all_of(tail) == (b"more\n", False)
 
 
-def test_a_few_zeros_at_the_end_are_bytes(log: GrowingFile) -> None:
-    """Records of binary formats end in zeros: they must not wait."""
+def test_a_few_zeros_at_the_end_are_data(log: GrowingFile) -> None:
+    """Records of binary formats may end in zeros and must not wait."""
     tail = tail_of(log)
     log.write("record\0\0\0\0\0\0\0\0")
     assert all_of(tail) == (b"record" + bytes(8), False)
@@ -215,8 +215,8 @@ def test_a_huge_sparse_file_costs_nothing(log: GrowingFile) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_without_permission_is_named(log: GrowingFile) -> None:
-    """A file that may not be read is tried again."""
+def test_a_file_without_permission_is_reported(log: GrowingFile) -> None:
+    """It is tried again."""
     log.write("first\n")
     log.path.chmod(0)
     tail = tail_of(log)
@@ -227,8 +227,8 @@ def test_a_file_without_permission_is_named(log: GrowingFile) -> None:
     assert tail.problem == ""
 
 
-def test_an_error_while_reading_is_told(log: GrowingFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk error ends nothing: the next look tries again."""
+def test_a_read_error_is_reported(log: GrowingFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a disk error the next poll tries again."""
 
     def fail(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
@@ -258,7 +258,7 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
 
 
 def test_nothing_stays_open(log: GrowingFile) -> None:
-    """A tail holds no descriptor between two looks."""
+    """A tail holds no descriptor between two reads."""
     tails = [tail_of(log) for _ in range(10)]
     log.write("first\n")
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
@@ -279,12 +279,12 @@ WRITER_ACTIONS = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(WRITER_ACTIONS, max_size=25), st.booleans())
-def test_any_life_of_a_file_ends_with_its_content(
+def test_any_history_of_a_file_gives_its_content(
     tmp_path_factory: pytest.TempPathFactory,
     actions: list[tuple[str, str | int]],
     rewritten: bool,
 ) -> None:
-    """Whatever happens between the looks, what was given since the last reset is the file."""
+    """Whatever happens between the reads, the bytes since the last reset are the file."""
     log = GrowingFile(tmp_path_factory.mktemp("life") / "train.log")
     tail = tail_of(log, rewritten)
     given_ = b""
@@ -301,7 +301,7 @@ def test_any_life_of_a_file_ends_with_its_content(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.binary(min_size=1, max_size=3 * LAST_FINGERPRINT_BYTES), min_size=1, max_size=8))
-def test_appending_never_begins_again(
+def test_appending_is_never_a_reset(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
 ) -> None:
     """A file that only grows is read exactly once."""

@@ -1,4 +1,4 @@
-"""Waking up: which directories are watched, what happens when that is not possible, and the end."""
+"""Which directories are watched, what happens if that is impossible, and closing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCAL_MOUNT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 
 
 class WakeSignal:
-    """Something to be woken, and to wait on."""
+    """A callback that a test can wait for."""
 
     def __init__(self) -> None:
         self.event = threading.Event()
@@ -28,71 +28,71 @@ class WakeSignal:
 
 
 @pytest.fixture
-def bell() -> WakeSignal:
-    """Rings when a watcher has a hint."""
+def wake() -> WakeSignal:
+    """Set when a watcher has a hint."""
     return WakeSignal()
 
 
 @pytest.fixture
 def mounts(tmp_path: Path) -> Path:
-    """A table of mounts that says that everything is local."""
+    """A mount table in which everything is local."""
     table = tmp_path / "mountinfo"
     table.write_text(LOCAL_MOUNT)
     return table
 
 
 @pytest.fixture
-def watcher(bell: WakeSignal, mounts: Path) -> Iterator[Watcher]:
+def watcher(wake: WakeSignal, mounts: Path) -> Iterator[Watcher]:
     """A watcher, closed at the end."""
-    watcher = Watcher(bell, mounts=mounts)
+    watcher = Watcher(wake, mounts=mounts)
     yield watcher
     watcher.close()
 
 
-def hint(watcher: Watcher, bell: WakeSignal) -> Hints:
-    """The hints after the bell has rung."""
-    assert bell.event.wait(5)
-    bell.event.clear()
+def hint(watcher: Watcher, wake: WakeSignal) -> Hints:
+    """The hints after a wake-up."""
+    assert wake.event.wait(5)
+    wake.event.clear()
     return watcher.pop_hints()
 
 
-def test_growth_wakes(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
-    """Appending to a file names its directory."""
+def test_growth_wakes(tmp_path: Path, watcher: Watcher, wake: WakeSignal) -> None:
+    """Appending to a file gives its directory."""
     runs = tmp_path / "runs"
     runs.mkdir()
     log = runs / "a.log"
     log.touch()
     watcher.set_directories([str(runs)])
     log.write_text("1\n")
-    assert str(runs) in hint(watcher, bell).written
+    assert str(runs) in hint(watcher, wake).written
     assert watcher.summary == "Watching 1 directory (inotify)"
 
 
-def test_new_names_wake(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
-    """A new directory, a new file and a renamed one say that names changed."""
+def test_new_names_wake(tmp_path: Path, watcher: Watcher, wake: WakeSignal) -> None:
+    """So do a new directory, a new file and a renamed one."""
     runs = tmp_path / "runs"
     runs.mkdir()
     watcher.set_directories([str(runs)])
     (runs / "ppo").mkdir()
-    assert hint(watcher, bell).renamed == {str(runs)}
+    assert hint(watcher, wake).renamed == {str(runs)}
     (runs / "a.log").touch()
-    assert hint(watcher, bell).renamed == {str(runs)}
+    assert hint(watcher, wake).renamed == {str(runs)}
 
 
-def test_a_path_that_is_a_link_is_watched_where_it_leads(
-    tmp_path: Path, watcher: Watcher, bell: WakeSignal
+def test_the_target_of_a_link_is_watched(
+    tmp_path: Path, watcher: Watcher, wake: WakeSignal
 ) -> None:
-    """`latest-run` itself never changes; its target does."""
+    """`latest-run` itself never changes."""
     (tmp_path / "run-1").mkdir()
     link = tmp_path / "latest"
     link.symlink_to("run-1")
     watcher.set_directories([str(link)])
     (tmp_path / "run-1/a.log").touch()
-    assert hint(watcher, bell).renamed == {str(link)}
+    assert hint(watcher, wake).renamed == {str(link)}
 
 
-def test_what_is_not_wanted_any_more_is_left(
-    tmp_path: Path, watcher: Watcher, bell: WakeSignal
+def test_directories_no_longer_wanted_are_unwatched(
+    tmp_path: Path, watcher: Watcher, wake: WakeSignal
 ) -> None:
     """Watches follow the runs that live."""
     one, two = tmp_path / "one", tmp_path / "two"
@@ -103,12 +103,12 @@ def test_what_is_not_wanted_any_more_is_left(
     assert watcher.summary == "Watching 1 directory (inotify)"
     (one / "a").touch()
     (two / "a").touch()
-    hints = hint(watcher, bell)
+    hints = hint(watcher, wake)
     assert hints.written == {str(two)}
 
 
-def test_a_directory_that_is_gone_is_passed_over(tmp_path: Path, watcher: Watcher) -> None:
-    """It may vanish between the finding and the watching, or while it is watched."""
+def test_a_deleted_directory_is_ignored(tmp_path: Path, watcher: Watcher) -> None:
+    """It may vanish before it is watched or while it is."""
     there = tmp_path / "there"
     there.mkdir()
     watcher.set_directories([str(tmp_path / "nowhere"), str(there)])
@@ -119,22 +119,22 @@ def test_a_directory_that_is_gone_is_passed_over(tmp_path: Path, watcher: Watche
     assert watcher.summary == "Polling for changes"
 
 
-def test_only_the_first_are_watched(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None:
-    """Each watch is a thread: a thousand runs do not make a thousand."""
+def test_the_number_of_watches_is_bounded(tmp_path: Path, wake: WakeSignal, mounts: Path) -> None:
+    """Each watch is a thread: a thousand runs must not make a thousand."""
     folders = [tmp_path / str(number) for number in range(9)]
     for folder in folders:
         folder.mkdir()
-    watcher = Watcher(bell, max_watches=3, mounts=mounts)
+    watcher = Watcher(wake, max_watches=3, mounts=mounts)
     watcher.set_directories(map(str, folders))
     assert watcher.summary == "Watching 3 directories (inotify)"
     watcher.close()
 
 
-def test_all_threads_end(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None:
-    """Closing leaves no thread and no descriptor behind."""
+def test_closing_stops_all_threads(tmp_path: Path, wake: WakeSignal, mounts: Path) -> None:
+    """No descriptor remains either."""
     threads, handles = threading.active_count(), len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for _ in range(3):
-        watcher = Watcher(bell, mounts=mounts)
+        watcher = Watcher(wake, mounts=mounts)
         watcher.set_directories([str(tmp_path)])
         assert threading.active_count() > threads
         watcher.close()
@@ -152,13 +152,13 @@ def test_all_threads_end(tmp_path: Path, bell: WakeSignal, mounts: Path) -> None
 )
 def test_out_of_watches(
     tmp_path: Path,
-    bell: WakeSignal,
+    wake: WakeSignal,
     mounts: Path,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
     words: str,
 ) -> None:
-    """What the machine allows is used, the rest is swept, and that is said."""
+    """What the system allows is used, the rest is polled and reported."""
     said = "inotify watch limit reached" if number == errno.ENOSPC else os.strerror(number)
     folders = [tmp_path / str(count) for count in range(5)]
     for folder in folders:
@@ -171,7 +171,7 @@ def test_out_of_watches(
         return schedule(self, handler, path, **options)
 
     monkeypatch.setattr(Observer, "schedule", limited)
-    watcher = Watcher(bell, mounts=mounts)
+    watcher = Watcher(wake, mounts=mounts)
     watcher.set_directories(map(str, folders))
     assert watcher.summary == "Watching 3 directories (inotify)"
     assert watcher.problem == f"{words}, polling instead"
@@ -181,15 +181,15 @@ def test_out_of_watches(
 
 
 def test_no_inotify_at_all(
-    tmp_path: Path, bell: WakeSignal, mounts: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, wake: WakeSignal, mounts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where not even the observer starts (no instance left, no such system) everything is swept."""
+    """If not even the observer starts everything is polled."""
 
     def fail(*_: object) -> None:
         raise OSError(errno.EMFILE, "inotify instance limit reached")
 
     monkeypatch.setattr(Observer, "start", fail)
-    watcher = Watcher(bell, mounts=mounts)
+    watcher = Watcher(wake, mounts=mounts)
     watcher.set_directories([str(tmp_path)])
     assert watcher.summary == "Polling for changes"
     assert "inotify instance limit reached" in watcher.problem
@@ -212,14 +212,14 @@ def test_no_inotify_at_all(
         "gpfs",
     ],
 )
-def test_network_file_systems_are_swept(
-    tmp_path: Path, bell: WakeSignal, mounts: Path, kind: str
+def test_network_file_systems_are_polled(
+    tmp_path: Path, wake: WakeSignal, mounts: Path, kind: str
 ) -> None:
-    """Where other machines write, no event comes: such directories are not watched, and named."""
+    """Writes of other machines cause no events, so these are not watched but named."""
     far = tmp_path / "far"
     far.mkdir()
     mounts.write_text(f"{LOCAL_MOUNT}30 22 0:9 / {far} rw - {kind} server:/x rw\n")
-    watcher = Watcher(bell, mounts=mounts)
+    watcher = Watcher(wake, mounts=mounts)
     watcher.set_directories([str(far)])
     assert watcher.summary == f"Polling for changes ({kind})"
     watcher.set_directories([str(far), str(tmp_path)])
@@ -228,7 +228,7 @@ def test_network_file_systems_are_swept(
 
 
 def test_local_file_systems_are_watched() -> None:
-    """The usual ones are none of them."""
+    """None of the usual ones counts as a network file system."""
     for kind in ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "apfs", ""):
         assert not NETWORK_FILE_SYSTEMS.fullmatch(kind)
 
@@ -257,10 +257,10 @@ def test_the_real_table_of_mounts_is_read() -> None:
     assert file_system_type("/")
 
 
-def test_a_flood_of_events_is_not_listened_to(
-    tmp_path: Path, watcher: Watcher, bell: WakeSignal
+def test_a_flooded_directory_is_unwatched(
+    tmp_path: Path, watcher: Watcher, wake: WakeSignal
 ) -> None:
-    """A directory with thousands of events a second is left to the sweep until it is quiet."""
+    """With thousands of events per second it is polled until it calms down."""
     folder = str(tmp_path)
     watcher.set_directories([folder])
     for _ in range(2_001):
@@ -271,16 +271,16 @@ def test_a_flood_of_events_is_not_listened_to(
     assert watcher.summary == "Polling for changes"
 
 
-def test_many_events_ring_once(tmp_path: Path, watcher: Watcher, bell: WakeSignal) -> None:
-    """Until the hints are taken, more of the same wakes nobody."""
+def test_many_events_wake_once(tmp_path: Path, watcher: Watcher, wake: WakeSignal) -> None:
+    """Until the hints are collected, more of the same wakes nobody."""
     folder = str(tmp_path)
     watcher.record_event(folder, is_rename=False)
-    assert hint(watcher, bell) == Hints({folder}, set())
+    assert hint(watcher, wake) == Hints({folder}, set())
     watcher.record_event(folder, is_rename=False)
-    bell.event.clear()
+    wake.event.clear()
     watcher.record_event(folder, is_rename=False)
-    assert not bell.event.is_set()
+    assert not wake.event.is_set()
     assert watcher.pop_hints() == Hints({folder}, set())
     assert watcher.pop_hints() == Hints(set(), set())
     watcher.record_event(folder, is_rename=True)
-    assert hint(watcher, bell) == Hints({folder}, {folder})
+    assert hint(watcher, wake) == Hints({folder}, {folder})

@@ -1,4 +1,4 @@
-"""What `ppo-top.toml` may say, and what is said of a file that is wrong."""
+"""What `ppo-top.toml` can set, and the errors of a wrong file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Read = Callable[[str], Settings]
 
 @pytest.fixture
 def environ(tmp_path: Path) -> Mapping[str, str]:
-    """A home of its own, with nothing in it."""
+    """An empty home directory."""
     home = tmp_path / "home"
     home.mkdir()
     return {"HOME": str(home)}
 
 
 def write(path: Path, text: str) -> Path:
-    """A settings file at a place."""
+    """Write a settings file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -47,8 +47,8 @@ def own(tmp_path: Path, environ: Mapping[str, str]) -> Read:
     return read
 
 
-def test_without_a_file_everything_is_as_usual(tmp_path, environ):
-    """No file is no problem, and nothing is read or asked for."""
+def test_without_a_file_there_are_defaults(tmp_path, environ):
+    """No file is no problem, and the rules are not asked for."""
 
     def never() -> Mapping[str, tuple[str, ...]]:
         raise AssertionError("asked for the rules although no file speaks of them")
@@ -91,7 +91,7 @@ ascii = true
 """
 
 
-def test_all_that_can_be_said(own):
+def test_every_setting_is_read(own):
     """Each part of a file is taken as it stands."""
     settings = own(EVERYTHING)
     assert settings.problems == ()
@@ -115,8 +115,8 @@ def test_all_that_can_be_said(own):
     assert (settings.theme, settings.ascii) == ("light", True)
 
 
-def test_a_curriculum_softens_what_it_explains(own: Read) -> None:
-    """`curriculum = true` eases the rules of a changed task, beside thresholds of one's own."""
+def test_a_curriculum_softens_the_rules_it_explains(own: Read) -> None:
+    """`curriculum = true` leaves the user's own thresholds alone."""
     settings = own("curriculum = true\n[rules.kl-high]\nwarn = 0.5")
     assert settings.thresholds["kl-high"] == {"warn": 0.5}
     assert {settings.thresholds[rule]["milder"] for rule in CURRICULUM_RULES} == {1.0}
@@ -161,8 +161,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), WRONG, ids=[text[:40] for text, _ in WRONG])
-def test_a_wrong_file_gets_one_line(own, environ, text, expected):
-    """The line names the file, the key, and the right word where one is near; the rest holds."""
+def test_each_error_is_one_line(own, environ, text, expected):
+    """With the file, the key and the nearest known one; everything else still applies."""
     settings = own(text)
     assert len(settings.problems) == 1
     assert settings.problems[0].startswith(str(config_directory(environ) / SETTINGS_FILE))
@@ -175,7 +175,7 @@ def test_every_transform_does_something(word):
     assert alias_meaning(f"entropy {word}") != replace(alias_meaning("entropy"), modifiers=(word,))
 
 
-def test_what_is_right_beside_what_is_wrong_still_holds(own):
+def test_errors_do_not_affect_the_other_keys(own):
     """One wrong key does not cost the others."""
     settings = own("goal = 10\nxyz = 1\n[rules.kl-high]\nwarn = 0.5\nnope = 1")
     assert settings.goal == 10.0
@@ -184,15 +184,15 @@ def test_what_is_right_beside_what_is_wrong_still_holds(own):
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (MAX_SETTINGS_BYTES + 1)])
-def test_rubbish_is_a_problem_and_no_crash(tmp_path, environ, content):
+def test_binary_or_huge_files_are_a_problem(tmp_path, environ, content):
     """A file that is no text, or far too large, is left alone."""
     (tmp_path / SETTINGS_FILE).write_bytes(content)
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert len(settings.problems) == 1
 
 
-def test_the_users_own_file_counts_before_that_of_the_logs(tmp_path, environ):
-    """Both are read; where they differ the user's own word holds."""
+def test_the_users_own_file_takes_precedence(tmp_path, environ):
+    """Both are read; where they differ the user's own setting applies."""
     write(tmp_path / SETTINGS_FILE, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
     write(config_directory(environ) / SETTINGS_FILE, "[rules.kl-high]\nwarn = 3\nmute = false")
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
@@ -201,8 +201,8 @@ def test_the_users_own_file_counts_before_that_of_the_logs(tmp_path, environ):
     assert settings.muted == frozenset()
 
 
-def test_a_file_in_a_log_directory_may_not_bring_expressions(tmp_path, environ):
-    """An expression can be made to run for ever; only the user's own are used."""
+def test_a_file_in_a_log_directory_may_not_set_expressions(tmp_path, environ):
+    """A regular expression can be made to run forever."""
     write(tmp_path / SETTINGS_FILE, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert settings.console == ()
@@ -210,8 +210,8 @@ def test_a_file_in_a_log_directory_may_not_bring_expressions(tmp_path, environ):
     assert "allowed only in your own settings" in settings.problems[0]
 
 
-def test_a_file_that_is_asked_for_has_to_be_there(tmp_path, environ):
-    """`--settings FILE` takes the place of the user's own file."""
+def test_a_requested_file_must_exist(tmp_path, environ):
+    """`--settings FILE` replaces the user's own file."""
     path = write(tmp_path / "mine.toml", "goal = 7")
     write(config_directory(environ) / SETTINGS_FILE, "goal = 1")
     assert load_settings(None, lambda: RULES, is_concept, environ, user_file=path).goal == 7.0
@@ -228,21 +228,21 @@ def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own):
     assert all(line.isprintable() for line in settings.problems)
 
 
-def test_nor_do_those_in_the_name_of_the_directory(tmp_path, environ):
+def test_escape_sequences_in_the_path_do_not_reach_the_terminal(tmp_path, environ):
     """A log directory may be called anything."""
     write(tmp_path / "\x1b[2J" / SETTINGS_FILE, "x = 1")
     settings = load_settings(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
     assert all(line.isprintable() for line in settings.problems)
 
 
-def test_places_follow_the_xdg_convention():
-    """Absolute places are used; relative ones are ignored, as the convention says."""
+def test_directories_follow_the_xdg_specification():
+    """Absolute paths are used, relative ones ignored."""
     assert config_directory({"XDG_CONFIG_HOME": "/x"}) == Path("/x/ppo-top")
     assert config_directory({"XDG_CONFIG_HOME": "x", "HOME": "/h"}) == Path("/h/.config/ppo-top")
     assert state_directory({"HOME": "/h"}) == Path("/h/.local/state/ppo-top")
 
 
-def test_the_longest_file_that_is_read_is_read_quickly(own):
+def test_the_largest_allowed_file_is_read_quickly(own):
     """Nothing in the size limit makes reading slow."""
     text = "[tags]\n" + "".join(f'"t{number}" = "approx_kl"\n' for number in range(9000))
     assert len(text) < MAX_SETTINGS_BYTES

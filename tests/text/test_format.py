@@ -1,4 +1,4 @@
-"""Numbers, durations and hostile text as words."""
+"""Numbers, durations and hostile text as short text."""
 
 import math
 import unicodedata
@@ -46,7 +46,7 @@ def test_a_number_is_short_and_close(value: float) -> None:
     ("share", "text"),
     [(0.61, "61 %"), (0.062, "6.2 %"), (0.0, "0 %"), (1.0, "100 %"), (0.0004, "0.04 %")],
 )
-def test_shares_are_percent(share: float, text: str) -> None:
+def test_fractions_are_printed_in_percent(share: float, text: str) -> None:
     """A share of one is printed in percent."""
     assert format.percent(share) == text
 
@@ -74,7 +74,7 @@ def test_durations_use_two_units_at_most(seconds: float | None, text: str) -> No
     ("speed", "text"),
     [(1204.0, "1.2k/s"), (35.2, "35/s"), (0.5, "30/min"), (0.001, "3.6/h"), (None, "–")],
 )
-def test_speeds_choose_their_unit(speed: float | None, text: str) -> None:
+def test_slow_speeds_are_per_minute_or_hour(speed: float | None, text: str) -> None:
     """A slow run is told by the minute or the hour rather than in fractions."""
     assert format.rate(speed) == text
 
@@ -94,7 +94,7 @@ def test_steps_and_counts() -> None:
     assert format.plural(2, "retry", "retries") == "2 retries"
 
 
-def test_a_value_is_printed_as_its_concept_asks() -> None:
+def test_a_value_is_printed_in_the_format_of_its_metric() -> None:
     """Shares, counts and plain numbers each have their way."""
     assert format.format_metric_value(0.61, "pct") == "61 %"
     assert format.format_metric_value(39.0, "int") == "39"
@@ -112,7 +112,7 @@ def test_escape_sequences_are_made_harmless() -> None:
     assert format.clean("\x1b[31mred\x1b]0;title\x07") == "�[31mred�]0;title�"
 
 
-def test_text_cannot_run_backwards_or_hide() -> None:
+def test_bidirectional_and_invisible_characters_become_visible() -> None:
     """Bidirectional overrides and zero-width characters become visible."""
     assert format.clean("a\u202eb\u200bc\ufeff") == "a�b�c�"
     assert format.clean("two\nlines\tand tab") == "two lines and tab"
