@@ -1,4 +1,4 @@
-"""The real writers print, and our parsers read back what went in."""
+"""Our parsers read back what real writers print."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ records = st.lists(st.dictionaries(keys, values, max_size=6), min_size=1, max_si
 
 
 def stepped(rows: list[dict[str, float]]) -> list[dict[str, float]]:
-    """Rows as a trainer dumps them, each with its number of timesteps."""
+    """Rows as a trainer logs them, each with its number of timesteps."""
     return [{**row, "time/total_timesteps": 2048 * (k + 1)} for k, row in enumerate(rows)]
 
 
 def close(seen: float, written: float, digits: float) -> bool:
-    """Equal as far as a writer prints."""
+    """Equal to the precision a writer prints."""
     if math.isnan(written):
         return math.isnan(seen)
     return seen == written or math.isclose(seen, written, rel_tol=digits)
 
 
 def points(rows: list[dict[str, float]]) -> dict[str, list[tuple[int, float]]]:
-    """What went in, by tag."""
+    """The input, by tag."""
     table: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
         for tag, value in row.items():

@@ -27,7 +27,7 @@ Scalars = dict[str, list[float]]
 
 
 def train(logdir: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Train in a process of its own, as the live demo does."""
+    """Train in a new process, as the live demo does."""
     return subprocess.run(
         [sys.executable, "-m", "ppo_top.demo.train", "--logdir", str(logdir), *options],
         cwd=ROOT,
@@ -38,7 +38,7 @@ def train(logdir: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def trained(logdir: Path, *options: str) -> list[str]:
-    """Return the console lines of a run that ended well."""
+    """The console lines of a run that succeeded."""
     done = train(logdir, *options)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -54,7 +54,7 @@ def scalars(logdir: Path) -> Scalars:
 
 
 def column(lines: Sequence[str], group: int) -> list[float]:
-    """Return one number of each console line."""
+    """One number of each console line."""
     found = [LINE.fullmatch(line) for line in lines]
     return [float(match.group(group)) for match in found if match]
 
@@ -126,7 +126,7 @@ def test_the_same_seed_trains_the_same_run(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_learning_rate_far_too_high_shows_in_kl_and_clipping(tmp_path: Path) -> None:
-    """Fault `lr`: more than a fifth is clipped from the start, then KL leaves all bounds."""
+    """Fault `lr`: over a fifth is clipped from the start, then KL explodes."""
     trained(tmp_path, "--fault", "lr", "--iterations", "10")
     logged = scalars(tmp_path)
     assert min(logged["train/clip_fraction"]) > 0.2
@@ -153,7 +153,7 @@ def test_punished_entropy_collapses_while_the_reward_is_low(tmp_path: Path) -> N
 
 @pytest.mark.real
 def test_a_critic_with_the_wrong_sign_explains_nothing(tmp_path: Path) -> None:
-    """Fault `critic`: explained variance stays at 0 and the value loss only climbs."""
+    """Fault `critic`: explained variance stays at 0 and the value loss only rises."""
     trained(tmp_path, "--fault", "critic", "--iterations", "8")
     logged = scalars(tmp_path)
     assert max(logged["train/explained_variance"]) < 0.05
@@ -163,7 +163,7 @@ def test_a_critic_with_the_wrong_sign_explains_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_nan_reward_is_reported_and_then_kills_the_run(tmp_path: Path) -> None:
-    """Fault `nan`: the eighth iteration logs NaN, then the process dies with a traceback."""
+    """Fault `nan`: the eighth iteration logs NaN, then the process crashes with a traceback."""
     done = train(tmp_path, "--fault", "nan")
     lines = done.stdout.splitlines()
     assert done.returncode == 1

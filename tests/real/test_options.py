@@ -35,7 +35,7 @@ def same(said: str, real: object) -> bool:
 
 @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "DQN", "SAC", "TD3"])
 def test_defaults_of_sb3(algorithm):
-    """What the catalogue says of SB3 is what its constructors take."""
+    """The catalogue's defaults of SB3 are those of its constructors."""
     sb3 = pytest.importorskip("stable_baselines3")
     parameters = inspect.signature(getattr(sb3, algorithm).__init__).parameters
     listed = lines("sb3" if algorithm == "PPO" else f"sb3/{algorithm}")
@@ -62,7 +62,7 @@ def of_trl(module: str, name: str) -> Any:
     [("trl-grpo", "trl", "GRPOConfig"), ("trl-ppo", "trl.experimental.ppo", "PPOConfig")],
 )
 def test_defaults_of_trl(trainer, module, name, tmp_path):
-    """What the catalogue says of TRL is what its configurations hold, where that is installed."""
+    """The catalogue's defaults of TRL are those of its configurations, if installed."""
     kind = of_trl(module, name)
     config = kind(output_dir=str(tmp_path), bf16=False, use_cpu=True)
     fields = {field.name for field in dataclasses.fields(config)}
@@ -79,7 +79,7 @@ def advised(producer: str, family: str, algo: str = "") -> set[str]:
     found: set[str] = set()
 
     def find(name: str) -> AdvisedOption:
-        """An option, noted on the way."""
+        """Record an option."""
         named = known.find_option(name)
         found.add(named.name)
         return named
@@ -130,7 +130,7 @@ def test_sb3_has_the_wrappers_that_advice_names():
     ],
 )
 def test_trl_has_what_advice_names(producer, family, module, name):
-    """Every option is a field of the configuration, where that is installed."""
+    """Every option is a field of the configuration, if installed."""
     kind = of_trl(module, name)
     named = advised(producer, family)
     assert "learning_rate" in named

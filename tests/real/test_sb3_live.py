@@ -1,4 +1,4 @@
-"""Stable-Baselines3's own logger writes, and the whole chain sees every point soon, and once."""
+"""Every point that Stable-Baselines3's own logger writes is seen soon, and once."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ pytestmark = pytest.mark.real
 logger_module = pytest.importorskip("stable_baselines3.common.logger")
 
 SOON_S = 1.0
-"""A flushed point is seen within this time."""
+"""A flushed point must be seen within this time."""
 SLOW_MACHINE = 5.0
-"""A loaded test machine gets this many times more before the test gives up waiting."""
+"""On a loaded test machine the test waits this many times as long."""
 FILES = {"log.txt", "progress.csv", "progress.json"}
 
 
 class Watching:
-    """A follower that is woken by events, and the session behind it."""
+    """A follower that is woken by events, and its session."""
 
     def __init__(self, folder: Path) -> None:
         self.follower = Follower([folder])
         self.session = Session(Settings())
 
     def until_seen(self, tag: str, step: int) -> float:
-        """Wait until every file holds a point; gives the seconds that it took."""
+        """Wait until every file has a point; return the seconds it took."""
         begun = time.monotonic()
         while not self._seen(tag, step):
             if time.monotonic() - begun > SOON_S * SLOW_MACHINE:

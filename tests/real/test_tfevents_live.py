@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real
 torch = pytest.importorskip("torch")
 
 SOON = 1.0
-"""Seconds within which a flushed point must be there."""
+"""Seconds within which a flushed point must be read."""
 WRITER = """
 import sys
 import torch
@@ -38,7 +38,7 @@ writer.close()
 
 
 class Growing:
-    """A writer in a process of its own and the parser that follows its file."""
+    """A writer in a new process and the parser that follows its file."""
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
@@ -64,11 +64,11 @@ class Growing:
         self.process.stdin.flush()
 
     def flushed(self) -> None:
-        """Wait for its word that the flush is done."""
+        """Wait until it reports the flush."""
         assert self._answer() == "flushed"
 
     def look(self) -> None:
-        """Feed what the file gained."""
+        """Feed what is new in the file."""
         with self.path.open("rb") as file:
             file.seek(self.place)
             data = file.read()
@@ -89,7 +89,7 @@ def growing(tmp_path: Path) -> Iterator[Growing]:
 
 
 def test_every_point_is_seen_after_its_flush(growing: Growing) -> None:
-    """Sixty steps, looked at in mid-write and after each flush."""
+    """Sixty steps, read during writes and after each flush."""
     for step in range(60):
         growing.write(step)
         growing.look()  # anywhere in a record
@@ -109,7 +109,7 @@ def test_every_point_is_seen_after_its_flush(growing: Growing) -> None:
 
 
 def test_everything_a_summary_writer_can_write(tmp_path: Path) -> None:
-    """Images, audio, curves, graphs and embeddings beside scalars: no point lost, no problem."""
+    """Images, audio, curves, graphs and embeddings among scalars: no point lost, no problem."""
     from torch.utils.tensorboard import SummaryWriter
 
     writer = SummaryWriter(str(tmp_path), purge_step=3)

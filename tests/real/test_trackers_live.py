@@ -55,7 +55,7 @@ Seen = dict[str, list[tuple[int, str]]]
 
 
 class Live:
-    """A writer in a process of its own, and a follower of the folder it writes to."""
+    """A writer in a new process, and a follower of the folder it writes to."""
 
     def __init__(self, script: str, folder: Path, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
@@ -73,14 +73,14 @@ class Live:
         self.config: dict[str, object] = {}
 
     def write(self, number: int) -> None:
-        """Have one row logged, and wait until the call is done."""
+        """Log one row, and wait until the call returns."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
         self.answer(number)
 
     def answer(self, number: int) -> None:
-        """Skip what the tracker prints up to the script's own line."""
+        """Skip the tracker's output up to the script's own line."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             if line.startswith("[") and json.loads(line)[0] == number:
@@ -96,7 +96,7 @@ class Live:
         self.process.wait(30)
 
     def look(self) -> None:
-        """Take in everything that is there."""
+        """Read everything there is."""
         more = True
         while more:
             piece = self.follower.poll()
@@ -110,7 +110,7 @@ class Live:
                     self.seen.setdefault(points.tag, []).extend(rows)
 
     def until(self, done: Callable[[], bool], seconds: float) -> bool:
-        """Look, as the monitor does, until something is seen."""
+        """Poll, as the monitor does, until something is seen."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.look()
@@ -120,7 +120,7 @@ class Live:
         return False
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Close everything."""
         self.process.kill()
         self.process.communicate()
         self.follower.close()
@@ -151,7 +151,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Live]]:
 
 
 def test_wandb_is_followed_block_by_block(start: Callable[..., Live]) -> None:
-    """wandb writes whole blocks of 32 KiB: rows turn up while it runs, and all when it ends."""
+    """wandb writes whole blocks of 32 KiB: some rows arrive while it runs, all when it ends."""
     pytest.importorskip("wandb")
     live = start(WANDB, WANDB_SILENT="true")
     for number in range(400):
@@ -165,7 +165,7 @@ def test_wandb_is_followed_block_by_block(start: Callable[..., Live]) -> None:
 
 
 def test_swanlab_is_followed_as_its_buffer_fills(start: Callable[..., Live]) -> None:
-    """SwanLab does not flush: rows turn up in pieces of its buffer, and all when it ends."""
+    """SwanLab does not flush: rows arrive in pieces of its buffer, all when it ends."""
     pytest.importorskip("swanlab")
     live = start(SWANLAB)
     for number in range(400):
@@ -178,7 +178,7 @@ def test_swanlab_is_followed_as_its_buffer_fills(start: Callable[..., Live]) -> 
 
 
 def test_trackio_is_followed_row_by_row(start: Callable[..., Live], tmp_path: Path) -> None:
-    """Trackio commits twice a second: each row is there soon, once; nothing is left beside it."""
+    """Trackio commits twice a second: each row arrives soon, once; no file is left behind."""
     pytest.importorskip("trackio")
     store = tmp_path / "store"
     live = start(TRACKIO, TRACKIO_DIR=str(store), HF_HUB_OFFLINE="1")

@@ -1,4 +1,4 @@
-"""Made-up runs for tests of rules: healthy columns by family, and ways to feed them."""
+"""Synthetic runs for tests of rules: healthy columns by family, and ways to judge them."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def draw_rows(
 
 
 def profile(family: str = "ctrl", trainer: str = "", **config: ConfigValue) -> Profile:
-    """What is known of a run of a family's usual trainer."""
+    """The profile of a run of a family's usual trainer."""
     return Profile(trainer or TRAINER_BY_FAMILY.get(family, "unknown"), family, config)
 
 
@@ -124,10 +124,10 @@ def judged(about: Profile, made: Sequence[Row]) -> Judge:
 
 
 def findings(about: Profile, made: Sequence[Row]) -> list[Finding]:
-    """What is found in rows."""
+    """The findings in these rows."""
     return judged(about, made).findings
 
 
 def rules_found(found: Sequence[Finding], least: Severity = Severity.WATCH) -> set[str]:
-    """The rules that spoke at least this severely."""
+    """The rules that fired with at least this severity."""
     return {finding.rule for finding in found if finding.severity >= least}

@@ -50,13 +50,13 @@ def tensor_record(tag: str, step: int, proto: TensorProto, plugin: str = "scalar
 
 
 def plugin_metadata(plugin: str, content: bytes = b"") -> SummaryMetadata:
-    """What a plugin writes beside its first value."""
+    """What a plugin writes with its first value."""
     data = SummaryMetadata.PluginData(plugin_name=plugin, content=content)
     return SummaryMetadata(plugin_data=data)
 
 
 def text_record(tag: str, words: str) -> bytes:
-    """A text summary as torch writes it: its tag gets an ending."""
+    """A text summary as torch writes it: its tag gets a suffix."""
     proto = TensorProto(dtype=7, string_val=[words.encode()])
     proto.tensor_shape.dim.add(size=1)
     return tensor_record(f"{tag}/text_summary", 0, proto, "text")

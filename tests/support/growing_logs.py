@@ -1,4 +1,4 @@
-"""Logs that grow under the eyes of the program: recorded bytes, written piece by piece."""
+"""Logs that grow while they are watched: recorded bytes, written in pieces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def demo_runs() -> list[Path]:
 
 
 def log_files(run: Path) -> list[Path]:
-    """The log files of a run, without the note beside them."""
+    """The log files of a run, without the note."""
     return sorted(path for path in run.rglob("*") if path.is_file() and path.name not in NOTE_FILES)
 
 
@@ -57,14 +57,14 @@ def grow_logs(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]
 
 
 def random_pieces(data: bytes, pieces: int, draw: random.Random) -> list[bytes]:
-    """Bytes in about so many pieces, cut anywhere."""
+    """The bytes in about `count` pieces, cut anywhere."""
     places = sorted(draw.randrange(len(data) + 1) for _ in range(pieces - 1))
     edges = [0, *places, len(data)]
     return [data[start:stop] for start, stop in pairwise(edges)] or [b""]
 
 
 def judged_objects(session: Session) -> list[JsonObject]:
-    """What `check --json` says of each run, without what depends on when it is asked."""
+    """The report of `check --json` on each run, without what depends on the time of day."""
     objects = []
     for run in sorted(session.runs.values(), key=lambda each: each.id):
         found = run_object(run, make_run_view(run, None, now=0.0))
@@ -84,7 +84,7 @@ def judged_rows(run: Run) -> list[Row]:
 
 
 class WatchedDirectory:
-    """A directory under watch, as the screen and `check` watch it, with a clock of its own."""
+    """A watched directory, as for the screen and `check`, with its own clock."""
 
     def __init__(self, target: Path) -> None:
         self.now = 0.0
@@ -92,12 +92,12 @@ class WatchedDirectory:
         self.session = Session(Settings())
 
     def read_new(self) -> None:
-        """Let enough time go by for a sweep, and take in what is new, without judging it."""
+        """Let enough time pass for a sweep, and apply what is new without judging it."""
         self.now += 60.0
         drain(self.follower, self.session)
 
     def read_and_judge(self) -> None:
-        """Take in what is new and judge it."""
+        """Apply what is new and judge it."""
         self.read_new()
         self.session.judge()
 

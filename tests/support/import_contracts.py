@@ -23,7 +23,7 @@ class StrangersContract(Contract):
     shared = fields.SetField(subfield=fields.StringField())
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
-        """Look at every import inside the package."""
+        """Check every import inside the package."""
         package, shared = str(self.package), set(self.shared)  # type: ignore[call-overload]
         modules = graph.find_descendants(package) | {package}
         formats = {
@@ -38,7 +38,7 @@ class StrangersContract(Contract):
         return ContractCheck(kept=bool(formats) and not broken, metadata={"broken": broken})
 
     def render_broken_contract(self, check: ContractCheck) -> None:
-        """Name each import that should not be."""
+        """Print each forbidden import."""
         for importer, imported in check.metadata["broken"]:
             output.print_error(f"{importer} imports {imported}")
         if not check.metadata["broken"]:

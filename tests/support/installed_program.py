@@ -1,4 +1,4 @@
-"""Runs the installed program as a user does, from a directory of its own, on recorded logs."""
+"""Runs the installed program as a user does, on recorded logs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ code = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 sys.exit(code)
 """
-"""Runs a command and says at last how much memory it had at most, in KiB."""
+"""Runs a command and prints its peak memory in KiB at the end."""
 
 
 def copy_of(name: str, target: Path) -> Path:
-    """A copy of a shipped run, without the note beside it."""
+    """A copy of a shipped run, without the note."""
     shutil.copytree(DEMO / name, target, ignore=shutil.ignore_patterns("NOTE.md", "*.py"))
     return target
 
@@ -39,7 +39,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 class Tool:
-    """A running program and the lines that it has said so far."""
+    """A running program and the lines it has printed so far."""
 
     def __init__(self, home: Path, *arguments: str | Path, before: tuple[str, ...] = ()) -> None:
         self.process = subprocess.Popen(
@@ -77,12 +77,12 @@ class Tool:
             return self._heard.wait_for(heard, seconds)
 
     def stop(self, signal: int, seconds: float = 10.0) -> int:
-        """Send a signal, and give the exit code."""
+        """Send a signal; return the exit code."""
         self.process.send_signal(signal)
         return self.end(seconds)
 
     def end(self, seconds: float = 30.0) -> int:
-        """Wait for the end, and give the exit code."""
+        """Wait for the end; return the exit code."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -107,20 +107,20 @@ class Tool:
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time so far."""
+        """CPU seconds so far."""
         text = Path(f"/proc/{self.process.pid}/stat").read_text()
         fields = text[text.rindex(")") + 2 :].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def share(self, seconds: float) -> float:
-        """The share of a core that is used over some seconds from now."""
+        """The fraction of a core used over the next seconds."""
         before = self.cpu
         threading.Event().wait(seconds)
         return (self.cpu - before) / seconds
 
 
 def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Ask again and again until something holds."""
+    """Poll until something holds."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""How long the screen makes a key wait."""
+"""How long a key waits for the screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ppo_top.tui.app.app import PpoTop
 
 
 async def key_delay(app: PpoTop) -> float:
-    """How long a key that comes now waits: seconds until what is asked of the app has its turn."""
+    """Seconds until the app would handle a key pressed now."""
     done = asyncio.Event()
     due = time.monotonic() + 0.02
     await asyncio.sleep(0.02)  # it comes while the app does something else

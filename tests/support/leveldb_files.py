@@ -1,4 +1,4 @@
-"""Files in LevelDB's framing, as W&B and SwanLab write them, with right checksums."""
+"""Files in LevelDB's framing, as W&B and SwanLab write them, with correct checksums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file as a writer sees it, and a format of one number a line, for tests of the following."""
+"""A growing file and a format of one number per line, for tests of following."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NUMBER_FILE_NAMES = re.compile(r"\.(num|rew)$")
 
 
 class NumberParser:
-    """Lines of numbers under the tag `x`; a line that is none is a problem, `boom` a defect."""
+    """Lines of numbers for the tag `x`; other lines are problems, `boom` is a bug."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -77,27 +77,27 @@ class GrowingFile:
         self._file.write(text.encode())
 
     def write_at(self, offset: int, text: str) -> None:
-        """Change what is there."""
+        """Overwrite bytes."""
         os.pwrite(self._file.fileno(), text.encode(), offset)
 
     def truncate(self, size: int = 0) -> None:
-        """Cut the file in place."""
+        """Truncate the file."""
         self._file.truncate(size)
 
     def replace(self, text: str) -> None:
-        """Put another file in its place at once, as careful writers do."""
+        """Replace the file atomically, as careful writers do."""
         other = self.path.with_name(self.path.name + ".tmp")
         other.write_bytes(text.encode())
         other.replace(self.path)
         self._reopen("r+b")
 
     def rotate(self, to: str) -> None:
-        """Rename the file and begin a new one under the old name."""
+        """Rename the file and create a new one with the old name."""
         self.path.rename(self.path.with_name(to))
         self._reopen("wb")
 
     def recreate(self, text: str) -> None:
-        """Delete the file and make it again."""
+        """Delete and recreate the file."""
         self.path.unlink()
         self._reopen("wb")
         self.write(text)
@@ -107,12 +107,12 @@ class GrowingFile:
         self._file = open(self.path, mode, buffering=0)  # noqa: SIM115
 
     def close(self) -> None:
-        """End the writer."""
+        """Close the writer."""
         self._file.close()
 
 
 class ManualClock:
-    """Monotonic time that passes only when told to."""
+    """A clock that advances only when asked to."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -122,7 +122,7 @@ class ManualClock:
 
 
 class FollowerHarness:
-    """Owns a follower and keeps what it brought, as a session would."""
+    """A follower and everything it has read, as a session would keep it."""
 
     def __init__(self, *paths: Path, **options: object) -> None:
         self.clock = ManualClock()
@@ -136,7 +136,7 @@ class FollowerHarness:
         self.resets = 0
 
     def apply(self, slice_: PollResult) -> None:
-        """Apply what a poll brought."""
+        """Apply the result of a poll."""
         for gain in slice_.updates:
             key = gain.source.key
             self.updates.append(gain)
@@ -151,7 +151,7 @@ class FollowerHarness:
             del self.values[source.key]
 
     def poll_all(self, seconds: float = 5.0) -> dict[str, list[float]]:
-        """Everything that is there after some seconds have passed."""
+        """Read everything after some seconds have passed."""
         self.clock.now += seconds
         while True:
             slice_ = self.follower.poll()

@@ -15,7 +15,7 @@ ComparablePoint = tuple[int, str, str]
 
 @dataclass
 class ParserOutput:
-    """All that a parser gave for one file."""
+    """Everything a parser gave for one file."""
 
     points: dict[str, list[ComparablePoint]] = field(default_factory=dict)
     config: dict[str, object] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class ParserOutput:
     ended: RunEnd | None = None
 
     def add_batch(self, batch: Batch) -> None:
-        """Append a batch; points after a death mean that the run lives."""
+        """Append a batch; points after a crash mean that the run goes on."""
         if batch.points and self.ended is not None and self.ended.state is State.DIED:
             self.ended = None
         for points in batch.points:
@@ -67,7 +67,7 @@ def comparable_line(line: ConsoleLine) -> tuple[int, str, str, int | None]:
 
 
 def feed_parser(parser: Parser, pieces: Iterable[bytes], *, finish: bool = True) -> ParserOutput:
-    """Feed the pieces in order and collect all that is given."""
+    """Feed the pieces in order and collect the output."""
     read = ParserOutput()
     for piece in pieces:
         read.add_batch(parser.feed(piece))
@@ -82,7 +82,7 @@ def chunks(data: bytes, size: int) -> Iterator[bytes]:
 
 
 def cut_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
-    """Cut at the given places."""
+    """Cut at these offsets."""
     start = 0
     for place in sorted({min(max(place, 0), len(data)) for place in places}):
         yield data[start:place]
@@ -91,7 +91,7 @@ def cut_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
 
 
 def parse_every_way(make: Callable[[], Parser], data: bytes) -> ParserOutput:
-    """Read whole, byte by byte and in odd pieces; all must agree."""
+    """Parse whole, byte by byte and in odd pieces; all must agree."""
     whole = feed_parser(make(), [data])
     for size in (1, 7, 64):
         assert_same(feed_parser(make(), chunks(data, size)), whole)
@@ -99,7 +99,7 @@ def parse_every_way(make: Callable[[], Parser], data: bytes) -> ParserOutput:
 
 
 def assert_same(one: ParserOutput, other: ParserOutput) -> None:
-    """The two readings are equal, point by point and line by line."""
+    """Assert that two outputs are equal, point by point and line by line."""
     assert list(one.points) == list(other.points) or set(one.points) == set(other.points)
     for tag, points in other.points.items():
         assert one.points[tag] == points, tag
@@ -110,5 +110,5 @@ def assert_same(one: ParserOutput, other: ParserOutput) -> None:
 
 
 def float_bytes(value: float) -> bytes:
-    """The bytes of a float: the strictest equality there is."""
+    """The bytes of a float, for exact comparison."""
     return struct.pack("<d", value)

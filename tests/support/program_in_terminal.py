@@ -1,4 +1,4 @@
-"""The program in a terminal of its own."""
+"""Runs the program in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOW_CURSOR_BYTES, HIDE_CURSOR_BYTES = b"\x1b[?25h", b"\x1b[?25l"
 
 
 class ProgramTerminal:
-    """The program in a terminal of its own, and what it has drawn."""
+    """The program in a pseudo-terminal, and what it has drawn."""
 
     def __init__(
         self,
@@ -66,11 +66,11 @@ class ProgramTerminal:
         return self.output
 
     def wait_for_text(self, words: str, seconds: float = 30.0) -> bool:
-        """Wait until these characters were drawn in one piece."""
+        """Wait until these characters were drawn contiguously."""
         return until(lambda: words.encode() in self.read_output(), seconds)
 
     def wait_for_exit(self, seconds: float = 10.0) -> int:
-        """Wait for the end while drawing goes on, and give the exit code."""
+        """Wait for the end while drawing goes on; return the exit code."""
         assert until(
             lambda: self.read_output() is not None and self.process.poll() is not None, seconds
         )
@@ -78,7 +78,7 @@ class ProgramTerminal:
         return self.process.wait()
 
     def close(self) -> None:
-        """Leave the terminal."""
+        """Close the terminal."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

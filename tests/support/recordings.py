@@ -1,4 +1,4 @@
-"""Recorded logs of real writers, and ways to spoil them."""
+"""Recorded logs of real writers, and ways to damage them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def comparable_columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, 
 
 
 def damaged_bytes(data: bytes, seed: int) -> bytes:
-    """The bytes with a few of them changed, taken out, put in, or a piece moved."""
+    """The bytes with a few of them changed, removed or inserted, or a piece moved."""
     draw = random.Random(seed)
     broken = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 5, 20))):
@@ -94,7 +94,7 @@ def shrink_database(source: Path, target: Path, tables: dict[str, int]) -> None:
 
 @contextmanager
 def memory_folder() -> Iterator[Path]:
-    """A folder that no disk slows down, where there is one; private copies go there too."""
+    """A folder in memory, if there is one; private copies go there too."""
     shared = "/dev/shm"
     place = shared if os.access(shared, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=place) as folder:

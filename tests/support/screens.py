@@ -19,7 +19,7 @@ PROGRESS_CSV_HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,
 
 @dataclass
 class FakeClock:
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until it is set."""
 
     now: float = 1_800_000_000.0
 

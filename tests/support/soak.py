@@ -1,4 +1,4 @@
-"""Real writers that are killed, rotate and truncate at random, watched all the time: the long test.
+"""The soak test: real writers, killed, rotated and truncated at random, are watched all the time.
 
 `python tests/faults/soak.py --minutes 30` by hand. At the end every point that a writer flushed
 must have been seen exactly once, by a watcher that was there from the beginning, by one that was
@@ -30,7 +30,7 @@ SeenValues = dict[str, Counter[int]]
 
 
 class SoakFollower:
-    """A follower and every value it has given, by file."""
+    """A follower and every value it has read, by file."""
 
     def __init__(self, root: Path) -> None:
         self._follower = Follower([root])
@@ -38,7 +38,7 @@ class SoakFollower:
         self.problems: list[str] = []
 
     def poll(self, wait: float = 0.0) -> bool:
-        """Take what is new; True when there is more."""
+        """Read what is new; True if there is more."""
         if wait:
             self._follower.wait(wait)
         slice_ = self._follower.poll()
@@ -55,21 +55,21 @@ class SoakFollower:
         return slice_.more
 
     def poll_until_quiet(self, seconds: float = 1.6) -> None:
-        """Look until nothing can be new any more: no more is there for some sweeps."""
+        """Poll until there has been nothing new for some sweeps."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.poll(0.5):
                 end = time.monotonic() + seconds
 
     def close(self) -> SeenValues:
-        """End, and give what was seen."""
+        """Close; return what was read."""
         self._follower.close()
         return {path: Counter(values) for path, values in self.values.items() if values}
 
 
 @dataclass
 class Soak:
-    """The writers, what they do, and what becomes of it."""
+    """The writers and the record of what they did."""
 
     root: Path
     kinds: list[str]
@@ -105,7 +105,7 @@ class Soak:
             self.start(self.rng.choice(self.kinds))
 
     def kill(self, folder: Path) -> None:
-        """No last words."""
+        """Kill a writer without warning."""
         writer = self.writers.pop(folder)
         writer.send_signal(signal.SIGKILL)
         writer.wait()
@@ -133,14 +133,14 @@ def available() -> list[str]:
 
 
 class MemoryProbe:
-    """A follower in a process of its own that keeps nothing: its memory is the tool's alone."""
+    """A follower in a new process that keeps nothing, so that its memory is the tool's own."""
 
     def __init__(self, root: Path) -> None:
         self._process = subprocess.Popen([sys.executable, __file__, "--stand-by", root])
         self.memory: list[int] = []
 
     def sample(self) -> int:
-        """Note its resident memory, in bytes."""
+        """Record its resident memory, in bytes."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         assert found is not None, "the bystander has ended"
@@ -154,7 +154,7 @@ class MemoryProbe:
 
 
 def follow_forever(root: Path) -> None:
-    """Follow for ever and forget what is read."""
+    """Follow forever, discarding what is read."""
     follower = Follower([root])
     while True:
         follower.poll()
@@ -162,7 +162,7 @@ def follow_forever(root: Path) -> None:
 
 
 def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) -> dict[str, int]:
-    """Run it, check it, and give the figures; raises AssertionError where a point is missing."""
+    """Run, check and return the figures; raises AssertionError if a point is missing."""
     draw = random.Random(seed)
     it = Soak(root, kinds or available(), draw)
     (root / "runs").mkdir()
@@ -202,7 +202,7 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
 def check_results(
     it: Soak, steady: SoakFollower, restarted: SeenValues, fresh: SeenValues
 ) -> dict[str, int]:
-    """Compare what was flushed with what was seen."""
+    """Compare what was flushed with what was read."""
     seen, flushed = steady.close(), it.flushed()
     for path, values in flushed.items():
         missing = values - seen.get(path, Counter())

@@ -1,4 +1,4 @@
-"""Writers for the soak: each logs for ever, and keeps a ledger of what it has flushed.
+"""Writers for the soak test: each logs forever, and records what it has flushed.
 
 `python writers.py KIND FOLDER LEDGER SEED`. A ledger line is `point FILE VALUE` (written after the
 flush), `void FILE` (what the file held is no more) or `moved OLD NEW`. Every value is logged once.
@@ -17,7 +17,7 @@ PAUSE_S = 0.01
 
 
 class FlushLog:
-    """What can be relied on."""
+    """The record of what was flushed."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "a", buffering=1)  # noqa: SIM115
@@ -31,12 +31,12 @@ class FlushLog:
         self._file.write(f"void {file}\n")
 
     def add_rename(self, old: Path, new: Path) -> None:
-        """A file has another name from now on."""
+        """A file was renamed."""
         self._file.write(f"moved {old} {new}\n")
 
 
 def console(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
-    """Prints iterations; at times the log is rotated or cut, and lines come in halves."""
+    """Prints iterations; sometimes rotates or truncates the log, or writes half a line."""
     path = folder / "train.log"
     file = open(path, "ab", buffering=0)  # noqa: SIM115
     for number in range(1, 10**9):
@@ -112,7 +112,7 @@ def sb3(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
 
 
 def newest_event_file(folder: Path) -> Path:
-    """The event file that was just made."""
+    """The event file created last."""
     return max(folder.glob("events*"), key=lambda path: path.stat().st_mtime_ns)
 
 

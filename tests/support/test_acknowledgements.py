@@ -1,4 +1,4 @@
-"""What is remembered of findings that a user has acknowledged or muted."""
+"""Remembering acknowledged and muted findings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ppo_top.support.acknowledgements import (
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """A state directory of its own."""
+    """An empty state directory."""
     return {"XDG_STATE_HOME": str(tmp_path / "state")}
 
 
 def test_an_acknowledged_finding_is_known_the_next_time(environ):
-    """The note holds for this finding, not for a later one of the same rule."""
+    """The note applies to this finding, not to a later one of the same rule."""
     Acknowledgements(environ=environ).acknowledge("/runs/a", "kl-high", 4096, "a test of mine")
     again = Acknowledgements(environ=environ)
     note = again.find("/runs/a", "kl-high", 4096)
@@ -33,7 +33,7 @@ def test_an_acknowledged_finding_is_known_the_next_time(environ):
 
 
 def test_a_muted_rule_is_silent_in_its_run(environ):
-    """Muting is about every finding of the rule in this run, until it is taken back."""
+    """Muting applies to every finding of the rule in this run, until it is revoked."""
     memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is not None
@@ -50,14 +50,14 @@ def test_nothing_is_written_where_logs_live(tmp_path):
 
 
 def test_nothing_is_written_before_there_is_something_to_say(tmp_path, environ):
-    """Looking alone leaves no trace."""
+    """Reading alone leaves no trace."""
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 1) is None
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '[{"who": 1}]', "[" * 100_000, "null"])
 def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
-    """It is said, nothing is lost by overwriting it, and the session goes on."""
+    """It is reported, not overwritten, and the session goes on."""
     path = tmp_path / "state" / "ppo-top" / ACKNOWLEDGEMENTS_FILE
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -68,7 +68,7 @@ def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
 
 
 def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
-    """The state directory's place is taken by a file."""
+    """There is a file where the state directory should be."""
     (tmp_path / "state").write_text("")
     memory = Acknowledgements(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     memory.mute("/runs/a", "kl-high")
@@ -77,7 +77,7 @@ def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
 
 
 def test_the_oldest_notes_are_forgotten(environ, tmp_path):
-    """The file does not grow for ever."""
+    """The file does not grow forever."""
     clock = count()
     memory = Acknowledgements(environ=environ, clock=lambda: float(next(clock)))
     write, memory._write = memory._write, lambda: None  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Our own defects: one thing fails, it is shown, and what a report needs is written down."""
+"""Our own bugs: one thing fails, that is shown, and what a bug report needs is logged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def defect(words: str = "boom") -> Exception:
 
 
 def test_a_defect_is_written_down_once(tmp_path: Path) -> None:
-    """Version, words and traceback are in the state directory, however often it happens."""
+    """Version, message and traceback are in the state directory, once."""
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for _ in range(3):
         words = internal_errors.report_internal_error("parser", defect(), environ)
@@ -42,7 +42,7 @@ def test_a_defect_is_written_down_once(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_below_a_watched_path(tmp_path: Path) -> None:
-    """The state directory of someone who watches all of the home directory lies inside."""
+    """As when the whole home directory is watched."""
     internal_errors.forbid_writes_below([tmp_path])
     words = internal_errors.report_internal_error(
         "parser", defect(), {"XDG_STATE_HOME": str(tmp_path / "state")}
@@ -52,7 +52,7 @@ def test_nothing_is_written_below_a_watched_path(tmp_path: Path) -> None:
 
 
 def test_nowhere_to_write_is_no_second_defect(tmp_path: Path) -> None:
-    """The words are given all the same."""
+    """The message is shown all the same."""
     (tmp_path / "file").touch()
     words = internal_errors.report_internal_error(
         "parser", defect(), {"XDG_STATE_HOME": str(tmp_path / "file")}
@@ -61,7 +61,7 @@ def test_nowhere_to_write_is_no_second_defect(tmp_path: Path) -> None:
 
 
 def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long file begins anew; a session notes so many and no more."""
+    """A long log is overwritten; a session logs a limited number."""
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     monkeypatch.setattr(internal_errors, "MAX_ERROR_LOG_BYTES", 2_000)
     for number in range(2 * internal_errors.MAX_ERROR_REPORTS):

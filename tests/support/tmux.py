@@ -1,4 +1,4 @@
-"""A real terminal for a test: a tmux server of its own, in which one types and looks."""
+"""A real terminal for a test, in its own tmux server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATIENCE_S = 30.0
 
 
 class Terminal:
-    """A terminal of a given size with a shell in it, on a tmux server of its own."""
+    """A terminal of a given size with a shell in it, in its own tmux server."""
 
     def __init__(self, folder: Path, width: int, height: int) -> None:
         self._tmux = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null"]
@@ -30,11 +30,11 @@ class Terminal:
         self.run("send-keys", "-t", "test", *keys)
 
     def screen(self) -> str:
-        """What stands in the terminal."""
+        """The text in the terminal."""
         return self.run("capture-pane", "-p", "-t", "test")
 
     def wait_for(self, holds: Callable[[str], bool]) -> str:
-        """Look until the screen is as asked."""
+        """Poll until the screen is as wanted."""
         end = time.monotonic() + PATIENCE_S
         while not holds(text := self.screen()):
             assert time.monotonic() < end, text
@@ -47,5 +47,5 @@ class Terminal:
         return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
 
     def close(self) -> None:
-        """End the server."""
+        """Stop the server."""
         subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
