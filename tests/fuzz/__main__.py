@@ -1,9 +1,9 @@
-"""Coverage-guided fuzzing: `python -m tests.fuzz_target --seconds 60`, or name targets.
+"""Coverage-guided fuzzing: `python -m tests.fuzz --seconds 60`, or name targets.
 
-Needs atheris (`pip install -e '.[fuzz_target,test]'`). Named targets (`all` for every one) have a
+Needs atheris (`pip install -e '.[fuzz,test]'`). Named targets (`all` for every one) have a
 process and an equal share of the time each; without a name one process takes them in turn. What
 breaks a promise is made smaller and kept in `--keep`, once for each place in the code; it becomes a
-regression test by being moved to `tests/fuzz_target/findings/<target>/`.
+regression test by being moved to `tests/fuzz/findings/<target>/`.
 """
 
 from __future__ import annotations
