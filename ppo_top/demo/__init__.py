@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-REQUIRED_MODULES = ("torch", "gymnasium")
-INSTALL_HINT = 'ppo-top: `demo --live` needs {missing}: pip install "ppo-top[demo]"'
-TRAIN_COMMAND = (sys.executable, "-u", "-m", "ppo_top.demo.train")
+REQUIRED_MODULES = ("torch", "gymnasium", "tensorboard")
+INSTALL_HINT = (
+    'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
+)
 SHUTDOWN_GRACE_S = 5.0
 """How long the training may take to stop before it is killed."""
 

@@ -53,6 +53,7 @@ def test_the_core_loads_without_the_interface(module: str) -> None:
     "arguments",
     [
         ["check", "--json", str(DEMO / "sb3_cartpole")],
+        ["check", str(DEMO)],
         ["export", "--format", "csv", str(DEMO / "sb3_cartpole")],
         ["status", str(DEMO)],
         ["explain", "approx_kl"],
@@ -60,9 +61,7 @@ def test_the_core_loads_without_the_interface(module: str) -> None:
 )
 def test_headless_commands_never_load_the_interface(arguments: list[str]) -> None:
     """A real verdict on a real log without Textual, Rich, plotext or a trainer."""
-    assert not loaded_by(f"import ppo_top.cli; ppo_top.cli.main({arguments!r})") & (
-        HEAVY - {"tensorboard"}
-    )
+    assert not loaded_by(f"import ppo_top.cli; ppo_top.cli.main({arguments!r})") & HEAVY
 
 
 def test_importing_the_package_loads_nothing() -> None:
