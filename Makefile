@@ -23,10 +23,10 @@ docs: .venv/ready
 	$(PYTHON) -m tools.docs
 
 bench: .venv/ready
-	$(PYTHON) benchmarks/ingest.py
-	$(PYTHON) benchmarks/diagnosis.py
-	$(PYTHON) benchmarks/screen.py
-	$(PYTHON) benchmarks/scale.py
+	$(PYTHON) -m benchmarks.ingest
+	$(PYTHON) -m benchmarks.diagnosis
+	$(PYTHON) -m benchmarks.screen
+	$(PYTHON) -m benchmarks.scale
 
 screenshots: .venv/ready
-	$(PYTHON) screenshots/make.py
+	$(PYTHON) -m screenshots.make

@@ -1,11 +1,11 @@
-"""How good the verdicts are, on labelled training runs: `python benchmarks/diagnosis.py`.
+"""How good the verdict is, on labelled runs that really trained: `python -m benchmarks.diagnosis`.
 
 Every run of `corpus/runs` is read and judged by the same session as a user's own runs, and the
 findings are compared with the run's label. Thresholds may be set on *tune* runs; *check* runs are
 for evaluation only. For comparison the plain thresholds of the trainers' guides are applied to each
 point by itself.
 
-    python benchmarks/diagnosis.py [--split check|tune|all] [--runs DIR] [--show] [--json FILE]
+    python -m benchmarks.diagnosis [--split check|tune|all] [--runs DIR] [--show] [--json FILE]
 """
 
 from __future__ import annotations

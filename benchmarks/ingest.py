@@ -1,6 +1,6 @@
 """How fast logs are read, compared with other readers of the same bytes.
 
-    python benchmarks/ingest.py [--events 1000000] [--rounds 5] [--slow-rounds 2] [--json FILE]
+    python -m benchmarks.ingest [--events 1000000] [--rounds 5] [--slow-rounds 2] [--json FILE]
 
 The event file has that many scalars of 30 tags and is written by TensorBoard's own writer, in
 torch's layout; the texts are the shipped demo logs, repeated. Each reader runs in its own process,
@@ -240,8 +240,8 @@ def compare_texts(folder: Path, rounds: int) -> list[str]:
 
 
 def show_wandb(rounds: int) -> None:
-    """Read recorded .wandb files, one after another."""
-    from ingest_readers import copies_of
+    """Recorded .wandb files, one after another."""
+    from benchmarks.ingest_readers import copies_of
 
     path = max((ROOT / "tests" / "data" / "wandb_0.31.0").rglob("*.wandb"), key=_size)
     result, plain = ReaderResult(), ReaderResult()

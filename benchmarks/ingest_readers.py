@@ -1,6 +1,6 @@
 """Runs one reader on one input, for ingest.py, and prints what it took as JSON.
 
-    python benchmarks/ingest_readers.py READER FILE
+    python -m benchmarks.ingest_readers READER FILE
 
 Every reader keeps all that it read until it is measured. Imports are not counted, except numpy's in
 `ppo_top_cold`, which our parser imports when a file turns out to be large.

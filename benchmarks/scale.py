@@ -1,6 +1,6 @@
 """How it scales: ten to a thousand runs in one directory, with many unrelated files.
 
-    python benchmarks/scale.py [--runs 10 100 1000] [--points 1000] [--files 100000] [--json FILE]
+    python -m benchmarks.scale [--runs 10 100 1000] [--points 1000] [--files 100000] [--json FILE]
 
 Each run is an event file of 30 metrics, written by TensorBoard's own writer (one file, linked into
 every run's directory, so that the disk plays no part). Each size is measured in a new process that

@@ -1,8 +1,8 @@
 """What the screen costs, measured from outside in a pseudo-terminal of 140x40.
 
-    python benchmarks/screen.py [--quick] [--only N] [--json FILE]
-    python benchmarks/screen.py --peer "terminalboard {}"
-    python benchmarks/screen.py --log wandb --python PYTHON_WITH_WANDB --peer "wandb leet {}/wandb"
+    python -m benchmarks.screen [--quick] [--only N] [--json FILE]
+    python -m benchmarks.screen --peer "terminalboard {}"
+    python -m benchmarks.screen --log wandb --python PYTHON_WITH_WANDB --peer "wandb leet {}/wandb"
 
 Measures: time to the first paint and to the first page with a verdict; bytes and CPU time when idle
 and at one and ten updates per second of 30 metrics; memory with 50 runs; the response time to a key

@@ -9,7 +9,8 @@ import gymnasium
 import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
-from tasks import Task
+
+from corpus.tasks import ControlTask
 
 STEP_SIZE_CODES = (
     "P1",
@@ -128,8 +129,8 @@ CONTROL_FAULTS = {
 }
 
 
-def hyperparameters(task: Task, fault: ControlFault) -> dict[str, Any]:
-    """The task's own hyperparameters with the fault applied."""
+def hyperparameters(task: ControlTask, fault: ControlFault) -> dict[str, Any]:
+    """Return what the algorithm is given: the task's own hyperparameters with the fault put in."""
     result: dict[str, Any] = {"learning_rate": 3e-4, **task.options}
     for name, factor in fault.scale:
         result[name] = result[name] * factor

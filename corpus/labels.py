@@ -1,4 +1,4 @@
-"""Labels every run of the corpus with whether its fault did harm: `python corpus/labels.py`."""
+"""Label every run of the corpus: did the fault do harm? `python -m corpus.labels` does it anew."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def label(runs: Path) -> None:
 def failed(meta: Meta) -> bool:
     """Whether a run without a fault still ended clearly worse than it began."""
     start, final = meta["start_return"], meta["final_return"]
-    return meta["fault"] == "none" and final < start - 0.1 * abs(start)
+    return meta["fault"] == "none" and bool(final < start - 0.1 * abs(start))
 
 
 def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:

@@ -1,4 +1,4 @@
-"""Train the TRL runs of the corpus: `python corpus/llm.py grpo` (TRL 1.16) or `ppo` (TRL 1.12)."""
+"""Train the TRL runs of the corpus: `python -m corpus.llm grpo` (TRL 1.16) or `ppo` (TRL 1.12)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import multiprocessing
 import os
 import platform
 import shutil
-import sys
 import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import llm_runs
 import torch
-from labels import label
-from llm_runs import FAULTS, STEPS, TASKS, Score
+
+from corpus import llm_runs
+from corpus.labels import label
+from corpus.llm_runs import LLM_FAULTS, LLM_TASKS, TRAINING_STEPS, TrueScores
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LLM_CONSOLE_CHARS = (
     60_000  # kept of the console of a crashed run: all of it, so that it starts where the run does
 )
 HEALTHY_SEEDS = {"grpo": (1, 2, 3), "ppo": (1, 2)}  # PPO takes four times as long
-FAULT_SEEDS = {
+FAULT_SEEDS: dict[str, dict[str, tuple[int, ...]]] = {
     "grpo": {"vowels": (11, 12), "late": (11, 12)},
     "ppo": {"vowels": (11,), "late": (11,)},
 }
@@ -39,9 +39,9 @@ def train_in_child(algorithm: str, task: str, fault: str, seed: int, folder: Pat
     os.dup2(console, 2)
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    score = Score()
+    score = TrueScores()
     try:
-        getattr(llm_runs, algorithm)(TASKS[task], FAULTS[fault], seed, score)
+        getattr(llm_runs, algorithm)(LLM_TASKS[task], LLM_FAULTS[fault], seed, score)
     finally:
         Path("scores.json").write_text(json.dumps(score.means), encoding="utf-8")
 
@@ -77,23 +77,23 @@ def train(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
 
 
 def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]:
-    """What is known about a run before it starts."""
-    onset = llm_runs.onset(algorithm, FAULTS[fault])
+    """Return what is known of a run before it starts."""
+    onset = llm_runs.onset(algorithm, LLM_FAULTS[fault])
     return {
         "id": run_id(algorithm, task, fault, seed),
         "producer": f"trl-{algorithm}",
         "environment": task,
-        "split": TASKS[task].split,
+        "split": LLM_TASKS[task].split,
         "config": f"{algorithm}-{task}",
-        "hyperparameters": llm_runs.hyperparameters(algorithm, TASKS[task], FAULTS[fault]),
-        "timesteps": STEPS[algorithm],
+        "hyperparameters": llm_runs.hyperparameters(algorithm, LLM_TASKS[task], LLM_FAULTS[fault]),
+        "timesteps": TRAINING_STEPS[algorithm],
         "rollout": 1,
         "log_interval": 1,
         "seed": seed,
         "fault": fault,
         "onset_step": onset,
         "onset_update": onset,
-        "expected": list(FAULTS[fault].accepted),
+        "expected": list(LLM_FAULTS[fault].accepted_codes),
     }
 
 
@@ -122,14 +122,14 @@ def main() -> None:
     asked = parser.parse_intermixed_args()
     wishes = [
         (task, fault, seed)
-        for fault in FAULTS
-        for task in TASKS
+        for fault in LLM_FAULTS
+        for task in LLM_TASKS
         for seed in (
-            FAULT_SEEDS[asked.algorithm][task]
-            if fault != "none"
-            else HEALTHY_SEEDS[asked.algorithm]
+            HEALTHY_SEEDS[asked.algorithm]
+            if fault == "none"
+            else FAULT_SEEDS[asked.algorithm][task]
         )
-        if asked.algorithm in FAULTS[fault].algorithms
+        if asked.algorithm in LLM_FAULTS[fault].algorithms
     ]
     for task, fault, seed in wishes:
         identity = run_id(asked.algorithm, task, fault, seed)
@@ -148,4 +148,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

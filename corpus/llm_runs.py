@@ -120,8 +120,8 @@ class TrueScores:
         self.means.append(sum(scores) / len(scores))
 
 
-class RaiseLearningRate(TrainerCallback):  # type: ignore[misc]
-    """Multiplies the learning rate after `onset` updates."""
+class RaiseLearningRate(TrainerCallback):
+    """Multiplies the learning rate when `onset` updates have been made."""
 
     def __init__(self, factor: float, onset: int) -> None:
         self.factor, self.onset, self.done = factor, onset, False

@@ -1,4 +1,4 @@
-"""Counts the runs of each kind: `python corpus/table.py` prints the README's table."""
+"""How many runs of which kind there are: `python -m corpus.table` prints the README's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train the Stable-Baselines3 runs of the corpus: `python corpus/train.py --until 04:15`."""
+"""Train the Stable-Baselines3 runs of the corpus: `python -m corpus.train --until 04:15`."""
 
 from __future__ import annotations
 
@@ -21,35 +21,45 @@ import gymnasium
 import numpy as np
 import stable_baselines3
 import torch
-from faults import FAULTS, Altered, Change, Fault, Flipped, hyperparameters
-from labels import label
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
-from tasks import TASKS, Task, plan
+
+from corpus.faults import (
+    CONTROL_FAULTS,
+    AlteredEnvironment,
+    ControlFault,
+    FlippedReward,
+    ModelChange,
+    hyperparameters,
+)
+from corpus.labels import label
+from corpus.tasks import CONTROL_TASKS, ControlTask, planned_runs
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LAST_EPISODES = 50
 CONSOLE_TAIL_CHARS = 4000  # kept of the console of a crashed run
 
 
-def onset_of(task: Task, fault: Fault) -> int:
-    """The step after which the fault acts: 0, or the rollout boundary at 55 % of the run."""
+def onset_of(task: ControlTask, fault: ControlFault) -> int:
+    """Return the step after which the fault acts: 0, or the rollout boundary at 55 % of the run."""
     if not fault.midway:
         return 0
     return int(0.55 * task.timesteps / task.rollout) * task.rollout
 
 
-def make_environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
-    """The task's environments with the fault applied; the innermost are added to `base`."""
+def make_environment(
+    task: ControlTask, fault: ControlFault, base: list[AlteredEnvironment]
+) -> VecEnv:
+    """Build the task's environments with the fault in them, noting the innermost in `base`."""
     onset = onset_of(task, fault) // task.environments
 
     def one() -> gymnasium.Env[Any, Any]:
-        altered = Altered(gymnasium.make(task.environment), fault.environment, onset)
+        altered = AlteredEnvironment(gymnasium.make(task.environment), fault.environment, onset)
         base.append(altered)
         watched = Monitor(altered)
-        return Flipped(watched, onset) if fault.environment == "flip_reward" else watched
+        return FlippedReward(watched, onset) if fault.environment == "flip_reward" else watched
 
     makers: list[Callable[[], gymnasium.Env[Any, Any]]] = [one] * task.environments
     envs = DummyVecEnv(makers)
@@ -57,10 +67,10 @@ def make_environment(task: Task, fault: Fault, base: list[Altered]) -> VecEnv:
     return VecNormalize(envs, gamma=gamma) if task.normalize else envs
 
 
-def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
+def learn(task: ControlTask, fault: ControlFault, seed: int, folder: Path) -> None:
     """Train one run into `folder`: SB3's progress.csv, and returns.json with the true returns."""
     torch.set_num_threads(1)
-    base: list[Altered] = []
+    base: list[AlteredEnvironment] = []
     options = hyperparameters(task, fault)
     for name in task.linear:
         options[name] = LinearSchedule(options[name], 0.0, 1.0)
@@ -69,18 +79,17 @@ def learn(task: Task, fault: Fault, seed: int, folder: Path) -> None:
         "MlpPolicy", make_environment(task, fault, base), seed=seed, device="cpu", **options
     )
     model.set_logger(configure(str(folder), ["csv"]))
-    change = Change(fault.model, onset_of(task, fault))
+    change = ModelChange(fault.model, onset_of(task, fault))
     try:
-        model.learn(
-            int(task.timesteps * fault.shorter), callback=change, log_interval=task.log_interval
-        )
+        steps = int(task.timesteps * fault.length_factor)
+        model.learn(steps, callback=change, log_interval=task.log_interval)
     finally:
         returns = [env.true_returns for env in base]
         (folder / "returns.json").write_text(json.dumps(returns), encoding="utf-8")
 
 
-def train_in_child(task: Task, fault: Fault, seed: int, folder: Path) -> None:
-    """Train with all output redirected to a file, as a shell does."""
+def train_in_child(task: ControlTask, fault: ControlFault, seed: int, folder: Path) -> None:
+    """Train with everything printed going to a file, as in a shell that redirects it."""
     console = os.open(folder / "console.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(console, 1)
     os.dup2(console, 2)
@@ -96,8 +105,8 @@ def first_and_last_returns(returns: list[list[float]]) -> tuple[float, float]:
 
 
 def train(name: str, seed: int, key: str) -> None:
-    """Train one run in a new process; keep its log, its label and the end of its console."""
-    task, fault = TASKS[name], FAULTS[key]
+    """Train one run in a process of its own and keep its log, its label and its last words."""
+    task, fault = CONTROL_TASKS[name], CONTROL_FAULTS[key]
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
@@ -125,14 +134,14 @@ def train(name: str, seed: int, key: str) -> None:
         "linear_to_zero": list(task.linear),
         "environments": task.environments,
         "normalized": task.normalize,
-        "timesteps": int(task.timesteps * fault.shorter),
+        "timesteps": int(task.timesteps * fault.length_factor),
         "rollout": task.rollout,
         "log_interval": task.log_interval,
         "seed": seed,
         "fault": key,
         "onset_step": onset_of(task, fault),
         "onset_update": onset_of(task, fault) // task.rollout,
-        "expected": list(fault.accepted),
+        "expected": list(fault.accepted_codes),
         "died": bool(process.exitcode),
         "start_return": round(first, 3),
         "final_return": round(last, 3),
@@ -159,7 +168,7 @@ def main() -> None:
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
     asked = parser.parse_intermixed_args()
-    for name, key, seed in plan():
+    for name, key, seed in planned_runs():
         identity = run_id(name, seed, key)
         if asked.until and time.strftime("%H:%M", time.gmtime()) >= asked.until:
             break

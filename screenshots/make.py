@@ -1,4 +1,4 @@
-"""Makes every picture of this folder from the shipped logs: `python screenshots/make.py`.
+"""Makes every picture of this folder from the shipped logs: `python -m screenshots.make`.
 
 Needs `rsvg-convert` for the PNG files and Pillow for the animation; else only SVGs are made.
 The clock of each picture is that of its log, so that the same logs give the same pictures.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
@@ -23,10 +24,9 @@ from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.ui_state import UiState
+from screenshots.svg import svg
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from svg import svg  # noqa: E402 (a script's own neighbour)
 
 LOGS = HERE.parent / "demo_logs"
 
@@ -122,8 +122,8 @@ def animate(name: str = "replay") -> None:
             with Image.open(file.with_suffix(".png")) as image:
                 frames.append(image.convert("P", palette=Image.Palette.ADAPTIVE, colors=32))
     times = [350] * (len(frames) - 1) + [3000]
-    rest = {"save_all": True, "append_images": frames[1:], "duration": times, "loop": 0}
-    frames[0].save(HERE / f"{name}.gif", optimize=True, **rest)
+    animation: dict[str, Any] = {"append_images": frames[1:], "duration": times, "loop": 0}
+    frames[0].save(HERE / f"{name}.gif", optimize=True, save_all=True, **animation)
     print(f"{name}.gif")
 
 
