@@ -11,6 +11,9 @@ from ppo_top.catalogue import (
     IGNORE,
     METRIC_GROUPS,
     UNKNOWN_TRAINER,
+    Concept,
+    TagEntry,
+    TagTable,
     Trainer,
     alias_meaning,
     concept,
@@ -48,7 +51,7 @@ def concept_of(trainer: str, tag: str) -> str | None:
 
 
 @pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
-def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
+def test_every_tag_of_every_table_is_found_as_its_line_says(trainer: str, entry: TagEntry) -> None:
     """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
     tag = entry.tag.replace("{f}", "speed").replace("*", "x")
     found = trainer_tables()[trainer].find_entry(tag)
@@ -67,13 +70,13 @@ def test_every_tag_of_every_table_is_found_as_its_line_says(trainer, entry):
 
 
 @pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
-def test_every_line_uses_known_words(trainer, entry):
+def test_every_line_uses_known_words(trainer: str, entry: TagEntry) -> None:
     """A misspelt word in the third column cannot pass for "nothing special"."""
     assert {word for word in entry.modifiers if not word.startswith("axis:")} <= WORDS
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
-def test_no_tag_stands_twice_in_a_table(each):
+def test_no_tag_stands_twice_in_a_table(each: TagTable) -> None:
     """Two lines for one tag would leave it to chance what it means."""
     text = (table.TABLES_FOLDER / f"{each.id}.tsv").read_text(encoding="utf-8")
     tags = [cells[0] for _, cells in table.table_rows(text) if not cells[0].startswith("!")]
@@ -82,7 +85,7 @@ def test_no_tag_stands_twice_in_a_table(each):
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
-def test_every_table_has_a_head(each):
+def test_every_table_has_a_head(each: TagTable) -> None:
     """A trainer has a name, a family whose limits apply, marks to know it by, and an axis."""
     assert each.label
     assert each.family in {"ctrl", "rlhf", "grpo"}
@@ -90,7 +93,7 @@ def test_every_table_has_a_head(each):
     assert each.total_options
 
 
-def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
+def test_a_wrong_head_line_is_an_error_of_ours(tmp_path: Path) -> None:
     """A table with a misspelt head line does not load silently."""
     wrong = tmp_path / "wrong.tsv"
     wrong.write_text("!famly\tctrl\n")
@@ -99,7 +102,7 @@ def test_a_wrong_head_line_is_an_error_of_ours(tmp_path):
 
 
 @pytest.mark.parametrize("each", concepts().values(), ids=lambda each: each.name)
-def test_every_concept_can_be_drawn(each):
+def test_every_concept_can_be_drawn(each: Concept) -> None:
     """A concept has a group, a direction, a short label and one sentence that explains it."""
     assert each.group in METRIC_GROUPS
     assert each.direction in DIRECTIONS
@@ -108,13 +111,13 @@ def test_every_concept_can_be_drawn(each):
     assert each.meaning.endswith(".")
 
 
-def test_labels_tell_concepts_apart():
+def test_labels_tell_concepts_apart() -> None:
     """No two concepts have the same label."""
     labels = [each.label for each in concepts().values()]
     assert sorted(labels) == sorted(set(labels))
 
 
-def test_loading_is_quick():
+def test_loading_is_quick() -> None:
     """All tables are read within a few milliseconds (50 here, for slow machines)."""
     trainer_tables.cache_clear()
     concepts.cache_clear()
@@ -127,25 +130,25 @@ def test_loading_is_quick():
 # --- names of concepts -----------------------------------------------------------------------
 
 
-def test_a_parameter_becomes_part_of_the_label():
+def test_a_parameter_becomes_part_of_the_label() -> None:
     """`reward_component_mean{accuracy}` is called accuracy, and keeps its group."""
     found = concept("reward_component_mean{accuracy}")
     assert (found.label, found.group, found.direction) == ("accuracy", "Reward", "up")
 
 
-def test_a_long_name_keeps_its_end():
+def test_a_long_name_keeps_its_end() -> None:
     """What does not fit is cut in front: the ends of names tell them apart."""
     assert concept("reward_component_mean{a_very_long_name_of_a_reward}").label.startswith("…")
     assert len(concept("tag:x/" + "y" * 100).label) == LABEL_WIDTH
 
 
-def test_a_tag_without_a_concept_can_be_drawn_too():
+def test_a_tag_without_a_concept_can_be_drawn_too() -> None:
     """It goes to the group of others under its own name and is never judged."""
     found = concept("tag:my/thing")
     assert (found.group, found.label, found.direction) == ("Other", "my/thing", "info")
 
 
-def test_quantiles_of_a_histogram_are_concepts():
+def test_quantiles_of_a_histogram_are_concepts() -> None:
     """A histogram comes as numbers: its largest value and its quantiles have names."""
     legacy = PRODUCERS["trl-legacy"]
     assert concept_of("trl-legacy", "ppo/policy/ratio/max") == "ratio_dist{max}"
@@ -203,14 +206,14 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("tag", "expected"), GUESSES)
-def test_tags_of_unknown_trainers_are_guessed_with_care(tag, expected):
+def test_tags_of_unknown_trainers_are_guessed_with_care(tag: str, expected: str | None) -> None:
     """A likely name counts as a guess; where the sign cannot be known (entropy_loss), nothing."""
     found = meaning(UNKNOWN_TRAINER, tag)
     assert (found.concept if found else None) == expected
     assert found is None or found.fallback
 
 
-def test_an_episodic_return_is_that_of_one_episode():
+def test_an_episodic_return_is_that_of_one_episode() -> None:
     """Its name says so; means over episodes are called otherwise."""
     episodic, mean = (
         meaning(UNKNOWN_TRAINER, "episodic return"),
@@ -221,12 +224,12 @@ def test_an_episodic_return_is_that_of_one_episode():
     assert (mean.concept, mean.per_episode) == ("reward_mean", False)
 
 
-def test_nothing_is_guessed_for_a_known_trainer():
+def test_nothing_is_guessed_for_a_known_trainer() -> None:
     """A tag that is not in its trainer's table stands for no concept."""
     assert meaning(PRODUCERS["sb3"], "my/approx_kl") is None
 
 
-def test_a_user_may_name_his_own_tags():
+def test_a_user_may_name_his_own_tags() -> None:
     """His words count before every table, with the same transforms as the tables have."""
     own = {"my/h": "entropy neg", "train/loss": "value_loss", "bad": "no_such_concept"}
     sb3 = PRODUCERS["sb3"]
@@ -240,7 +243,7 @@ def test_a_user_may_name_his_own_tags():
     assert alias_meaning("") is None
 
 
-def test_a_flood_of_tags_does_not_fill_the_memory():
+def test_a_flood_of_tags_does_not_fill_the_memory() -> None:
     """What is remembered of tags is bounded."""
     from ppo_top.catalogue.tags import _meaning
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.catalogue import (
+    Option,
     Trainer,
     canonical_names,
     hyperparameter,
@@ -82,25 +83,25 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize(("key", "trainer", "expected"), SPELLINGS)
-def test_every_spelling_leads_to_one_name(key, trainer, expected):
+def test_every_spelling_leads_to_one_name(key: str, trainer: str, expected: str) -> None:
     """Names, paths with dots or slashes, blanks: whatever a source calls it."""
     assert hyperparameter(key, trainer) == expected
 
 
 @pytest.mark.parametrize("line", options(), ids=lambda line: f"{line.trainer}-{line.name}")
-def test_every_line_leads_back_to_itself(line):
+def test_every_line_leads_back_to_itself(line: Option) -> None:
     """A trainer's own spelling of an option is understood in a log of that trainer."""
     trainer = "" if line.trainer == "*" else line.trainer.partition("/")[0]
     assert hyperparameter(line.name, trainer) == line.canonical
     assert trainer == "" or trainer in trainer_tables()
 
 
-def test_canonical_names_stand_for_themselves():
+def test_canonical_names_stand_for_themselves() -> None:
     """What has been translated once can be translated again."""
     assert {hyperparameter(name) for name in canonical_names()} == canonical_names()
 
 
-def test_a_trainer_is_spoken_to_in_its_own_words():
+def test_a_trainer_is_spoken_to_in_its_own_words() -> None:
     """The same advice names another option for another trainer."""
     assert option_name(SB3, "n_epochs") == "n_epochs"
     assert option_name(PRODUCERS["trl-ppo"], "n_epochs") == "num_ppo_epochs"
@@ -110,7 +111,7 @@ def test_a_trainer_is_spoken_to_in_its_own_words():
     assert option_name(Trainer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
 
 
-def test_defaults_are_those_of_the_algorithm():
+def test_defaults_are_those_of_the_algorithm() -> None:
     """SB3's learning rate depends on the algorithm; one algorithm's default is not another's."""
     rates = {
         algo: option_default(SB3._replace(algo=algo), "learning_rate")
@@ -125,7 +126,7 @@ def test_defaults_are_those_of_the_algorithm():
     assert option_default(SB3._replace(algo="SAC"), "ent_coef") == "auto"
 
 
-def test_the_present_spelling_comes_first():
+def test_the_present_spelling_comes_first() -> None:
     """Where a trainer has renamed an option advice speaks of the new name."""
     found = option(PRODUCERS["openrlhf"], "clip_range")
     assert found is not None
@@ -152,7 +153,9 @@ def test_the_present_spelling_comes_first():
         ("sb3", {}, None, None),
     ],
 )
-def test_how_many_steps_a_run_will_make(trainer, config, step, expected):
+def test_how_many_steps_a_run_will_make(
+    trainer: str, config: dict[str, float], step: int | None, expected: int | None
+) -> None:
     """The total counts what the run counts; numbers that cannot be totals are none."""
     producer = PRODUCERS.get(trainer, identify(()))
     assert total_steps(config, producer, step) == expected

@@ -8,6 +8,7 @@ import pytest
 
 from ppo_top.catalogue import Trainer, identify, meaning, trainer_tables
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.base import Format
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -18,7 +19,7 @@ def tags_of(path: Path) -> tuple[str, list[str]]:
     """The format of a file and the tags in it."""
     data = path.read_bytes()
     form = detect_format(path.name, data[:4096])
-    assert form
+    assert isinstance(form, Format)
     if form.store is not None:
         store = form.store(path)
         batches = [store.poll(1_000_000)]
@@ -76,7 +77,9 @@ LOGS = [
 
 
 @pytest.mark.parametrize(("folder", "pattern", "label"), LOGS)
-def test_every_tag_of_a_real_log_is_in_its_trainers_table(folder, pattern, label):
+def test_every_tag_of_a_real_log_is_in_its_trainers_table(
+    folder: str, pattern: str, label: str
+) -> None:
     """The writer is recognised, and nothing that it wrote is unknown."""
     form, tags = tags_of(only(ROOT / folder, pattern))
     assert tags
@@ -118,7 +121,9 @@ def concepts_of(producer: Trainer, tags: list[str]) -> set[str]:
         ),
     ],
 )
-def test_the_crucial_values_of_control_are_found(folder, pattern, missing):
+def test_the_crucial_values_of_control_are_found(
+    folder: str, pattern: str, missing: set[str]
+) -> None:
     """What a trainer logs of the crucial values is found; what is missing was not logged.
 
     (CleanRL looks for finished episodes where Gymnasium 1 no longer puts them.)
@@ -127,7 +132,7 @@ def test_the_crucial_values_of_control_are_found(folder, pattern, missing):
     assert CRUCIAL - concepts_of(identify(tags, {form}), tags) == missing
 
 
-def test_the_crucial_values_of_rlhf_and_grpo_are_found():
+def test_the_crucial_values_of_rlhf_and_grpo_are_found() -> None:
     """The lists of TRL's logging guide, in logs of the real trainers."""
     legacy = concepts_of(
         identify(["env/reward_mean"]),

@@ -94,7 +94,7 @@ CRUCIAL = [
 
 
 @pytest.mark.parametrize(("trainer", "tag", "expected"), CRUCIAL)
-def test_the_values_that_guides_name(trainer, tag, expected):
+def test_the_values_that_guides_name(trainer: str, tag: str, expected: str) -> None:
     """Every metric that the trainers' logging guides explain stands for its concept."""
     found = meaning(PRODUCERS[trainer], tag)
     assert found is not None
@@ -104,14 +104,14 @@ def test_the_values_that_guides_name(trainer, tag, expected):
 @pytest.mark.parametrize(
     ("trainer", "tag", "expected"), pairs("trl-ppo", PPO) + pairs("trl-grpo", GRPO)
 )
-def test_the_prefix_of_trackers_changes_nothing(trainer, tag, expected):
+def test_the_prefix_of_trackers_changes_nothing(trainer: str, tag: str, expected: str) -> None:
     """Hugging Face's trainer writes `train/` before every name in TensorBoard and W&B."""
     found = meaning(PRODUCERS[trainer], f"train/{tag}")
     assert found is not None
     assert found.concept == expected
 
 
-def test_evaluation_has_two_spellings():
+def test_evaluation_has_two_spellings() -> None:
     """`eval_reward` on the console is `eval/reward` on disk, and neither is the training reward."""
     grpo = PRODUCERS["trl-grpo"]
     for tag in ("eval_reward", "eval/reward"):
@@ -146,19 +146,19 @@ def value(trainer: str, tag: str, logged: float) -> tuple[str, float]:
         ("torchrl", "train/loss_entropy", -0.0069, 0.0069),
     ],
 )
-def test_the_sign_of_the_entropy(trainer, tag, logged, entropy):
+def test_the_sign_of_the_entropy(trainer: str, tag: str, logged: float, entropy: float) -> None:
     """The same name is minus the entropy in one trainer and the entropy in another."""
     assert value(trainer, tag, logged) == ("entropy", entropy)
 
 
-def test_percent_and_shares():
+def test_percent_and_shares() -> None:
     """Only the custom console prints percent."""
-    assert value("custom", "clip%", 6.2) == ("clip_fraction", pytest.approx(0.062))
+    assert value("custom", "clip%", 6.2) == ("clip_fraction", pytest.approx(0.062))  # type: ignore[comparison-overlap]
     assert value("custom", "train/clip_fraction", 0.062) == ("clip_fraction", 0.062)
     assert value("openrlhf", "train/dynamic_filtering_pass_rate", 0.25) == ("frac_zero_std", 0.75)
 
 
-def test_milliseconds_are_seconds():
+def test_milliseconds_are_seconds() -> None:
     """skrl gives the time of an update in milliseconds."""
     assert value("skrl", "Stats / Algorithm update time (ms)", 250.0) == (
         "stage_time{update}",
@@ -183,14 +183,14 @@ def test_milliseconds_are_seconds():
         ("rllib", "learners/default_policy/mean_kl_loss", "approx_kl"),
     ],
 )
-def test_the_two_kls_are_kept_apart(trainer, tag, expected):
+def test_the_two_kls_are_kept_apart(trainer: str, tag: str, expected: str) -> None:
     """KL to the old policy, and KL to the reference per sequence or per token, are three things."""
     found = meaning(PRODUCERS[trainer], tag)
     assert found is not None
     assert found.concept == expected
 
 
-def test_estimators_that_may_be_negative_are_marked():
+def test_estimators_that_may_be_negative_are_marked() -> None:
     """A negative k1 is noise or a sampling fault; a negative k2 or k3 would be an error."""
     marks = {
         ("trl-legacy", "objective/kl"): "k1",
@@ -206,7 +206,7 @@ def test_estimators_that_may_be_negative_are_marked():
         assert found.estimator == estimator
 
 
-def test_whose_coefficient_it_is():
+def test_whose_coefficient_it_is() -> None:
     """RLlib's KL coefficient weighs the KL to the old policy, TRL's that to the reference."""
     rllib = meaning(PRODUCERS["rllib"], "learners/default_policy/curr_kl_coeff")
     legacy = meaning(PRODUCERS["trl-legacy"], "objective/kl_coef")
@@ -217,7 +217,7 @@ def test_whose_coefficient_it_is():
     assert "update" not in legacy.modifiers
 
 
-def test_clip_fractions_count_two_things():
+def test_clip_fractions_count_two_things() -> None:
     """Every ratio outside the range, or only those that change the loss (about half)."""
     counted = {
         "sb3": "train/clip_fraction",
@@ -243,14 +243,14 @@ def test_clip_fractions_count_two_things():
         ("custom", "train/explained_variance"),
     ],
 )
-def test_zero_may_stand_for_nothing(trainer, tag):
+def test_zero_may_stand_for_nothing(trainer: str, tag: str) -> None:
     """No completion ended by itself, or the returns had no variance: 0 is no measurement."""
     found = meaning(PRODUCERS[trainer], tag)
     assert found is not None
     assert found.zero_missing
 
 
-def test_points_an_episode_are_marked():
+def test_points_an_episode_are_marked() -> None:
     """CleanRL logs a return for each episode: to be brought to the grid of updates."""
     cleanrl = PRODUCERS["cleanrl"]
     per_episode = {
@@ -274,14 +274,14 @@ def test_points_an_episode_are_marked():
         ("tianshou", "update/loss/mean", "gradient-steps"),
     ],
 )
-def test_other_axes_are_not_mixed_in(trainer, tag, axis):
+def test_other_axes_are_not_mixed_in(trainer: str, tag: str, axis: str) -> None:
     """The same curve again, against seconds or epochs, is not another measurement of the run."""
     found = meaning(PRODUCERS[trainer], tag)
     assert found is not None
     assert (found.concept, found.axis) == ("ignore", axis)
 
 
-def test_the_better_of_two_tags_comes_first():
+def test_the_better_of_two_tags_comes_first() -> None:
     """Where a trainer has two tags of one concept the one that says more counts."""
     better = [
         ("rsl_rl", "Rnd/mean_extrinsic_reward", "Train/mean_reward"),
@@ -296,7 +296,7 @@ def test_the_better_of_two_tags_comes_first():
         assert one.priority < other.priority
 
 
-def test_what_rllib_clips_is_marked():
+def test_what_rllib_clips_is_marked() -> None:
     """RLlib's value loss cannot spike; the unclipped one is another concept."""
     clipped = meaning(PRODUCERS["rllib"], "learners/default_policy/vf_loss")
     whole = meaning(PRODUCERS["rllib"], "learners/default_policy/vf_loss_unclipped")
@@ -306,26 +306,26 @@ def test_what_rllib_clips_is_marked():
     assert whole.concept == "value_error"
 
 
-def test_sample_factory_ratio_is_not_a_ratio():
+def test_sample_factory_ratio_is_not_a_ratio() -> None:
     """Its `train/ratio_mean` is a distance from 1 and would look like a dead policy."""
     assert meaning(PRODUCERS["sample_factory"], "train/ratio_mean") is None
 
 
-def test_probabilities_are_not_log_probabilities():
+def test_probabilities_are_not_log_probabilities() -> None:
     """verl's difference between sampler and trainer has another scale than TRL's."""
     found = meaning(PRODUCERS["verl"], "training/rollout_probs_diff_mean")
     assert found is not None
     assert "prob" in found.modifiers
 
 
-def test_one_name_two_trainers():
+def test_one_name_two_trainers() -> None:
     """`train/loss` and `train/entropy_loss` are decided by who wrote them."""
     openrlhf = identify(["train/entropy_loss", "train/ppo_clip_ratio", "train/policy_loss"])
     sb3 = identify(["train/entropy_loss", "train/value_loss", "rollout/ep_rew_mean"])
     assert (openrlhf.id, sb3.id) == ("openrlhf", "sb3")
 
 
-def test_success_of_training_and_of_evaluation():
+def test_success_of_training_and_of_evaluation() -> None:
     """SB3's evaluation success is not merged into that of training episodes."""
     assert meaning(PRODUCERS["sb3"], "eval/success_rate") is None
     assert concept("success_rate").direction == "up"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers
@@ -55,21 +57,21 @@ FINGERPRINTS = [
 
 
 @pytest.mark.parametrize(("trainer", "algo", "tags"), FINGERPRINTS)
-def test_a_trainer_is_known_by_its_tags(trainer, algo, tags):
+def test_a_trainer_is_known_by_its_tags(trainer: str, algo: str, tags: Sequence[str]) -> None:
     """The marks of one trainer do not fit another one's table, and tell the algorithm."""
     found = identify(tags)
     assert (found.id, found.algo) == (trainer, algo)
     assert found == identify(reversed(tags))
 
 
-def test_more_tags_may_change_the_answer():
+def test_more_tags_may_change_the_answer() -> None:
     """It is asked again when tags appear: at first SB3's algorithm cannot be told."""
     tags = ["rollout/ep_rew_mean", "time/fps"]
     assert identify(tags).label == "SB3"
     assert identify([*tags, "train/clip_fraction"]).label == "SB3 PPO"
 
 
-def test_families_say_whose_limits_apply():
+def test_families_say_whose_limits_apply() -> None:
     """Control, RLHF with a critic, GRPO and its relatives, and unknown ones."""
     families = {name: each.family for name, each in PRODUCERS.items()}
     assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"

@@ -45,7 +45,7 @@ def archive(path: Path, **members: bytes) -> None:
 def array(values: object, **how: bool) -> bytes:
     """An array as numpy saves it."""
     file = io.BytesIO()
-    np.save(file, np.asarray(values), **how)  # type: ignore[arg-type]
+    np.save(file, np.asarray(values), **how)
     return file.getvalue()
 
 

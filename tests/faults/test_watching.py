@@ -189,7 +189,7 @@ def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> Non
         follower.poll()
     assert (time.process_time() - start) / 2.5 < 0.10  # 0.02 on a quiet machine
     assert wakes < 5
-    keys = set()
+    keys: set[str] = set()
     with open(thousands / "7/20/x.num", "a") as log:
         log.write("2\n")
     (thousands / "8/33/new.num").write_text("1\n")

@@ -43,10 +43,10 @@ def test_a_pipe_gives_what_has_arrived() -> None:
         os.write(writing, b"hello")
         assert arrives(pipe, 3) == b"hel"
         assert pipe.read_available(3) == b"lo"
-        assert not pipe.closed and pipe.handle is not None
+        assert (pipe.closed, pipe.handle is None) == (False, False)
         os.close(writing)
         assert arrives(pipe) == b""
-        assert pipe.closed and pipe.handle is None and pipe.offset == 5
+        assert (pipe.closed, pipe.handle, pipe.offset) == (True, None, 5)
 
 
 def test_a_burst_does_not_stop_its_writer() -> None:

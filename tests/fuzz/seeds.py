@@ -60,7 +60,8 @@ def recorded_logs() -> Iterator[tuple[str, bytes]]:
 
 def event_records(data: bytes) -> bytes:
     """The first payloads of an event file."""
-    place, found = 0, []
+    place = 0
+    found: list[bytes] = []
     while place + RECORD_HEADER < len(data) and sum(map(len, found)) < MAX_SEED_BYTES:
         size = int.from_bytes(data[place : place + 8], "little")
         found.append(data[place + RECORD_HEADER : place + RECORD_HEADER + size])

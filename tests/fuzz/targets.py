@@ -121,8 +121,8 @@ def targets() -> dict[str, FuzzTarget]:
                 found[name] = partial(fuzz_parser, each.parser, build)
         elif each.store is not None:
             found[each.name] = partial(files.fuzz_store_file, each.store, each.name)
-    for name, (format_name, build) in files.STORE_BUILDERS.items():
+    for name, (format_name, build_store) in files.STORE_BUILDERS.items():
         store = next(each.store for each in formats() if each.name == format_name)
         assert store is not None
-        found[name] = partial(files.fuzz_built_store, store, build)
+        found[name] = partial(files.fuzz_built_store, store, build_store)
     return found | others.OTHER_TARGETS | {"tfevents-columns": fuzz_numpy_decoders}

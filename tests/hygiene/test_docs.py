@@ -18,7 +18,7 @@ from ppo_top.model import Severity, State, Status
 from ppo_top.output.export import EXPORT_COLUMNS
 from ppo_top.output.json_report import run_object
 from ppo_top.parsers import detect_format, formats
-from ppo_top.parsers.base import HEAD_BYTES
+from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.rules.book import RULES
 from ppo_top.settings import load_settings
 from ppo_top.views.run_view import make_run_view
@@ -136,8 +136,8 @@ def test_what_is_said_to_be_read_is_recognised(system: LogSystem) -> None:
         for path in paths:
             with open(path, "rb") as file:
                 format_ = detect_format(path.name, file.read(HEAD_BYTES))
-            assert format_, path
-            found.add(format_.name)  # type: ignore[union-attr]
+            assert isinstance(format_, Format), path
+            found.add(format_.name)
     assert found <= set(system.formats)
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ FAULTS = {
     "trl_grpo_lr1e-1": {"updates-too-large", "reward-crash", "runaway-generation"},
 }
 
-Json = dict[str, object]
+Json = dict[str, Any]
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Json]:
@@ -38,10 +39,11 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
     return code, found
 
 
-def only(found: Json) -> dict[str, object]:
+def only(found: Json) -> Json:
     """The one run of an object."""
-    (run,) = found["runs"]  # type: ignore[misc]
-    return run  # type: ignore[no-any-return]
+    run: Json
+    (run,) = found["runs"]
+    return run
 
 
 def test_every_shipped_log_is_either_healthy_or_has_a_named_fault() -> None:
@@ -63,7 +65,7 @@ def test_a_sick_run_fails_and_its_fault_is_named(
 ) -> None:
     """Exit code 1, and the findings name the fault."""
     code, found = run_json(capsys, str(DEMO_LOGS_FOLDER / name), "--fail-on", "warn")
-    findings = {each["rule"] for each in only(found)["findings"]}  # type: ignore[attr-defined]
+    findings = {each["rule"] for each in only(found)["findings"]}
     assert code == 1
     assert findings & named
 
@@ -79,13 +81,13 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
     } <= set(run)  # fmt: skip
     assert run["producer"] == "sb3"
     assert run["family"] == "ctrl"
-    assert set(run["progress"]) == {"step", "total", "updates", "first_time", "last_time"}  # type: ignore[call-overload]
-    for metric in run["metrics"]:  # type: ignore[attr-defined]
+    assert set(run["progress"]) == {"step", "total", "updates", "first_time", "last_time"}
+    for metric in run["metrics"]:
         assert set(metric) == {
             "tag", "concept", "source", "points", "non_finite", "first_step", "last_step", "first",
             "last", "min", "max",
         }  # fmt: skip
-    for finding in run["findings"]:  # type: ignore[attr-defined]
+    for finding in run["findings"]:
         assert {
             "rule", "severity", "concepts", "tags", "since_step", "since_time", "cleared_step",
             "value", "limit", "message", "evidence", "causes", "try", "source",
@@ -133,7 +135,7 @@ def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -
         capsys, str(DEMO_LOGS_FOLDER / "sb3_cartpole"), str(DEMO_LOGS_FOLDER / "torch_cartpole_lr")
     )
     assert code == 1
-    assert [run["name"] for run in found["runs"]] == ["torch_cartpole_lr", "sb3_cartpole"]  # type: ignore[attr-defined]
+    assert [run["name"] for run in found["runs"]] == ["torch_cartpole_lr", "sb3_cartpole"]
 
 
 def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,9 +230,9 @@ def test_a_damaged_file_costs_only_what_is_damaged(
     code, found = run_json(capsys, str(run))
     assert code == 0
     metrics = only(found)["metrics"]
-    assert max(metric["points"] for metric in metrics) >= 38  # type: ignore[attr-defined]
-    (problem,) = only(found)["problems"]  # type: ignore[misc]
-    assert abs(problem["offset"] - middle) < 200  # type: ignore[index]
+    assert max(metric["points"] for metric in metrics) >= 38
+    (problem,) = only(found)["problems"]
+    assert abs(problem["offset"] - middle) < 200
 
 
 def test_an_unreadable_file_is_reported_and_the_rest_is_read(

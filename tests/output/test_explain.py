@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ppo_top.catalogue import concepts, identify, options, trainer_tables
 from ppo_top.output.explain import GRADE_MEANINGS, UnknownName, explain, explained_names
 from ppo_top.rules.book import RULES
+from ppo_top.rules.engine.rule import Rule
 from ppo_top.text.page import MIN_PAGE_WIDTH, Page
 
 SB3 = identify(["rollout/ep_rew_mean", "train/clip_fraction"])
 TRL = identify(["objective/rlhf_reward"])
 
 
-def text(name: str | None, width: int = 100, **more: object) -> str:
+def text(name: str | None, width: int = 100, **of_the_run: Any) -> str:
     """An explanation as one text."""
-    return "\n".join(explain(name, width, **more))  # type: ignore[arg-type]
+    return "\n".join(explain(name, width, **of_the_run))
 
 
 @pytest.mark.parametrize("name", sorted(concepts()))
-def test_every_concept_is_explained(name):
-    """Its meaning, its range or that it has none, and where it is logged."""
+def test_every_concept_is_explained(name: str) -> None:
+    """Its meaning, a range or the word that there is none, and where it is logged."""
     shown = text(name)
     assert concepts()[name].label in shown
     assert concepts()[name].meaning.split()[0] in shown
@@ -29,8 +32,8 @@ def test_every_concept_is_explained(name):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_every_rule_is_explained(rule):
-    """When it fires, why that happens, what to try and where the thresholds come from."""
+def test_every_rule_is_explained(rule: Rule) -> None:
+    """What it sees, why that happens, what to try and whose limits they are."""
     shown = " ".join(text(rule.id).split())
     assert rule.title in shown
     assert rule.description.split()[0] in shown
@@ -41,49 +44,49 @@ def test_every_rule_is_explained(rule):
 
 
 @pytest.mark.parametrize("name", sorted({option.canonical for option in options()}))
-def test_every_option_is_explained(name):
-    """An option that is not a concept too shows its name and default by trainer."""
+def test_every_option_is_explained(name: str) -> None:
+    """An option that is not a concept too shows what trainers call it and take by default."""
     shown = text(name)
     assert "Name and default by trainer" in shown or "Logged as" in shown
 
 
 @pytest.mark.parametrize("trainer", sorted(trainer_tables()))
-def test_every_tag_that_means_something_is_explained(trainer):
-    """A tag leads to its metric, whatever the trainer."""
+def test_every_tag_that_means_something_is_explained(trainer: str) -> None:
+    """A tag leads to its concept, whatever its trainer."""
     for entry in trainer_tables()[trainer].entries.values():
         if entry.concept != "-" and not entry.axis:
             shown = text(entry.tag.replace("{f}", "x"))
             assert "Healthy" in shown or "Fires when" in shown, entry.tag
 
 
-def test_a_tag_says_whose_it_is():
+def test_a_tag_says_whose_it_is() -> None:
     """A tag that is looked up is traced to the trainers that write it."""
     assert "objective/kl, as TRL PPO (legacy) and TRL PPO log it" in text("objective/kl")
     assert "train/entropy_loss, as SB3 PPO logs it" in text("train/entropy_loss", trainer=SB3)
 
 
-def test_one_tag_may_mean_two_things():
-    """Without a run every meaning is explained; with one, only its own."""
+def test_one_tag_may_mean_two_things() -> None:
+    """Without a run at hand every meaning is explained; with one, only its own."""
     both = text("train/entropy_loss")
     assert "OpenRLHF" in both
     assert "minus the entropy" in both
     assert "OpenRLHF" not in text("train/entropy_loss", trainer=SB3)
 
 
-def test_a_guess_says_that_it_is_one():
-    """A tag of no known trainer is explained by its name."""
-    assert "acme/approx_kl: probably this, judging by its name" in text("acme/approx_kl")
+def test_a_guess_says_that_it_is_one() -> None:
+    """A tag that no trainer is known to write is explained by what its name is like."""
+    assert "acme/approx_kl: by its name probably this" in text("acme/approx_kl")
 
 
-def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run():
+def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run() -> None:
     """Each trainer has its own names for the same options."""
     shown = " ".join(text("kl-high", trainer=SB3, config={"learning_rate": 0.03}).split())
     assert "learning_rate (0.03 now; SB3's default is 0.0003)" in shown
     assert "num_ppo_epochs" in text("kl-high", trainer=TRL)
 
 
-def test_advice_says_what_it_is_for():
-    """A KL that is too high and one that is zero need opposite advice; nothing is repeated."""
+def test_advice_says_what_it_is_for() -> None:
+    """A KL that is too high and one that is zero ask for opposite things; nothing is said twice."""
     lines = [line.strip() for line in text("approx_kl").splitlines()]
     too_far, nothing = (
         lines.index("Updates move the policy too far:"),
@@ -94,13 +97,13 @@ def test_advice_says_what_it_is_for():
     assert sum("set target_kl to 0.02" in line for line in lines) == 1
 
 
-def test_ranges_are_those_of_the_family():
-    """The healthy range depends on the kind of trainer."""
+def test_ranges_are_those_of_the_family() -> None:
+    """The same concept has another healthy range for another kind of trainer."""
     assert "0.001-0.02" in text("approx_kl", trainer=SB3)
     assert "0.001-0.02" not in text("approx_kl", trainer=TRL)
 
 
-def test_spelling_is_forgiven():
+def test_spelling_is_forgiven() -> None:
     """Case, blanks, hyphens and underscores make no difference, nor does the label."""
     expected = text("clip_fraction")
     for name in ("clip fraction", "Clip-Fraction", " clip_fraction "):
@@ -108,56 +111,56 @@ def test_spelling_is_forgiven():
     assert text("KL-HIGH") == text("kl-high")
 
 
-def test_a_name_is_known_as_a_console_prints_it():
+def test_a_name_is_known_as_a_console_prints_it() -> None:
     """`KL:` and `KL =` are the KL of a console line."""
     assert text("KL:") == text("KL") == text("KL =")
 
 
-def test_who_logs_a_tag_is_a_list():
+def test_who_logs_a_tag_is_a_list() -> None:
     """Commas, and one `and` at its end."""
     assert text("train/entropy_loss").startswith(
         "train/entropy_loss, as OpenRLHF, custom PPO and SB3 log it"
     )
 
 
-def test_a_wrong_name_gets_the_nearest_ones():
-    """A typo gets suggestions."""
+def test_a_wrong_name_gets_the_nearest_ones() -> None:
+    """A typing error is answered with what was probably meant."""
     with pytest.raises(UnknownName, match=r"did you mean approx_kl"):
         explain("aprox_kl")
     with pytest.raises(UnknownName, match="run `ppo-top explain` for the list"):
         explain("zzzzzz")
 
 
-def test_a_hostile_name_is_made_harmless():
-    """Control characters in a name are not printed back."""
+def test_a_hostile_name_is_made_harmless() -> None:
+    """What is asked for is shown again only without what a terminal would obey."""
     with pytest.raises(UnknownName) as caught:
         explain("\x1b]0;owned\x07")
     assert "\x1b" not in str(caught.value)
 
 
-def test_without_a_name_there_is_an_index():
-    """Every metric and every rule is listed."""
+def test_without_a_name_there_is_an_index() -> None:
+    """Every concept and every rule is listed."""
     shown = text(None)
     assert all(name in shown for name in concepts())
     assert all(rule.id in shown for rule in RULES)
 
 
 @pytest.mark.parametrize("width", [MIN_PAGE_WIDTH, 40, 80, 140])
-def test_no_line_is_longer_than_the_width(width):
+def test_no_line_is_longer_than_the_width(width: int) -> None:
     """Whatever is explained fits the terminal."""
     for name in [None, *explained_names()]:
         assert all(len(line) <= width for line in explain(name, width)), name
 
 
-def test_a_page_is_never_narrower_than_it_can_be():
-    """Below the minimum width the terminal cuts the page off."""
+def test_a_page_is_never_narrower_than_it_can_be() -> None:
+    """Below its least width a page is cut off by the terminal instead of falling to pieces."""
     page = Page(5)
     page.add_table([("name", "some words that are longer than the page")])
     assert page.width == MIN_PAGE_WIDTH
     assert len(page.lines) > 1
 
 
-def test_the_grade_of_thresholds_depends_on_the_trainer():
+def test_limits_are_as_well_founded_as_they_are_for_the_trainer_at_hand() -> None:
     """What was checked on control tasks is an estimate for language models."""
     assert GRADE_MEANINGS["C"] in text("critic-not-learning", trainer=SB3)
     assert GRADE_MEANINGS["D"] in text("critic-not-learning", trainer=TRL)

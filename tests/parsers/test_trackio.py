@@ -151,7 +151,12 @@ def test_a_growing_log_does_not_copy_the_database(
     read_all(store)
     copies: list[str] = []
     copy = shutil.copyfile
-    monkeypatch.setattr(shutil, "copyfile", lambda *names: (copies.append(names[0]), copy(*names)))
+
+    def counted_copy(source: str, target: str) -> str:
+        copies.append(source)
+        return copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", counted_copy)
     for step in range(30):
         writer.execute(INSERT, ("x", "2026-11-21T02:40:41+00:00", "new", step, b'{"loss": 1.5}'))
         assert read_all(store)["new"].values_by_step() == {"loss": [(step, 1.5)]}

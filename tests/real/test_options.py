@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import inspect
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +35,8 @@ def same(said: str, real: object) -> bool:
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "DQN", "SAC", "TD3"])
-def test_defaults_of_sb3(algorithm):
-    """The catalogue's defaults of SB3 are those of its constructors."""
+def test_defaults_of_sb3(algorithm: str) -> None:
+    """What the catalogue says of SB3 is what its constructors take."""
     sb3 = pytest.importorskip("stable_baselines3")
     parameters = inspect.signature(getattr(sb3, algorithm).__init__).parameters
     listed = lines("sb3" if algorithm == "PPO" else f"sb3/{algorithm}")
@@ -61,8 +62,8 @@ def of_trl(module: str, name: str) -> Any:
     ("trainer", "module", "name"),
     [("trl-grpo", "trl", "GRPOConfig"), ("trl-ppo", "trl.experimental.ppo", "PPOConfig")],
 )
-def test_defaults_of_trl(trainer, module, name, tmp_path):
-    """The catalogue's defaults of TRL are those of its configurations, if installed."""
+def test_defaults_of_trl(trainer: str, module: str, name: str, tmp_path: Path) -> None:
+    """What the catalogue says of TRL is what its configurations hold, where that is installed."""
     kind = of_trl(module, name)
     config = kind(output_dir=str(tmp_path), bf16=False, use_cpu=True)
     fields = {field.name for field in dataclasses.fields(config)}
@@ -95,7 +96,7 @@ def advised(producer: str, family: str, algo: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "DQN", "SAC", "TD3"])
-def test_sb3_has_what_advice_names(algorithm):
+def test_sb3_has_what_advice_names(algorithm: str) -> None:
     """Its constructor takes every option, or `learn` does."""
     sb3 = pytest.importorskip("stable_baselines3")
     kind = getattr(sb3, algorithm)
@@ -108,7 +109,7 @@ def test_sb3_has_what_advice_names(algorithm):
     assert named <= taken
 
 
-def test_sb3_has_the_wrappers_that_advice_names():
+def test_sb3_has_the_wrappers_that_advice_names() -> None:
     """VecNormalize with its switch for rewards, and Monitor."""
     pytest.importorskip("stable_baselines3")
     vectors = importlib.import_module("stable_baselines3.common.vec_env")
@@ -129,8 +130,8 @@ def test_sb3_has_the_wrappers_that_advice_names():
         ("trl-ppo", "rlhf", "trl.experimental.ppo", "PPOConfig"),
     ],
 )
-def test_trl_has_what_advice_names(producer, family, module, name):
-    """Every option is a field of the configuration, if installed."""
+def test_trl_has_what_advice_names(producer: str, family: str, module: str, name: str) -> None:
+    """Every option is a field of the configuration, where that is installed."""
     kind = of_trl(module, name)
     named = advised(producer, family)
     assert "learning_rate" in named

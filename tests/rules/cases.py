@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.model import ConfigValue, Severity
@@ -32,7 +32,7 @@ class RuleCase:
     sick_row_options: Mapping[str, float] = field(default_factory=dict)
 
 
-def after(number: int, then: float, before: float):  # type: ignore[no-untyped-def]
+def after(number: int, then: float, before: float) -> Callable[[int], float]:
     """One value before a row and another from it on."""
     return lambda i: then if i >= number else before
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from ppo_top.model import Finding, Severity
@@ -21,7 +23,7 @@ from tests.support.drawn_runs import (
 WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
 
 
-def learnt(until: int):  # type: ignore[no-untyped-def]
+def learnt(until: int) -> Callable[[int], float]:
     """A reward that climbs until a row and then stays there."""
     return lambda i: 20 + 6.0 * min(i, until) + jitter(i, 5)
 
@@ -271,8 +273,11 @@ def test_a_crash_that_was_made_good_is_over_at_once() -> None:
 
 def test_a_fourth_crash_that_was_made_good_is_over_at_once() -> None:
     """However often the rule has spoken before: calm need not last as long as the run."""
-    climbing = lambda i: min(20 + 5.0 * i, 150) + 10 * (i // 40)  # noqa: E731
-    columns = {**CTRL_COLUMNS, "reward_mean": lambda i: 40.0 if 25 < i % 40 < 35 else climbing(i)}
+
+    def climbing(i: int) -> float:
+        return 40.0 if 25 < i % 40 < 35 else min(20 + 5.0 * i, 150) + 10 * (i // 40)
+
+    columns = {**CTRL_COLUMNS, "reward_mean": climbing}
     found = findings(profile(), draw_rows(columns, 175))
     crashes = [each for each in found if each.rule == "reward-crash"]
     assert len(crashes) == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.support.drawn_runs import (
 WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
 
 
-def ties(share: float):  # type: ignore[no-untyped-def]
+def ties(share: float) -> Callable[[int], float]:
     """One group a row, which ties with a probability."""
     return lambda i: float(random.Random(31 * i + 5).random() < share)
 

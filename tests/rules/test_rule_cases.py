@@ -9,6 +9,7 @@ import pytest
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.advice import ADVICE_NAMES
 from ppo_top.rules.book import BY_ID, RULES
+from ppo_top.rules.engine.rule import Rule
 from tests.rules import cases, cases_llm
 from tests.rules.cases import RuleCase
 from tests.support.drawn_runs import (
@@ -57,7 +58,9 @@ def unconfirmed(case: RuleCase) -> bool:
     return rule.grade_by_family.get(about(case).family, rule.grade) == "D"
 
 
-@pytest.mark.parametrize("case", list(filter(unconfirmed, ALL_CASES)), ids=lambda case: case.rule)
+@pytest.mark.parametrize(
+    "case", [case for case in ALL_CASES if unconfirmed(case)], ids=lambda case: case.rule
+)
 def test_what_no_run_has_confirmed_is_only_remarked_on(case: RuleCase) -> None:
     """However sick the run, such a rule asks to watch and no more."""
     columns = {**HEALTHY_COLUMNS[case.family], **case.sick}
@@ -81,14 +84,14 @@ def test_every_rule_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_advice_names_options_that_are_known(rule) -> None:  # type: ignore[no-untyped-def]
+def test_advice_names_options_that_are_known(rule: Rule) -> None:
     """Every `{option}` of what to try is in the catalogue, and faults have two things to try."""
     fields = [
-        name for sentence in rule.tries for _, name, _, _ in string.Formatter().parse(sentence)
+        name for sentence in rule.remedies for _, name, _, _ in string.Formatter().parse(sentence)
     ]
     assert {name for name in fields if name} <= ADVICE_NAMES
     assert set(rule.members) <= BY_ID.keys()
-    assert rule.sees and rule.source and rule.grade in "ABCD"
+    assert rule.description and rule.source and rule.grade in "ABCD"
 
 
 def test_no_diagnosis_explains_itself() -> None:

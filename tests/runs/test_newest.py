@@ -61,7 +61,7 @@ class PiecewiseReader:
             rows = self.read_piece()
             if rows and not self.session.reader_has_more:
                 self.session.judge()
-                return list(make_run_view(*self.session.runs.values()).checklist)
+                return list(make_run_view(next(iter(self.session.runs.values()))).checklist)
 
 
 def row_of(rows: list[CheckRow], concept: str) -> CheckRow | None:

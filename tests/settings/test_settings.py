@@ -47,8 +47,8 @@ def own(tmp_path: Path, environ: Mapping[str, str]) -> Read:
     return read
 
 
-def test_without_a_file_there_are_defaults(tmp_path, environ):
-    """No file is no problem, and the rules are not asked for."""
+def test_without_a_file_everything_is_as_usual(tmp_path: Path, environ: Mapping[str, str]) -> None:
+    """No file is no problem, and nothing is read or asked for."""
 
     def never() -> Mapping[str, tuple[str, ...]]:
         raise AssertionError("asked for the rules although no file speaks of them")
@@ -91,7 +91,7 @@ ascii = true
 """
 
 
-def test_every_setting_is_read(own):
+def test_all_that_can_be_said(own: Read) -> None:
     """Each part of a file is taken as it stands."""
     settings = own(EVERYTHING)
     assert settings.problems == ()
@@ -161,8 +161,10 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "expected"), WRONG, ids=[text[:40] for text, _ in WRONG])
-def test_each_error_is_one_line(own, environ, text, expected):
-    """With the file, the key and the nearest known one; everything else still applies."""
+def test_a_wrong_file_gets_one_line(
+    own: Read, environ: Mapping[str, str], text: str, expected: str
+) -> None:
+    """The line names the file, the key, and the right word where one is near; the rest holds."""
     settings = own(text)
     assert len(settings.problems) == 1
     assert settings.problems[0].startswith(str(config_directory(environ) / SETTINGS_FILE))
@@ -170,12 +172,14 @@ def test_each_error_is_one_line(own, environ, text, expected):
 
 
 @pytest.mark.parametrize("word", TAG_TRANSFORMS)
-def test_every_transform_does_something(word):
+def test_every_transform_does_something(word: str) -> None:
     """The words for one's own tags are those of the catalogue's tables."""
-    assert alias_meaning(f"entropy {word}") != replace(alias_meaning("entropy"), modifiers=(word,))
+    plain = alias_meaning("entropy")
+    assert plain is not None
+    assert alias_meaning(f"entropy {word}") != replace(plain, modifiers=(word,))
 
 
-def test_errors_do_not_affect_the_other_keys(own):
+def test_what_is_right_beside_what_is_wrong_still_holds(own: Read) -> None:
     """One wrong key does not cost the others."""
     settings = own("goal = 10\nxyz = 1\n[rules.kl-high]\nwarn = 0.5\nnope = 1")
     assert settings.goal == 10.0
@@ -184,15 +188,19 @@ def test_errors_do_not_affect_the_other_keys(own):
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (MAX_SETTINGS_BYTES + 1)])
-def test_binary_or_huge_files_are_a_problem(tmp_path, environ, content):
+def test_rubbish_is_a_problem_and_no_crash(
+    tmp_path: Path, environ: Mapping[str, str], content: bytes
+) -> None:
     """A file that is no text, or far too large, is left alone."""
     (tmp_path / SETTINGS_FILE).write_bytes(content)
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert len(settings.problems) == 1
 
 
-def test_the_users_own_file_takes_precedence(tmp_path, environ):
-    """Both are read; where they differ the user's own setting applies."""
+def test_the_users_own_file_counts_before_that_of_the_logs(
+    tmp_path: Path, environ: Mapping[str, str]
+) -> None:
+    """Both are read; where they differ the user's own word holds."""
     write(tmp_path / SETTINGS_FILE, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
     write(config_directory(environ) / SETTINGS_FILE, "[rules.kl-high]\nwarn = 3\nmute = false")
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
@@ -201,8 +209,10 @@ def test_the_users_own_file_takes_precedence(tmp_path, environ):
     assert settings.muted == frozenset()
 
 
-def test_a_file_in_a_log_directory_may_not_set_expressions(tmp_path, environ):
-    """A regular expression can be made to run forever."""
+def test_a_file_in_a_log_directory_may_not_bring_expressions(
+    tmp_path: Path, environ: Mapping[str, str]
+) -> None:
+    """An expression can be made to run for ever; only the user's own are used."""
     write(tmp_path / SETTINGS_FILE, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert settings.console == ()
@@ -210,8 +220,10 @@ def test_a_file_in_a_log_directory_may_not_set_expressions(tmp_path, environ):
     assert "allowed only in your own settings" in settings.problems[0]
 
 
-def test_a_requested_file_must_exist(tmp_path, environ):
-    """`--settings FILE` replaces the user's own file."""
+def test_a_file_that_is_asked_for_has_to_be_there(
+    tmp_path: Path, environ: Mapping[str, str]
+) -> None:
+    """`--settings FILE` takes the place of the user's own file."""
     path = write(tmp_path / "mine.toml", "goal = 7")
     write(config_directory(environ) / SETTINGS_FILE, "goal = 1")
     assert load_settings(None, lambda: RULES, is_concept, environ, user_file=path).goal == 7.0
@@ -221,28 +233,30 @@ def test_a_requested_file_must_exist(tmp_path, environ):
     assert missing.problems == (f"{tmp_path / 'no.toml'}: no such file",)
 
 
-def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own):
+def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own: Read) -> None:
     """What is quoted of a wrong file is written so that a terminal obeys none of it."""
     settings = own('"\\u001b[2J" = 1\n[tags]\n"\\u009b1m" = "\\u001bx"')
     assert len(settings.problems) == 2
     assert all(line.isprintable() for line in settings.problems)
 
 
-def test_escape_sequences_in_the_path_do_not_reach_the_terminal(tmp_path, environ):
+def test_nor_do_those_in_the_name_of_the_directory(
+    tmp_path: Path, environ: Mapping[str, str]
+) -> None:
     """A log directory may be called anything."""
     write(tmp_path / "\x1b[2J" / SETTINGS_FILE, "x = 1")
     settings = load_settings(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
     assert all(line.isprintable() for line in settings.problems)
 
 
-def test_directories_follow_the_xdg_specification():
-    """Absolute paths are used, relative ones ignored."""
+def test_places_follow_the_xdg_convention() -> None:
+    """Absolute places are used; relative ones are ignored, as the convention says."""
     assert config_directory({"XDG_CONFIG_HOME": "/x"}) == Path("/x/ppo-top")
     assert config_directory({"XDG_CONFIG_HOME": "x", "HOME": "/h"}) == Path("/h/.config/ppo-top")
     assert state_directory({"HOME": "/h"}) == Path("/h/.local/state/ppo-top")
 
 
-def test_the_largest_allowed_file_is_read_quickly(own):
+def test_the_longest_file_that_is_read_is_read_quickly(own: Read) -> None:
     """Nothing in the size limit makes reading slow."""
     text = "[tags]\n" + "".join(f'"t{number}" = "approx_kl"\n' for number in range(9000))
     assert len(text) < MAX_SETTINGS_BYTES

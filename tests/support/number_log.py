@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult, SourceUpdate
@@ -124,12 +124,12 @@ class ManualClock:
 class FollowerHarness:
     """A follower and everything it has read, as a session would keep it."""
 
-    def __init__(self, *paths: Path, **options: object) -> None:
+    def __init__(self, *paths: Path, **options: Any) -> None:
         self.clock = ManualClock()
         options.setdefault("clock", self.clock)
         self.follower = Follower(
             paths, detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, **options
-        )  # type: ignore[arg-type]
+        )
         self.values: dict[str, list[float]] = {}
         self.problems: list[str] = []
         self.updates: list[SourceUpdate] = []

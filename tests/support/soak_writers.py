@@ -82,7 +82,7 @@ def torch(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
     """torch's SummaryWriter."""
     from torch.utils.tensorboard import SummaryWriter
 
-    writer: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+    writer: Any = SummaryWriter(str(folder))
     path = newest_event_file(folder)
     for step in range(10**9):
         value = step + 1

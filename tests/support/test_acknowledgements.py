@@ -21,8 +21,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-def test_an_acknowledged_finding_is_known_the_next_time(environ):
-    """The note applies to this finding, not to a later one of the same rule."""
+def test_an_acknowledged_finding_is_known_the_next_time(environ: dict[str, str]) -> None:
+    """The note holds for this finding, not for a later one of the same rule."""
     Acknowledgements(environ=environ).acknowledge("/runs/a", "kl-high", 4096, "a test of mine")
     again = Acknowledgements(environ=environ)
     note = again.find("/runs/a", "kl-high", 4096)
@@ -32,8 +32,8 @@ def test_an_acknowledged_finding_is_known_the_next_time(environ):
     assert again.find("/runs/b", "kl-high", 4096) is None
 
 
-def test_a_muted_rule_is_silent_in_its_run(environ):
-    """Muting applies to every finding of the rule in this run, until it is revoked."""
+def test_a_muted_rule_is_silent_in_its_run(environ: dict[str, str]) -> None:
+    """Muting is about every finding of the rule in this run, until it is taken back."""
     memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is not None
@@ -41,7 +41,7 @@ def test_a_muted_rule_is_silent_in_its_run(environ):
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is None
 
 
-def test_nothing_is_written_where_logs_live(tmp_path):
+def test_nothing_is_written_where_logs_live(tmp_path: Path) -> None:
     """A state directory inside the watched path is not used; the session still remembers."""
     memory = Acknowledgements([tmp_path], {"XDG_STATE_HOME": str(tmp_path / "runs" / "state")})
     memory.mute("/runs/a", "kl-high")
@@ -49,15 +49,19 @@ def test_nothing_is_written_where_logs_live(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_before_there_is_something_to_say(tmp_path, environ):
-    """Reading alone leaves no trace."""
+def test_nothing_is_written_before_there_is_something_to_say(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """Looking alone leaves no trace."""
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 1) is None
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '[{"who": 1}]', "[" * 100_000, "null"])
-def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
-    """It is reported, not overwritten, and the session goes on."""
+def test_a_damaged_file_is_left_as_it_is(
+    tmp_path: Path, environ: dict[str, str], content: str
+) -> None:
+    """It is said, nothing is lost by overwriting it, and the session goes on."""
     path = tmp_path / "state" / "ppo-top" / ACKNOWLEDGEMENTS_FILE
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -67,8 +71,8 @@ def test_a_damaged_file_is_left_as_it_is(tmp_path, environ, content):
     assert path.read_text() == content
 
 
-def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
-    """There is a file where the state directory should be."""
+def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path: Path) -> None:
+    """The state directory's place is taken by a file."""
     (tmp_path / "state").write_text("")
     memory = Acknowledgements(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     memory.mute("/runs/a", "kl-high")
@@ -76,8 +80,8 @@ def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path):
     assert memory.find("/runs/a", "kl-high", 1) is not None
 
 
-def test_the_oldest_notes_are_forgotten(environ, tmp_path):
-    """The file does not grow forever."""
+def test_the_oldest_notes_are_forgotten(environ: dict[str, str], tmp_path: Path) -> None:
+    """The file does not grow for ever."""
     clock = count()
     memory = Acknowledgements(environ=environ, clock=lambda: float(next(clock)))
     write, memory._write = memory._write, lambda: None  # type: ignore[method-assign]

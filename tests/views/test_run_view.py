@@ -211,9 +211,9 @@ def test_the_best_value_so_far_has_its_step() -> None:
     assert reward.best is not None
     assert reward.best.value == max(values)
     assert reward.best.step == reward.track.steps[values.index(max(values))]
-    assert make_run_view(run, 5).panels[0].tracks[0].best.value == max(
-        values[: reward.track.count_until(5)]
-    )  # type: ignore[union-attr]
+    early = make_run_view(run, 5).panels[0].tracks[0].best
+    assert early is not None
+    assert early.value == max(values[: reward.track.count_until(5)])
 
 
 def test_speed_is_that_of_the_last_updates() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from oracle import fresh, tensorboard_points, write_expected
@@ -29,7 +30,7 @@ def train() -> None:
         def get_observations(self) -> TensorDict:
             return TensorDict({"policy": self.place.clone()}, batch_size=[16])
 
-        def step(self, actions: torch.Tensor):
+        def step(self, actions: torch.Tensor) -> Any:
             self.place = self.place + 0.1 * actions.clamp(-1, 1)
             self.episode_length_buf += 1
             done = self.episode_length_buf >= 40

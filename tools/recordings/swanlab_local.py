@@ -105,7 +105,8 @@ def main() -> None:
     import swanlab
 
     if len(sys.argv) > 1:
-        return globals()[sys.argv[1]]()
+        globals()[sys.argv[1]]()
+        return
     script = Path(__file__).resolve()
     base = f"swanlab_{swanlab.__version__}"
     names = ["finished", "raised", "killed"] + (["long"] if version() < (0, 6) else [])
@@ -120,7 +121,6 @@ def main() -> None:
             junk.unlink()
         shutil.copy(work / "expected.points", target)
         print(name, "exit", done.returncode)
-    return None
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from oracle import fresh, point, spell, write_expected
 
@@ -75,7 +76,9 @@ def seconds(text: str) -> float:
     return moment.timestamp()
 
 
-def expected(stamp: str, run: str, counter: int, metrics: dict[str, object]) -> list[dict]:
+def expected(
+    stamp: str, run: str, counter: int, metrics: dict[str, Any]
+) -> list[dict[str, object]]:
     step = metrics.get("train/global_step", counter)
     return [
         {"run": run} | point(tag, int(step), 0.0, seconds(stamp)) | {"value": value}
@@ -138,7 +141,7 @@ def record(name: str, mode: str, live: bool, runs: list[str]) -> None:
             dashboard = sqlite3.connect(store / "ppo.db", isolation_level=None)
             dashboard.execute("BEGIN")
             dashboard.execute("SELECT count(*) FROM sqlite_master").fetchall()
-            while "written" not in process.stdout.readline():
+            while process.stdout and "written" not in process.stdout.readline():
                 pass
             shutil.copytree(store, target / "trackio", ignore=shutil.ignore_patterns("*-shm"))
             dashboard.close()

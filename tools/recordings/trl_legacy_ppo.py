@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from oracle import fresh, point, tensorboard_points, write_expected
@@ -42,7 +43,7 @@ def model(path: Path) -> AutoModelForCausalLMWithValueHead:
     return AutoModelForCausalLMWithValueHead.from_pretrained(str(path))
 
 
-def train(log_with: str) -> list[dict[str, object]]:
+def train(log_with: str) -> list[dict[str, Any]]:
     """A handful of updates; the numbers handed to the trackers are returned."""
     torch.manual_seed(3)
     policy = model(Path("model"))
@@ -80,7 +81,7 @@ def train(log_with: str) -> list[dict[str, object]]:
     return seen
 
 
-def scalars(logs: dict[str, object]) -> dict[str, float]:
+def scalars(logs: dict[str, Any]) -> dict[str, float]:
     """The single numbers of one call; arrays and tables are left out."""
     found = {}
     for key, value in logs.items():

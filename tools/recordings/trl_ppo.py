@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from oracle import fresh, point, tensorboard_points, write_expected
 
@@ -69,7 +70,9 @@ def train(single: bool) -> None:
     class Listen(TrainerCallback):
         """Keeps what every other callback gets too."""
 
-        def on_log(self, args, state, control, logs=None, **rest):
+        def on_log(
+            self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any
+        ) -> None:
             seen.append((state.global_step, dict(logs or {})))
 
     seen: list[tuple[int, dict[str, object]]] = []

@@ -12,12 +12,13 @@ import math
 import os
 import random
 import sys
+from typing import Any
 
 import numpy as np
 from oracle import fresh, point, tensorboard_points, write_expected
 
 
-def metrics(step: int) -> dict[str, object]:
+def metrics(step: int) -> dict[str, Any]:
     """What one step of verl's PPO trainer logs, numpy scalars and plain numbers mixed."""
     return {
         "actor/entropy": np.float64(4.16 - 0.1 * step),

@@ -16,12 +16,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from oracle import OUT, fresh
 
 
-def log_everything(run: object, logged: list[dict[str, object]]) -> None:
+def log_everything(run: Any, logged: list[dict[str, object]]) -> None:
     """The plain calls a user makes, with each kind of value that can be met."""
     import wandb
 
@@ -59,8 +60,9 @@ def scalars(row: dict[str, object], prefix: str = "") -> dict[str, float | str]:
         if isinstance(value, dict):
             flat |= scalars(value, f"{name}.")
         elif isinstance(value, (int, float, np.floating)):
-            flat[name] = value if math.isfinite(value) else str(float(value))
-    return {k: (float(v) if isinstance(v, np.floating) else v) for k, v in flat.items()}
+            number = value if isinstance(value, int) else float(value)
+            flat[name] = number if math.isfinite(number) else str(number)
+    return flat
 
 
 CONFIG = {

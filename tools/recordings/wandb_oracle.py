@@ -14,6 +14,7 @@ import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import wandb
 from oracle import OUT, point, write_expected
@@ -23,6 +24,7 @@ from wandb.proto import wandb_internal_pb2
 def records(reader: str, path: Path) -> Iterator[wandb_internal_pb2.Record]:
     """Every record until the file's end, or until a torn one."""
     spec = importlib.util.spec_from_file_location("datastore", reader)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     wandb._assert_is_internal_process = True  # the old reader asks for it, the new wandb lost it
     spec.loader.exec_module(module)
@@ -82,7 +84,7 @@ def main() -> None:
         folder = OUT / name
         rows: list[dict[str, object]] = []
         axes: list[str] = []
-        other: dict[str, object] = {"config": {}, "lines": "", "exit": None}
+        other: dict[str, Any] = {"config": {}, "lines": "", "exit": None}
         for record in records(reader, next(folder.rglob("*.wandb"))):
             kind = record.WhichOneof("record_type")
             if kind == "history":

@@ -8,9 +8,10 @@ import tracemalloc
 import pytest
 
 from ppo_top.model import State
+from ppo_top.model.console_lines import MAX_LINE_CHARS
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.console.parser import LONGEST_LINE, ConsoleParser
+from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import chunks, feed_parser, parse_every_way
 
 LINE = b"Iteration 3/20 | Mean Reward: 20.8 | KL: 0.0047"
@@ -114,7 +115,7 @@ def test_other_line_ends_are_none() -> None:
 def test_shown_lines_are_bounded() -> None:
     """A line is cut to what a screen could ever need."""
     read = parse_every_way(ConsoleParser, b"x" * 10_000 + b"\n")
-    assert read.texts() == ["x" * LONGEST_LINE]
+    assert read.texts() == ["x" * MAX_LINE_CHARS]
 
 
 def test_a_line_without_an_end_is_searched_once() -> None:

@@ -90,7 +90,8 @@ def test_tensorboards_own_writer(tmp_path: Path) -> None:
 )
 def test_any_cut_gives_the_same(points: list[Any], places: list[int]) -> None:
     """Random tags, steps, times and values in both forms, cut anywhere, are read exactly."""
-    records, expected = [event_record(file_version="brain.Event:2")], {}
+    records = [event_record(file_version="brain.Event:2")]
+    expected: dict[str, list[Any]] = {}
     for tag, step, time, value, new in points:
         proto = TensorProto(dtype=1, float_val=[value])
         form: dict[str, Any] = {"tensor": proto} if new else {"simple_value": value}

@@ -27,7 +27,7 @@ class KeyCase:
     """Keys pressed before, and what holds after the key."""
 
     before: tuple[str, ...]
-    holds: Callable[[PpoTop], bool]
+    holds: Callable[[RecordingApp], bool]
 
 
 def layer(name: str) -> KeyCase:
@@ -163,7 +163,7 @@ async def test_each_key_does_what_the_table_says(
         app.draw()
         await press(pilot, *case.before)
         await press(pilot, name)
-        assert case.holds(app)  # type: ignore[arg-type]
+        assert case.holds(app)
 
 
 def test_no_key_stands_twice_and_every_action_is_tried() -> None:

@@ -134,7 +134,7 @@ def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
     def broken(*_: object) -> PollResult:
         raise OSError("gone")
 
-    follower.poll = broken  # type: ignore[method-assign]
+    follower.poll = broken  # type: ignore[method-assign, assignment]
     pump = ReaderThread(follower, taken)
     pump.start()
     pump._thread.join(10)

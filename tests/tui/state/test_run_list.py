@@ -177,8 +177,7 @@ def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     actions.do_live()
     assert seeds.chosen_run_id == ids[-1]
     actions.do_start()
-    assert seeds.chosen_run_id == ids[0]
-    assert seeds.cursor.row is None
+    assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], None)
     actions.do_next_pane()
     actions.do_start()
     assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], 0)
@@ -194,7 +193,7 @@ def test_a_narrow_list_keeps_the_names(seeds: UiState) -> None:
 
 def test_the_list_beside_a_run_is_as_wide_as_its_names(seeds: UiState) -> None:
     """No name loses its middle while there is room; a fourth of the screen is the most."""
-    long = RunListEntry("x", "ppo-a-rather-long-name-s11", "crit", State.LIVE)
+    long = RunListEntry("x", "ppo-a-rather-long-name-s11", Verdict.CRIT, State.LIVE)
     assert names_width([long]) == len(long.name) + 6
     for run in seeds.session.runs.values():
         run.name = run.name.replace("other", long.name)
