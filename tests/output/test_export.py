@@ -20,7 +20,6 @@ from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 from tests.support.screens import write_unhealthy_run
 
 HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
-Points = dict[str, list[tuple[int, float]]]
 
 
 def exported(capsys: pytest.CaptureFixture[str], path: Path, *more: str) -> list[list[str]]:
