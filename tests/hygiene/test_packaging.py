@@ -121,6 +121,28 @@ def test_the_wheel_holds_the_data_that_is_needed_at_run_time(built: Path) -> Non
         assert wanted <= names
 
 
+def test_the_wheel_holds_every_module_and_no_recording(built: Path) -> None:
+    """What is in the wheel is what lies in the three folders and the demo logs."""
+    names = {name for name in zipfile.ZipFile(built).namelist() if ".dist-info/" not in name}
+    modules = {
+        f"{package.replace('.', '/')}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder, package in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*.py")
+        if not any(parent.is_symlink() for parent in path.parents)
+    }
+    assert {name for name in names if name.endswith(".py") and "/demo_logs/" not in name} == modules
+    assert not [name for name in names if name.endswith(".pyc") or "/tests/" in name]
+    assert Path(built).stat().st_size < 3_000_000
+
+
+def test_what_would_be_uploaded_passes_the_check_of_the_index(source: Path, built: Path) -> None:
+    """The long description renders and the metadata is valid (twine: extra `lint`)."""
+    pytest.importorskip("twine", reason="comes with the extra `lint`")
+    check = [sys.executable, "-m", "twine", "check", "--strict", str(source), str(built)]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
