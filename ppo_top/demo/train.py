@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ppo_top.demo import REQUIRED_MODULES
+
 FAULT_SETTINGS: dict[str, dict[str, Any]] = {
     "none": {},
     "lr": {"learning_rate": 3e-2, "anneal_learning_rate": False},
@@ -19,7 +21,7 @@ FAULT_SETTINGS: dict[str, dict[str, Any]] = {
 """What each fault changes: a learning rate far too high; no clipping and large steps; entropy
 penalised; the sign of the value loss flipped; one NaN reward."""
 
-NEEDS_TORCH = 'training needs torch and gymnasium: pip install "ppo-top[demo]"'
+NEEDS_TORCH = 'training needs torch, gymnasium and tensorboard: pip install "ppo-top[demo]"'
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from ppo_top.demo.ppo import PpoConfig, train
     except ModuleNotFoundError as error:
-        if error.name not in {"torch", "gymnasium"}:
+        if error.name not in REQUIRED_MODULES:
             raise
         print(NEEDS_TORCH, file=sys.stderr)
         return 1
