@@ -1,4 +1,4 @@
-"""The same surroundings for every test: nobody's own settings, terminal or luck."""
+"""The same environment for every test: no user settings, a fixed terminal, a time limit."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A slow machine is no failure, so no example has a deadline. In continuous integration the examples
-# are the same at every run: what fails there fails at one's desk too.
-settings.register_profile("desk", deadline=None)
+# No deadlines: a slow machine is no failure. In CI the examples are the same in every run, so that
+# what fails there can be reproduced elsewhere.
+settings.register_profile("local", deadline=None)
 settings.register_profile(
     "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
-PATIENCE_S = {"light": 180.0, "real": 600.0}
-"""How long a test may take: a wait for what never comes must not hold up the rest."""
+TIME_LIMIT_S = {"light": 180.0, "real": 600.0}
+"""A test that takes longer fails, so that one that hangs does not hold up the rest."""
 
 UNSET = (
     "NO_COLOR",
@@ -35,8 +35,8 @@ UNSET = (
 )
 
 
-# Started with `nohup` or in the background these are ignored, and so by every child that a test
-# starts, which then cannot be interrupted. What is handled is the child's default again.
+# Under `nohup` or in the background these signals are ignored, also by every child that a test
+# starts, which then cannot be interrupted. A signal with a handler is back at its default there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -44,8 +44,8 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Settings and memory of the tests' own, a common terminal, UTF-8."""
+def isolated_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Empty settings and state directories, a common terminal, UTF-8."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in UNSET:
@@ -54,30 +54,30 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("XDG_STATE_HOME", str(home / "state"))
         patch.setenv("TERM", "xterm-256color")
         patch.setenv("LANG", "C.UTF-8")
-        # logs that lie here have no writer; states must not depend on how much this machine tells
+        # No process writes these logs; whether that can be seen differs from system to system.
         patch.setattr("ppo_top.views.liveness.LOG_WRITERS.has_no_writers", lambda logs: False)
         yield home
 
 
 @pytest.fixture(autouse=True)
-def untouched(surroundings: Path) -> Iterator[None]:
-    """What a test leaves among the user's own files does not reach the next one."""
+def clean_home(isolated_home: Path) -> Iterator[None]:
+    """Delete the user files that a test has written."""
     yield
     for name in ("config", "state"):
-        for path in sorted((surroundings / name).rglob("*"), reverse=True):
+        for path in sorted((isolated_home / name).rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that hangs, with the place where it does."""
-    limit = PATIENCE_S["real" if item.get_closest_marker("real") else "light"]
+    """Fail a test that exceeds its time limit, with a traceback of where it hangs."""
+    limit = TIME_LIMIT_S["real" if item.get_closest_marker("real") else "light"]
 
-    def ring(*_: object) -> None:
+    def give_up(*_: object) -> None:
         raise TimeoutError(f"not done after {limit:.0f} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    # It rings again: leaving a `with` block may wait for the same child that hangs.
+    before = signal.signal(signal.SIGALRM, give_up)
+    # Repeated, since leaving a `with` block may wait for the same child that hangs.
     signal.setitimer(signal.ITIMER_REAL, limit, 5.0)
     try:
         return (yield)

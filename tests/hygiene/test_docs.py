@@ -1,4 +1,4 @@
-"""The documents say what is so: tables come from the code, commands run, links lead somewhere."""
+"""The documents are right: tables come from the code, commands run, links have a target."""
 
 from __future__ import annotations
 
@@ -41,52 +41,52 @@ def calls() -> list[str]:
     return [line for line in lines if re.search(r"(^|\| )ppo-top", line)]
 
 
-def words(line: str) -> list[str]:
-    """The words of the program's own part of a line, without its name."""
+def arguments_of(line: str) -> list[str]:
+    """The arguments that a line of shell gives to ppo-top."""
     parts = shlex.split(line, comments=True)
     start = parts.index("ppo-top") + 1
-    ends = [place for place in range(start, len(parts)) if parts[place] in ("||", ">", "|")]
+    ends = [index for index in range(start, len(parts)) if parts[index] in ("||", ">", "|")]
     return parts[start : ends[0] if ends else None]
 
 
 @pytest.mark.parametrize("path", PARTS)
-def test_the_parts_that_the_code_knows_are_up_to_date(path: str) -> None:
+def test_generated_parts_are_up_to_date(path: str) -> None:
     """Run `python -m tools.docs` when this fails."""
     text = (ROOT / path).read_text("utf-8")
     assert fill_parts(text, PARTS[path]) == text
 
 
 def test_every_field_that_programs_may_read_is_documented() -> None:
-    """Whatever `check --json` and `export` write has its word in docs/output.md."""
+    """docs/output.md names every field and value that `check --json` and `export` write."""
     text = (ROOT / "docs" / "output.md").read_text("utf-8")
-    told = set(re.findall(r"`([a-z_-]+)`", text)) | set(EXPORT_COLUMNS)
+    documented = set(re.findall(r"`([a-z_-]+)`", text)) | set(EXPORT_COLUMNS)
     watched = WatchedDirectory(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2")
     watched.finish()
     (run,) = watched.session.runs.values()
     found = run_object(run, make_run_view(run))
     parts = (found["sources"], found["metrics"], found["checklist"], found["findings"])
     fields = {*found, *found["progress"], *(key for part in parts for key in part[0])}
-    assert fields <= told, fields - told
-    words = {each.value for each in (*State, *Status)} | {each.word for each in Severity}
-    assert words <= told, words - told
+    assert fields <= documented, fields - documented
+    values = {each.value for each in (*State, *Status)} | {each.word for each in Severity}
+    assert values <= documented, values - documented
 
 
 def test_the_readme_is_short() -> None:
-    """One reads it in a few minutes."""
+    """It can be read in a few minutes."""
     assert len(README.splitlines()) <= 210
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_somewhere(path: Path) -> None:
-    """Links to files of the project are right, and so are the pictures."""
+def test_links_have_a_target(path: Path) -> None:
+    """Links to files and pictures of the project are right."""
     for target in re.findall(r"\]\((?!https?://)([^)#]+)", path.read_text("utf-8")):
         assert (path.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("line", calls())
-def test_a_command_is_one(line: str) -> None:
+def test_documented_commands_parse(line: str) -> None:
     """Every option that the README uses exists."""
-    name, *rest = words(line)
+    name, *rest = arguments_of(line)
     if name not in COMMANDS:
         name, rest = "watch", [name, *rest]
     parser = argparse.ArgumentParser()
@@ -94,22 +94,22 @@ def test_a_command_is_one(line: str) -> None:
     parser.parse_args(rest)
 
 
-@pytest.mark.parametrize("line", [line for line in calls() if words(line)[0] in HEADLESS])
+@pytest.mark.parametrize("line", [line for line in calls() if arguments_of(line)[0] in HEADLESS])
 def test_a_headless_command_runs(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says something about a directory with a healthy and a sick run."""
+    """It prints something for a directory with a healthy and a sick run."""
     for run in ("torch_cartpole", "torch_cartpole_lr"):
         shutil.copytree(ROOT / "demo_logs" / run, tmp_path / "runs" / run)
     monkeypatch.chdir(tmp_path)
-    arguments = words(line)
+    arguments = arguments_of(line)
     judges = arguments[0] == "check" and "--backtest" not in arguments
     assert main(arguments) == (1 if judges else 0)
     assert capsys.readouterr().out
 
 
-def test_the_settings_are_understood(tmp_path: Path) -> None:
-    """The example takes effect as it stands."""
+def test_the_settings_example_is_valid(tmp_path: Path) -> None:
+    """Every part of the example takes effect."""
     (example,) = blocks("toml")
     path = tmp_path / "ppo-top.toml"
     path.write_text(example)
@@ -127,8 +127,8 @@ def test_the_settings_are_understood(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_what_is_said_to_be_read_is_recognised(system: LogSystem) -> None:
-    """Real files of each system belong to the formats that are said to read them."""
+def test_documented_formats_are_recognised(system: LogSystem) -> None:
+    """Real files of each system are detected as the formats that the README names."""
     found = set()
     for pattern in system.samples:
         paths = sorted(ROOT.glob(pattern))
@@ -141,13 +141,13 @@ def test_what_is_said_to_be_read_is_recognised(system: LogSystem) -> None:
     assert found <= set(system.formats)
 
 
-def test_every_format_is_told() -> None:
-    """A new format is mentioned in the README."""
+def test_every_format_is_documented() -> None:
+    """The README's table covers every parser."""
     assert {name for each in SYSTEMS for name in each.formats} == {each.name for each in formats()}
 
 
 def test_the_tools_of_ci_are_those_of_the_readme() -> None:
-    """The two commands that do all the set-up are marked, so that CI can run them word for word."""
+    """CI runs the two marked commands word for word."""
     script = (ROOT / ".ci" / "run").read_text()
     for name in ("install-command", "test-command"):
         assert f"<!-- {name} -->\n```sh\npython3 -m venv .venv && " in README

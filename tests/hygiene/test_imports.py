@@ -1,4 +1,4 @@
-"""What is loaded when: no headless command loads the interface, and nothing loads a trainer."""
+"""Imports at run time: no headless command loads the interface, nothing loads a trainer."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def test_headless_commands_never_load_the_interface(arguments: list[str]) -> Non
 
 
 def test_importing_the_package_loads_nothing() -> None:
-    """`import ppo_top` tells the version and no more."""
+    """`import ppo_top` gives the version and loads nothing else."""
     names = loaded_by("import ppo_top; assert ppo_top.__version__")
     assert not names & {"argparse", "numpy", "textual", "logging"}

@@ -1,4 +1,4 @@
-"""The layers of the code bite: each contract of import-linter holds, and finds what is planted."""
+"""Each contract of import-linter holds, and a planted violation breaks it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_code_keeps_its_contracts(tree: Path) -> None:
     ],
 )
 def test_a_planted_import_is_found(tree: Path, module: str, line: str, contract: str) -> None:
-    """Of all contracts, the one that is meant speaks."""
+    """A violation breaks the contract that forbids it, and no other."""
     with open(tree / module, "a") as file:
         file.write(f"\n{line}\n")
     assert broken(tree) == {contract}
