@@ -15,7 +15,7 @@ test: .venv/ready
 
 lint: .venv/ready
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports
-	if [ -x .venv/bin/actionlint ]; then .venv/bin/actionlint; fi
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 real: .venv-real/ready
 	.venv-real/bin/python -m pytest -q -m real tests

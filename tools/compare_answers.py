@@ -62,8 +62,8 @@ def differences(
 
 def compare(old: Path, logs: str, renamed: dict[str, str]) -> Iterator[str]:
     """A line for each thing that the two versions say differently of some logs."""
-    answers = [json.loads(run(tree, "check", "--json", logs)) for tree in (old, ROOT)]
-    for path, one, other in differences(*answers, renamed):
+    before, now = (json.loads(run(tree, "check", "--json", logs)) for tree in (old, ROOT))
+    for path, one, other in differences(before, now, renamed):
         yield f"{logs}{path}: {one!r} -> {other!r}"
     for options in (("csv", "all"), ("csv", "best"), ("jsonl", "all")):
         command = ("export", "--format", options[0], "--source", options[1], logs)

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 REQUIRED_MODULES = ("torch", "gymnasium", "tensorboard")
-INSTALL_HINT = (
-    'ppo-top: demo --live trains for real and needs {missing}: pip install "ppo-top[demo]"'
-)
+INSTALL_HINT = 'ppo-top: `demo --live` needs {missing}: pip install "ppo-top[demo]"'
+TRAIN_COMMAND = (sys.executable, "-u", "-m", "ppo_top.demo.train")
 SHUTDOWN_GRACE_S = 5.0
 """How long the training may take to stop before it is killed."""
 
