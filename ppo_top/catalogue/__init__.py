@@ -29,9 +29,9 @@ from ppo_top.catalogue.options import (
     options,
     total_steps,
 )
-from ppo_top.catalogue.producers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
 from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning
+from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 
 __all__ = [
     "IGNORE",

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import is_concept
 from ppo_top.catalogue.options import option, option_default, options
-from ppo_top.catalogue.producers import Trainer, known_trainers
 from ppo_top.catalogue.table import trainer_tables
 from ppo_top.catalogue.tags import meaning
+from ppo_top.catalogue.trainers import Trainer, known_trainers
 from ppo_top.model import ConfigValue
 
 
@@ -82,8 +82,8 @@ def option_called(plain: str) -> str | None:
 
 def option_spellings(canonical: str) -> Iterator[OptionSpelling]:
     """What each trainer calls an option."""
-    for producer in known_trainers():
-        plain = producer._replace(algo="")
+    for trainer in known_trainers():
+        plain = trainer._replace(algo="")
         line = option(plain, canonical)
         if line is not None:
             yield OptionSpelling(plain, line.name, option_default(plain, canonical), line.note)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ppo_top.catalogue.producers import Trainer
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
+from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import ConfigValue
 
 ANY_TRAINER = "*"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, is_concept
-from ppo_top.catalogue.producers import Trainer
 from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
+from ppo_top.catalogue.trainers import Trainer
 
 IGNORE = "ignore"
 """The concept of a tag that is neither drawn nor judged: it repeats another one on an axis of its
@@ -21,18 +21,15 @@ HISTOGRAM_PART_PRIORITY = 1000
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _MEAN_WINDOW = re.compile(r"_?\(\w*\d\w*\)$")
 """What a mean is over, behind a name: `mean_reward_(last_100)`."""
-_ESTIMATORS = ("k1", "k2", "k3", "kl")
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a tag stands for: value of the concept = `offset` + `scale` * logged number.
+    """What a tag stands for: metric = `offset` + `scale` * logged number.
 
-    `per_episode`: there is a point an episode, to be brought to the grid of updates.
-    `zero_missing`: 0 says "none", not a measurement. `axis`: what its steps count, where not what
-    the run counts. `priority`: of two tags of one concept the lower number counts. `modifiers`: how
-    the trainer computes it (`k1`, `binding`, ...). `fallback`: guessed from the name alone, so
-    that absolute limits do not apply.
+    `per_episode`: one point per episode, to be aligned with updates. `zero_missing`: 0 means "no
+    measurement". `priority`: of two tags of one metric, the lower number wins. `fallback`: guessed
+    from the name alone, so absolute limits do not apply.
     """
 
     concept: str
@@ -40,16 +37,8 @@ class Meaning:
     offset: float = 0.0
     per_episode: bool = False
     zero_missing: bool = False
-    axis: str | None = None
     priority: int = 0
-    modifiers: tuple[str, ...] = ()
-    note: str = ""
     fallback: bool = False
-
-    @property
-    def estimator(self) -> str | None:
-        """Of a KL: `k1` (may be negative), `k2`, `k3`, or `kl` (computed, not estimated)."""
-        return next((word for word in self.modifiers if word in _ESTIMATORS), None)
 
 
 def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
@@ -107,10 +96,7 @@ def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
         offset=offset,
         per_episode="bin" in entry.modifiers,
         zero_missing="zero-missing" in entry.modifiers,
-        axis=entry.axis,
         priority=entry.line,
-        modifiers=entry.modifiers,
-        note=entry.note,
     )
 
 

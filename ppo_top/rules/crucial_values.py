@@ -98,13 +98,12 @@ _CRITIC_VALUES: CrucialValues = (
 
 def crucial_values(profile: Profile) -> CrucialValues:
     """(concept, label) of each line of a run's checklist, most telling first."""
-    producer = profile.trainer_id.replace("_", "-")
     if profile.family == "ctrl":
         return _BY_ALGO.get(profile.algo, _CTRL_VALUES)
     if profile.family == "rlhf":
-        return _TRL_LEGACY_VALUES if producer == "trl-legacy" else _TRL_PPO_VALUES
+        return _TRL_LEGACY_VALUES if profile.trainer_id == "trl-legacy" else _TRL_PPO_VALUES
     if profile.family == "grpo":
-        if producer not in ("verl", "openrlhf"):
+        if profile.trainer_id not in ("verl", "openrlhf"):
             return _GRPO_VALUES
         with_critic = any(concept in profile.tags for concept, _ in _CRITIC_VALUES)
         return _GRPO_VALUES + _UPDATE_KL_VALUES + (_CRITIC_VALUES if with_critic else ())
@@ -119,9 +118,9 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("custom", "explained_variance"): "print or log `train/explained_variance`",
     ("custom", "lr"): "print or log `train/learning_rate`",
     ("custom", "ep_len"): "print or log `rollout/ep_len_mean`",
-    ("rsl-rl", "approx_kl"): "rsl_rl steers its learning rate by the KL and does not log it",
-    ("rsl-rl", "clip_fraction"): "rsl_rl does not log it",
-    ("rsl-rl", "explained_variance"): "rsl_rl does not log it",
+    ("rsl_rl", "approx_kl"): "rsl_rl steers its learning rate by the KL and does not log it",
+    ("rsl_rl", "clip_fraction"): "rsl_rl does not log it",
+    ("rsl_rl", "explained_variance"): "rsl_rl does not log it",
     ("skrl", "approx_kl"): "skrl does not log it; its KLAdaptiveLR steers by it",
     ("skrl", "clip_fraction"): "skrl does not log it",
     ("skrl", "explained_variance"): "skrl does not log it",
@@ -152,7 +151,7 @@ _TRAINER_LABELS = {
     "trl-ppo": "TRL's PPOTrainer",
     "trl-grpo": "TRL's GRPOTrainer",
     "rllib": "RLlib",
-    "rsl-rl": "rsl_rl",
+    "rsl_rl": "rsl_rl",
     "cleanrl": "CleanRL",
     "openrlhf": "OpenRLHF",
     "spinning-up": "Spinning Up",
@@ -161,7 +160,7 @@ _TRAINER_LABELS = {
 
 def not_logged_text(concept: str, trainer_id: str) -> str:
     """What to say of a concept that a run does not log, with the option that would log it."""
-    who = trainer_id.replace("_", "-")
-    why = _WHY_MISSING.get((who, concept))
-    by = "" if who in ("custom", "unknown", "") else f" by {_TRAINER_LABELS.get(who, trainer_id)}"
+    why = _WHY_MISSING.get((trainer_id, concept))
+    unnamed = trainer_id in ("custom", "unknown", "")
+    by = "" if unnamed else f" by {_TRAINER_LABELS.get(trainer_id, trainer_id)}"
     return f"not logged: {why}" if why else f"not logged{by}"

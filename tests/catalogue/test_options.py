@@ -19,8 +19,8 @@ from ppo_top.catalogue import (
     trainer_tables,
 )
 
-PRODUCERS = {producer.id: producer for producer in known_trainers()}
-SB3 = PRODUCERS["sb3"]
+TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
+SB3 = TRAINERS["sb3"]
 
 SPELLINGS = [
     ("learning_rate", "", "learning_rate"),
@@ -104,10 +104,10 @@ def test_canonical_names_stand_for_themselves() -> None:
 def test_a_trainer_is_spoken_to_in_its_own_words() -> None:
     """The same advice names another option for another trainer."""
     assert option_name(SB3, "n_epochs") == "n_epochs"
-    assert option_name(PRODUCERS["trl-ppo"], "n_epochs") == "num_ppo_epochs"
-    assert option_name(PRODUCERS["rllib"], "n_epochs") == "num_epochs"
-    assert option_name(PRODUCERS["trl-async-grpo"], "clip_range") == "epsilon"
-    assert option_name(PRODUCERS["custom"], "clip_range") == "clip_range"
+    assert option_name(TRAINERS["trl-ppo"], "n_epochs") == "num_ppo_epochs"
+    assert option_name(TRAINERS["rllib"], "n_epochs") == "num_epochs"
+    assert option_name(TRAINERS["trl-async-grpo"], "clip_range") == "epsilon"
+    assert option_name(TRAINERS["custom"], "clip_range") == "clip_range"
     assert option_name(Trainer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
 
 
@@ -128,7 +128,7 @@ def test_defaults_are_those_of_the_algorithm() -> None:
 
 def test_the_present_spelling_comes_first() -> None:
     """Where a trainer has renamed an option advice speaks of the new name."""
-    found = option(PRODUCERS["openrlhf"], "clip_range")
+    found = option(TRAINERS["openrlhf"], "clip_range")
     assert found is not None
     assert found.name == "actor.eps_clip"
 
@@ -157,5 +157,5 @@ def test_how_many_steps_a_run_will_make(
     trainer: str, config: dict[str, float], step: int | None, expected: int | None
 ) -> None:
     """The total counts what the run counts; numbers that cannot be totals are none."""
-    producer = PRODUCERS.get(trainer, identify(()))
-    assert total_steps(config, producer, step) == expected
+    known = TRAINERS.get(trainer, identify(()))
+    assert total_steps(config, known, step) == expected

@@ -96,9 +96,9 @@ CRUCIAL = {
 }  # fmt: skip
 
 
-def concepts_of(producer: Trainer, tags: list[str]) -> set[str]:
+def concepts_of(trainer: Trainer, tags: list[str]) -> set[str]:
     """The concepts that a log's tags stand for."""
-    return {known.concept for tag in tags if (known := meaning(producer, tag)) is not None}
+    return {known.concept for tag in tags if (known := meaning(trainer, tag)) is not None}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers
 
-PRODUCERS = {producer.id: producer for producer in known_trainers()}
+TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 
 FINGERPRINTS = [
     ("sb3", "PPO", ["rollout/ep_rew_mean", "time/fps", "train/loss", "train/clip_fraction"]),
@@ -73,7 +73,7 @@ def test_more_tags_may_change_the_answer() -> None:
 
 def test_families_say_whose_limits_apply() -> None:
     """Control, RLHF with a critic, GRPO and its relatives, and unknown ones."""
-    families = {name: each.family for name, each in PRODUCERS.items()}
+    families = {name: each.family for name, each in TRAINERS.items()}
     assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"
     assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
     assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"

@@ -39,7 +39,7 @@ def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-ADAPTIVE_RATE_TRAINERS = ("rsl-rl", "skrl", "rl-games")
+ADAPTIVE_RATE_TRAINERS = ("rsl_rl", "skrl", "rl_games")
 """Trainers whose rate may follow the KL: by a factor of 1.5, many times in one update."""
 
 
@@ -175,7 +175,7 @@ RULES = (
             "ceiling_points": 50,
             "warmup": 20,
         },
-        limit_overrides={"rsl-rl": {"floor": 1.001e-5}},
+        limit_overrides={"rsl_rl": {"floor": 1.001e-5}},
         persistence=AT_ONCE,
         causes=("the reward's scale or the batch makes every update too large",),
         remedies=(

@@ -46,7 +46,7 @@ class RuleContext:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.family = profile.family
-        self.trainer_id = profile.trainer_id.replace("_", "-")
+        self.trainer_id = profile.trainer_id
         self.config: Mapping[str, ConfigValue] = profile.config
         self.trainer = Trainer(profile.trainer_id, "", profile.family, "")
         self.open_severities: dict[str, Severity] = {}

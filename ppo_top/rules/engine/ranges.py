@@ -127,8 +127,7 @@ def find_band(concept: str, profile: Profile) -> Band | None:
     table = BANDS_BY_FAMILY.get(profile.family)
     if table is None:
         return None
-    producer = profile.trainer_id.replace("_", "-")
-    if producer == "verl" and concept in _VERL_BANDS:
+    if profile.trainer_id == "verl" and concept in _VERL_BANDS:
         return _VERL_BANDS[concept]
     standing = table.get(concept)
     own = _CONFIGURED_BANDS.get(concept)
@@ -186,7 +185,7 @@ def _positive_number(profile: Profile, name: str) -> float | None:
 def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
     """Trainers that hold a target for the update KL say by it what they find normal."""
     target = _positive_number(profile, "target_kl")
-    if profile.trainer_id.replace("_", "-") == "rllib":
+    if profile.trainer_id == "rllib":
         wanted = target or 0.01
         whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
         return Band(None, 2 * wanted, None, 4 * wanted, whose)

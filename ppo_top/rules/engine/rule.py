@@ -111,9 +111,8 @@ class Rule:
 
     def limits_for(self, profile: Profile) -> dict[str, float]:
         """The thresholds for one run: the entry's own, then family, producer and user."""
-        producer = profile.trainer_id.replace("_", "-")
         merged = dict(self.limits)
-        for name in (profile.family, producer):
+        for name in (profile.family, profile.trainer_id):
             merged.update(self.limit_overrides.get(name, {}))
         merged.update(profile.threshold_overrides.get(self.id, {}))
         return merged
