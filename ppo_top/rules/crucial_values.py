@@ -1,4 +1,4 @@
-"""The lines of the checklist: the values that the trainers' guides call crucial, by family."""
+"""Rows of the checklist: the values that trainers' guides call crucial, by family."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BY_ALGO = {
     "TD3": _OFF_POLICY_VALUES,
     "DDPG": _OFF_POLICY_VALUES,
 }
-"""Algorithms without a clipped update have other crucial values."""
+"""Crucial values of algorithms without a clipped update."""
 
 _TRL_LEGACY_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
@@ -75,13 +75,13 @@ _GRPO_VALUES: CrucialValues = (
     ("clip_fraction", "clip ratio"),
     ("clip_low", "clip ratio low"),
     ("clip_high", "clip ratio high"),
-    ("truncated_frac", "truncated"),
+    ("truncated_frac", "truncated fraction"),
     ("reward_component_mean{f}", "reward {}"),
     ("entropy", "entropy"),
     ("reward_std", "reward std"),
-    ("frac_zero_std", "groups tied"),
+    ("frac_zero_std", "zero-std groups"),
 )
-"""`reward_component_mean{f}` stands for one line for each reward function, `{}` for its name."""
+"""`reward_component_mean{f}` is one row per reward function, `{}` its name."""
 
 _UNKNOWN_VALUES: CrucialValues = (
     ("reward_mean", "reward"),
@@ -97,7 +97,7 @@ _CRITIC_VALUES: CrucialValues = (
 
 
 def crucial_values(profile: Profile) -> CrucialValues:
-    """(concept, label) of each line of a run's checklist, most telling first."""
+    """(concept, label) of each checklist row of a run, most important first."""
     if profile.family == "ctrl":
         return _BY_ALGO.get(profile.algo, _CTRL_VALUES)
     if profile.family == "rlhf":
@@ -111,23 +111,23 @@ def crucial_values(profile: Profile) -> CrucialValues:
 
 
 _WHY_MISSING: dict[tuple[str, str], str] = {
-    ("sb3", "reward_mean"): "wrap the environment in Monitor, or wait for an episode's end",
-    ("sb3", "ep_len"): "wrap the environment in Monitor, or wait for an episode's end",
+    ("sb3", "reward_mean"): "wrap the env in Monitor, or wait for an episode to end",
+    ("sb3", "ep_len"): "wrap the env in Monitor, or wait for an episode to end",
     ("custom", "entropy"): "print or log `train/entropy_loss`",
     ("custom", "value_loss"): "print or log `train/value_loss`",
     ("custom", "explained_variance"): "print or log `train/explained_variance`",
     ("custom", "lr"): "print or log `train/learning_rate`",
     ("custom", "ep_len"): "print or log `rollout/ep_len_mean`",
-    ("rsl_rl", "approx_kl"): "rsl_rl steers its learning rate by the KL and does not log it",
+    ("rsl_rl", "approx_kl"): "rsl_rl adapts its learning rate to the KL but does not log it",
     ("rsl_rl", "clip_fraction"): "rsl_rl does not log it",
     ("rsl_rl", "explained_variance"): "rsl_rl does not log it",
-    ("skrl", "approx_kl"): "skrl does not log it; its KLAdaptiveLR steers by it",
+    ("skrl", "approx_kl"): "skrl's KLAdaptiveLR uses it but does not log it",
     ("skrl", "clip_fraction"): "skrl does not log it",
     ("skrl", "explained_variance"): "skrl does not log it",
     ("skrl", "entropy"): "set entropy_loss_scale above 0",
     ("rllib", "clip_fraction"): "RLlib does not log it",
     ("rllib", "approx_kl"): "set use_kl_loss=True",
-    ("trl-legacy", "ratio_dist"): "a histogram: log_with='wandb' keeps it, TensorBoard does not",
+    ("trl-legacy", "ratio_dist"): "histogram: logged with log_with='wandb', not by TensorBoard",
     ("trl-grpo", "ref_kl_token"): "set beta above 0 (its default is 0: no reference model)",
     ("trl-grpo", "entropy"): "needs TRL 0.20 or later",
     ("trl-grpo", "frac_zero_std"): "needs TRL 0.19 or later",
@@ -137,12 +137,12 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("trl-grpo", "clip_fraction"): "needs TRL 0.16 or later",
     ("verl", "ref_kl_token"): "set actor.use_kl_loss=True or algorithm.use_kl_in_reward=True",
     ("verl", "entropy"): "set actor.calculate_entropy=True",
-    ("openrlhf", "entropy"): "set actor.entropy_coef (0 logs without using it)",
+    ("openrlhf", "entropy"): "set actor.entropy_coef (0 logs it without a bonus)",
     ("openrlhf", "clip_low"): "OpenRLHF logs one ppo_clip_ratio",
     ("openrlhf", "clip_high"): "OpenRLHF logs one ppo_clip_ratio",
     ("openrlhf", "frac_zero_std"): "set algo.dynamic_filtering_enable",
     ("spinning-up", "explained_variance"): "Spinning Up does not log it",
-    ("spinning-up", "lr"): "Spinning Up does not log it: it is constant",
+    ("spinning-up", "lr"): "constant, not logged by Spinning Up",
 }
 
 _TRAINER_LABELS = {
@@ -159,7 +159,7 @@ _TRAINER_LABELS = {
 
 
 def not_logged_text(concept: str, trainer_id: str) -> str:
-    """What to say of a concept that a run does not log, with the option that would log it."""
+    """The note on a metric that a run does not log, with the option that would log it."""
     why = _WHY_MISSING.get((trainer_id, concept))
     unnamed = trainer_id in ("custom", "unknown", "")
     by = "" if unnamed else f" by {_TRAINER_LABELS.get(trainer_id, trainer_id)}"

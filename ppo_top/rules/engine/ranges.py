@@ -1,7 +1,7 @@
-"""The instant layer: the healthy range of a value, and its colour, without any memory.
+"""The healthy range of a value and its colour, judged without memory.
 
-A value may be outside its range without a finding (one spike), and a finding may be open while the
-newest value is back inside. Limits come from the run's own configuration where that is known.
+A value may be outside its range without a finding (one spike), and a finding may stay open while
+the newest value is back inside. Limits come from the run's own configuration where known.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ppo_top.rules.engine.wording import format_value, num
 
 @dataclass(frozen=True, slots=True)
 class HealthyRange:
-    """A healthy range: an open end is None. `text` print it, `origin` says whose it is."""
+    """A healthy range: None is an open end; `text` is the range in words, `origin` its source."""
 
     low: float | None
     high: float | None
@@ -26,7 +26,7 @@ class HealthyRange:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Green and red limits of a concept; between them is amber. None: no limit on that side."""
+    """Green and red limits of a metric, amber between them. None: no limit on that side."""
 
     low: float | None
     high: float | None
@@ -47,17 +47,17 @@ def _outside(value: float, low: float | None, high: float | None) -> bool:
     return (low is not None and value < low) or (high is not None and value > high)
 
 
-PPO_PRACTICE = "common practice for PPO"
+PPO_PRACTICE = "common PPO practice"
 TRL_DOCS = "TRL's documentation"
 VERL_DOCS = "verl's documentation"
-USUAL_VALUES = "usual values"
+USUAL_VALUES = "typical values"
 
 _CTRL_BANDS: dict[str, Band] = {
     "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02"),
-    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, PPO_PRACTICE, "near 0, up to 0.02"),
+    "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, PPO_PRACTICE, "about 0, +/- 0.02"),
     "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, PPO_PRACTICE),
-    "policy_loss": Band(None, 0.01, -1.0, 1.0, PPO_PRACTICE, "near 0, below 0.01"),
+    "policy_loss": Band(None, 0.01, -1.0, 1.0, PPO_PRACTICE, "about 0, < 0.01"),
     "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
 }
 
@@ -70,7 +70,7 @@ _RLHF_BANDS: dict[str, Band] = {
     "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
     "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
     "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
-    "adv_mean": Band(-0.1, 0.1, None, None, PPO_PRACTICE, "near 0"),
+    "adv_mean": Band(-0.1, 0.1, None, None, PPO_PRACTICE, "about 0"),
 }
 
 _GRPO_BANDS: dict[str, Band] = {
@@ -101,42 +101,42 @@ RELATIVE_RANGES = {
     "rlhf_reward": "should rise",
     "eval_reward_mean": "should rise",
     "success_rate": "should rise",
-    "entropy": "falls slowly, not to 0",
-    "seq_entropy": "falls slowly, not to 0",
+    "entropy": "slow decay, stays > 0",
+    "seq_entropy": "slow decay, stays > 0",
     "value_loss": "no spike, no NaN",
-    "value_error": "falls smoothly",
+    "value_error": "smooth decay",
     "total_loss": "no spike",
     "grad_norm": "no spike",
-    "non_score_reward": "does not dominate",
-    "kl_coef": "steady",
-    "reward_std": "moderate, above 0",
+    "non_score_reward": "smaller than the score",
+    "kl_coef": "stable",
+    "reward_std": "moderate, > 0",
     "reward_component_mean": "should rise",
-    "ep_len": "moves with reward",
-    "resp_len_mean": "no drift",
-    "resp_len_std": "not exploding",
-    "query_len_mean": "no drift",
-    "n_updates": "increases",
-    "lr": "as scheduled",
-    "approx_kl_k1": "near 0, sign is noise",
+    "ep_len": "tracks reward",
+    "resp_len_mean": "stable",
+    "resp_len_std": "stable",
+    "query_len_mean": "stable",
+    "n_updates": "increasing",
+    "lr": "follows schedule",
+    "approx_kl_k1": "about 0 (sign is noise)",
 }
-"""What is healthy where no number can be given."""
+"""Healthy ranges in words, where no number can be given."""
 
 
 def find_band(concept: str, profile: Profile) -> Band | None:
-    """The band of a concept for a run, or None where only relative rules speak."""
+    """The band of a metric for a run, or None where there are no absolute limits."""
     table = BANDS_BY_FAMILY.get(profile.family)
     if table is None:
         return None
     if profile.trainer_id == "verl" and concept in _VERL_BANDS:
         return _VERL_BANDS[concept]
-    standing = table.get(concept)
-    own = _CONFIGURED_BANDS.get(concept)
-    configured = own(profile, standing) if own is not None else None
-    return configured or standing
+    default = table.get(concept)
+    build = _CONFIGURED_BANDS.get(concept)
+    configured = build(profile, default) if build is not None else None
+    return configured or default
 
 
 def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
-    """The healthy range of a concept for a run, or None where nothing can be said of it."""
+    """The healthy range of a metric for a run, or None where there is none."""
     found = find_band(concept, profile)
     if found is None:
         words = RELATIVE_RANGES.get(concept.partition("{")[0])
@@ -148,8 +148,8 @@ def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
 def colour(concept: str, value: float, profile: Profile, settled: bool = False) -> Status:
     """The colour of a value by itself: `ok`, `watch`, `warn` or `crit`.
 
-    `settled` says that the reward sits at its ceiling: then the explained variance means nothing
-    (the returns hardly vary) and is not coloured.
+    `settled`: the reward is at its ceiling, where returns hardly vary and explained variance is
+    meaningless; it is not coloured then.
     """
     if not math.isfinite(value):
         return Status.OK if may_be_nan(concept, value) else Status.CRIT
@@ -160,7 +160,7 @@ def colour(concept: str, value: float, profile: Profile, settled: bool = False) 
 
 
 def may_be_nan(concept: str, value: float) -> bool:
-    """Whether a concept is NaN now and then in a healthy run (spread of one, variance of zero)."""
+    """Whether a healthy run may log NaN: std of one sample, variance explained of equal returns."""
     if not math.isnan(value):
         return False
     name = concept.partition("{")[0]
@@ -182,32 +182,32 @@ def _positive_number(profile: Profile, name: str) -> float | None:
     return float(value)
 
 
-def _kl_band(profile: Profile, standing: Band | None) -> Band | None:
-    """Trainers that hold a target for the update KL say by it what they find normal."""
+def _kl_band(profile: Profile, default: Band | None) -> Band | None:
+    """A KL target says what update KL is normal for the run."""
     target = _positive_number(profile, "target_kl")
     if profile.trainer_id == "rllib":
         wanted = target or 0.01
         whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
         return Band(None, 2 * wanted, None, 4 * wanted, whose)
-    if standing is None or target is None or profile.family != "ctrl":
+    if default is None or target is None or profile.family != "ctrl":
         return None
-    high, red = standing.high or 0.0, standing.red_high or 0.0
+    high, red = default.high or 0.0, default.red_high or 0.0
     if 1.5 * target <= red:
         return None
     return Band(None, max(high, target), None, 1.5 * target, f"target_kl {num(target)} of this run")
 
 
-def _ref_kl_band(profile: Profile, standing: Band | None) -> Band | None:
-    """An adaptive controller's target is the KL that the user asked for."""
+def _ref_kl_band(profile: Profile, default: Band | None) -> Band | None:
+    """The target of an adaptive KL controller is the KL the user asked for."""
     target = _positive_number(profile, "ref_kl_target")
-    if standing is None or target is None or standing.high is None or 2 * target <= standing.high:
+    if default is None or target is None or default.high is None or 2 * target <= default.high:
         return None
     origin = f"KL target {num(target)} of this run"
-    return Band(standing.low, 2 * target, standing.red_low, 4 * target, origin)
+    return Band(default.low, 2 * target, default.red_low, 4 * target, origin)
 
 
 _CONFIGURED_BANDS: dict[str, Callable[[Profile, Band | None], Band | None]] = {
     "approx_kl": _kl_band,
     "ref_kl": _ref_kl_band,
 }
-"""Concepts whose band follows the run's configuration."""
+"""Metrics whose band depends on the run's configuration."""

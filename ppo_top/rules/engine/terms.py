@@ -1,4 +1,4 @@
-"""Short names that every rule uses: kinds of trainers, and how bad a finding is."""
+"""Short names that every rule uses: trainer families and severities."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ ALL_FAMILIES = KNOWN_FAMILIES | {UNKNOWN_FAMILY}
 LLM_FAMILIES = frozenset({RLHF, GRPO})
 
 UNCHECKED_ON_LLM = {RLHF: "D", GRPO: "D"}
-"""Grades of a rule whose thresholds were checked on control tasks, but not on language models."""
+"""Grades of a rule whose thresholds were checked on control tasks but not on language models."""
 
 FAMILY_NAMES = {
     CTRL: "control tasks",
     RLHF: "RLHF with a critic",
-    GRPO: "GRPO and its relatives",
+    GRPO: "GRPO and variants",
     UNKNOWN_FAMILY: "unknown trainers",
 }
-"""What families are called in a sentence."""
+"""Names of the families in a sentence."""
 
 REWARD_COMPONENT_PREFIX = "reward_component_mean{"
-"""How the concepts of one reward function among several begin."""
+"""Prefix of the metrics of one reward function among several."""
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT

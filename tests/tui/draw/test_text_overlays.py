@@ -48,7 +48,7 @@ def test_an_explanation_names_value_range_and_whose_it_is(sick: UiState) -> None
     for words in (
         "logged as train/approx_kl",
         "now 0.2, healthy",
-        "common practice for PPO",
+        "common PPO practice",
         "kl-high",
     ):
         assert words in shown
