@@ -141,7 +141,7 @@ def rules_summary() -> str:
 def rules() -> str:
     """The table of all rules."""
     rows = [
-        "| rule | title | fires when | metrics | trainers | grade |",
+        "| rule | what it finds | fires when | looks at | trainers | grade |",
         "|---|---|---|---|---|---|",
     ]
     rows += [_row(rule) for rule in RULES]

@@ -29,7 +29,7 @@ _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
-    ("kl-stops-updates:watch", r"Early stopping at step \d+ due to reaching max kl"),
+    ("kl-early-stop:watch", r"Early stopping at step \d+ due to reaching max kl"),
     (
         "non-finite:crit",
         r"Expected parameter (?:logits|loc|probs|scale)\b.*to satisfy the constraint",

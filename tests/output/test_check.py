@@ -23,7 +23,7 @@ FAULTS = {
     "torch_cartpole_lr": {"learning-rate-too-high", "updates-too-large", "kl-high"},
     "torch_cartpole_clip": {"clip-not-binding", "updates-too-large", "clip-too-wide"},
     "torch_cartpole_critic": {"critic-failing", "critic-not-learning"},
-    "torch_cartpole_entropy": {"entropy-stays", "entropy-collapsed", "premature-convergence"},
+    "torch_cartpole_entropy": {"entropy-not-falling", "entropy-collapsed", "premature-convergence"},
     "torch_cartpole_nan": {"non-finite"},
     "trl_grpo_constant": {"no-learning-signal", "groups-tied", "reward-never-moves"},
     "trl_grpo_lr1e-1": {"updates-too-large", "reward-crash", "runaway-generation"},
@@ -155,7 +155,8 @@ def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]
     assert "✓ sb3_cartpole: healthy" in lines
     assert lines[-4].split() == ["run", "verdict", "state", "reward", "since", "finding"]
     assert lines[-3].split() == [
-        "✗", "torch_cartpole_lr", "crit", "finished", "404.2", "12,288", "Updates", "too", "large",
+        "✗", "torch_cartpole_lr", "crit", "finished", "404.2", "12,288",
+        "Destructively", "large", "updates",
     ]  # fmt: skip
     assert lines[-2].split()[:3] == ["✓", "sb3_cartpole", "healthy"]
     assert lines[-1] == "2 runs: 1 crit, 1 healthy"

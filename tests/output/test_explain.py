@@ -89,8 +89,8 @@ def test_advice_says_what_it_is_for() -> None:
     """A KL that is too high and one that is zero ask for opposite things; nothing is said twice."""
     lines = [line.strip() for line in text("approx_kl").splitlines()]
     too_far, nothing = (
-        lines.index("Updates move the policy too far:"),
-        lines.index("Updates change nothing:"),
+        lines.index("Update KL too high:"),
+        lines.index("No-op updates (KL and clipping zero):"),
     )
     assert lines[too_far + 1].startswith("1 lower learning_rate")
     assert lines[nothing + 1].startswith("1 raise learning_rate")

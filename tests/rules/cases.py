@@ -88,7 +88,7 @@ STEP_CASES = (
         {"ratio_mean": lambda i: 1.3 if i == 20 else 1.0},
     ),
     RuleCase(
-        "policy-still",
+        "no-op-updates",
         {"approx_kl": 1e-8, "clip_fraction": 0.0, "entropy": 0.69, "reward_mean": flat},
         {"approx_kl": 3e-4, "clip_fraction": 0.0, "reward_mean": flat},
     ),
@@ -127,7 +127,7 @@ STEP_CASES = (
         WATCH,
     ),
     RuleCase(
-        "learning-rate-over",
+        "learning-rate-zero",
         {"lr": lambda i: max(0.0, 3e-4 * (1 - i / 30)), "reward_mean": lambda i: 20 + 5.0 * i},
         {"lr": lambda i: 3e-4 * (1 - i / 60)},
         INFO,
@@ -150,7 +150,7 @@ STEP_CASES = (
         trainer="rsl_rl",
     ),
     RuleCase(
-        "kl-stops-updates",
+        "kl-early-stop",
         {"n_updates": lambda i: 3.0 * i},
         {"n_updates": lambda i: 10.0 * i},
         WATCH,
@@ -165,7 +165,7 @@ ENTROPY_CASES = (
         {"entropy": lambda i: 0.69 * 0.93**i},
     ),
     RuleCase(
-        "policy-dead",
+        "policy-collapsed",
         {
             "entropy": lambda i: 0.69 * 0.5**i,
             "approx_kl": after(12, 0.0, 0.3),
@@ -176,7 +176,7 @@ ENTROPY_CASES = (
         CRIT,
     ),
     RuleCase(
-        "entropy-stays",
+        "entropy-not-falling",
         {"entropy": lambda i: 0.692, "reward_mean": flat, "ep_len": flat},
         {"entropy": lambda i: 0.692, "reward_mean": lambda i: 20 + 5.0 * i},
     ),
@@ -216,7 +216,7 @@ CRITIC_CASES = (
         },
     ),
     RuleCase(
-        "critic-lost",
+        "explained-variance-dropped",
         {
             "explained_variance": after(40, 0.05, 0.9),
             "value_loss": after(40, 60.0, 4.0),
@@ -296,7 +296,7 @@ REWARD_CASES = (
         family="rlhf",
     ),
     RuleCase(
-        "length-parts",
+        "reward-length-diverge",
         {"ep_len": lambda i: 20 + 3.0 * i + jitter(i) if i < 60 else 200 - 3.0 * (i - 60)},
         {},
         WATCH,

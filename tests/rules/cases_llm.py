@@ -81,7 +81,7 @@ REFERENCE_KL_CASES = (
 
 GRPO_SIGNAL_CASES = (
     RuleCase(
-        "groups-tie",
+        "zero-variance-groups",
         {"frac_zero_std": after(10, 0.92, 0.2), "reward_mean": flat_reward},
         {"frac_zero_std": after(10, 0.55, 0.2)},
         family="grpo",
@@ -132,7 +132,7 @@ GENERATION_CASES = (
         family="rlhf",
     ),
     RuleCase(
-        "no-end",
+        "no-eos",
         {"truncated_frac": 1.0, "term_len_mean": None},
         {"truncated_frac": 0.9, "term_len_mean": 12.0},
         WATCH,
@@ -146,7 +146,7 @@ GENERATION_CASES = (
         family="rlhf",
     ),
     RuleCase(
-        "near-certain",
+        "logprobs-near-zero",
         {"logprobs_p50": -0.01, "ref_logprobs_p50": -1.2},
         {"logprobs_p50": -0.9, "ref_logprobs_p50": -1.2},
         INFO,

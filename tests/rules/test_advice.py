@@ -53,7 +53,7 @@ def test_no_limit_is_loosened(producer: str) -> None:
         ("kl-high", {"n_epochs": 1}, "n_epochs"),
         ("kl-high", {"clip_range": 0.1}, "clip_range"),
         ("entropy-collapsed", {"ent_coef": 0.1}, "ent_coef"),
-        ("entropy-stays", {"ent_coef": 0.0}, "ent_coef"),
+        ("entropy-not-falling", {"ent_coef": 0.0}, "ent_coef"),
         ("updates-too-large", {"normalize_advantage": True}, "normalize_advantage"),
         ("critic-not-learning", {"vf_coef": 0.5}, "vf_coef"),
         ("value-loss-spike", {"clip_range_vf": 0.2}, "clip_range_vf"),
@@ -83,9 +83,9 @@ def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:
 
 def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     """A clip of 0.001 holds the policy or the critic: no learning rate helps before that."""
-    held = tries("policy-still", "sb3", {"clip_range": 0.001}).splitlines()
+    held = tries("no-op-updates", "sb3", {"clip_range": 0.001}).splitlines()
     assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
-    assert tries("policy-still", "sb3").splitlines()[0].startswith("raise learning_rate")
+    assert tries("no-op-updates", "sb3").splitlines()[0].startswith("raise learning_rate")
     run = RuleContext(Profile("sb3", "ctrl"))
     run.add_row(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
     first = fill_advice(BY_ID["critic-not-learning"].remedies, run)[0]
@@ -96,7 +96,7 @@ def test_a_rate_of_0_from_the_start_is_told_of() -> None:
     """It is no schedule that has come to its end: nothing was ever learned."""
     still = {"lr": 0.0, "approx_kl": 0.0, "clip_fraction": 0.0, "entropy": 0.69}
     found = findings(profile(), draw_rows({**CTRL_COLUMNS, **still, "reward_mean": 20.0}, 20))
-    mine = next(finding for finding in found if finding.rule == "policy-still")
+    mine = next(finding for finding in found if finding.rule == "no-op-updates")
     assert mine.severity == Severity.WARN
     assert mine.remedies[0] == "raise learning_rate (0 now; SB3's default is 0.0003)"
 

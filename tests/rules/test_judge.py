@@ -138,9 +138,9 @@ def test_rules_that_cannot_look_say_why() -> None:
     judge = judged(profile(), draw_rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
     reasons = {skipped.rule: skipped.reason for skipped in judge.skipped_rules()}
     assert reasons["entropy-collapsed"] == "entropy not logged"
-    assert reasons["groups-tie"] == "not for control tasks"
+    assert reasons["zero-variance-groups"] == "not for control tasks"
     warming = {each.rule: (each.points_seen, each.points_needed) for each in judge.warming_rules()}
-    assert warming["policy-still"] == (3, 5)
+    assert warming["no-op-updates"] == (3, 5)
 
 
 def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:

@@ -48,7 +48,7 @@ def test_a_policy_that_has_settled_on_what_it_learned_is_not_dead() -> None:
 def test_a_policy_that_became_certain_and_lost_what_it_had_is_dead() -> None:
     """The same with the reward gone is what the rule is for."""
     lost = {**SETTLED_COLUMNS, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
-    assert "policy-dead" in rules_found(findings(profile(), draw_rows(lost, 100)), CRIT)
+    assert "policy-collapsed" in rules_found(findings(profile(), draw_rows(lost, 100)), CRIT)
 
 
 def resumed(at: int, columns: DrawnColumns, count: int) -> list[Finding]:
@@ -93,7 +93,7 @@ def test_a_run_that_starts_over_is_measured_as_a_new_one() -> None:
         mark = row.mark._replace(step=1000 * (at % 40 + 1 if at < 40 else at - 39))
         judge.add_row(row._replace(mark=mark))
     again = [finding for finding in judge.findings if finding.since.row >= 40]
-    assert {"reward-never-moves", "entropy-stays"} <= rules_found(again, WARN)
+    assert {"reward-never-moves", "entropy-not-falling"} <= rules_found(again, WARN)
 
 
 def test_the_same_reward_above_0_may_be_the_most_there_is() -> None:
@@ -127,7 +127,7 @@ def test_a_long_run_that_learns_slowly_is_not_stuck() -> None:
     found = findings(
         profile("ctrl", "cleanrl", total_timesteps=10_000_000), draw_rows(columns, 1200)
     )
-    assert "entropy-stays" not in rules_found(found, WATCH)
+    assert "entropy-not-falling" not in rules_found(found, WATCH)
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 6, 17])
@@ -141,7 +141,7 @@ def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: i
     for columns in (held, gone):
         made = draw_rows({**columns, "reward_mean": learnt(20)}, 120)
         assert not rules_found(findings(profile("ctrl", "cleanrl"), made)) & {
-            "entropy-stays", "entropy-collapsed", "policy-dead"
+            "entropy-not-falling", "entropy-collapsed", "policy-collapsed"
         }  # fmt: skip
 
 

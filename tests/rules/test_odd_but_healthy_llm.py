@@ -38,7 +38,7 @@ def test_groups_that_tie_one_row_after_another_by_chance(share: float, most: Sev
         "reward_mean": lambda i: 0.2 + 0.002 * i + gauss(i, 0.3),
     }
     found = findings(profile("grpo"), draw_rows(columns, 200))
-    assert max(f.severity for f in found if f.rule == "groups-tie") <= most
+    assert max(f.severity for f in found if f.rule == "zero-variance-groups") <= most
     assert rules_found(found, CRIT) == set()
 
 
@@ -46,7 +46,7 @@ def test_one_reward_for_all_is_still_critical_at_once() -> None:
     """Rewards that never differ are no chance, whatever the number of groups."""
     columns = {**GRPO_COLUMNS, "frac_zero_std": 1.0, "reward_mean": 0.5, "reward_std": 0.0}
     found = findings(profile("grpo"), draw_rows(columns, 12))
-    assert {"groups-tie", "no-learning-signal"} <= rules_found(found, CRIT)
+    assert {"zero-variance-groups", "no-learning-signal"} <= rules_found(found, CRIT)
     said = next(finding.message for finding in found if finding.rule == "no-learning-signal")
     assert "gradient" not in said  # it is not 0 in this log
 
@@ -130,7 +130,9 @@ def test_where_no_share_of_ties_is_logged_the_spread_is_looked_at_as_patiently()
     columns = {**GRPO_COLUMNS, **without, "reward_mean": lambda i: 0.3 + gauss(i, 0.2)}
     assert rules_found(findings(profile("grpo"), draw_rows(columns, 200)), WARN) == set()
     gone = {**columns, "reward_std": 0.0}
-    assert "groups-tie" in rules_found(findings(profile("grpo"), draw_rows(gone, 40)), CRIT)
+    assert "zero-variance-groups" in rules_found(
+        findings(profile("grpo"), draw_rows(gone, 40)), CRIT
+    )
 
 
 def test_entropy_that_a_language_model_spends_at_once_is_paid_for() -> None:
@@ -167,4 +169,4 @@ def test_groups_that_tie_because_they_are_solved_are_only_remarked_on() -> None:
     }
     found = findings(profile("grpo"), draw_rows(columns, 120))
     assert rules_found(found, WARN) == set()
-    assert "groups-tie" in rules_found(found, WATCH)
+    assert "zero-variance-groups" in rules_found(found, WATCH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.model import Profile
-from ppo_top.rules.book import BY_ID, by_code
+from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.ranges import healthy_range
 
 STATEMENTS = {
@@ -20,16 +20,16 @@ STATEMENTS = {
     "kl_coef increases if the KL is too high": "kl-coef-rising",
     "the KL penalty does not dominate": "kl-penalty-dominates kl-penalty-too-strong",
     "KL up is over-optimisation, KL down is under-training": (
-        "drift-without-gain reward-hacking ref-kl-zero policy-still"
+        "drift-without-gain reward-hacking ref-kl-zero no-op-updates"
     ),
-    "entropy is high early and falls gradually": "entropy-collapsed entropy-stays",
+    "entropy is high early and falls gradually": "entropy-collapsed entropy-not-falling",
     "the clip fraction is below 0.2": "clip-high",
     "approx KL is below 0.01-0.05": "kl-high",
     "the ratio is near 1; 200 is over-optimisation and collapse": "ratio-off updates-too-large",
     "advantages are centred and balanced": "advantages-off long-tails",
     "predicted values have a stable variance": "value-drift",
     "the value error falls smoothly": "value-loss-rising",
-    "explained variance above 0.8 is good": "critic-not-learning critic-lost",
+    "explained variance above 0.8 is good": "critic-not-learning explained-variance-dropped",
     "few value updates are clipped": "value-clip-high",
     "returns are consistent in scale": "value-drift reward-scale",
     "the policy loss is stable": "policy-loss-positive",
@@ -38,11 +38,11 @@ STATEMENTS = {
     "token lengths are watched for drift, their spread does not explode": (
         "prompts-changed length-runaway length-spread"
     ),
-    "log-probs are inspected for shifts": "near-certain",
+    "log-probs are inspected for shifts": "logprobs-near-zero",
     "reward up, KL low, entropy high": "reward-never-moves ref-kl-high entropy-collapsed",
     "values diverge": "value-loss-spike ratio-off clip-high kl-high ref-kl-high kl-coef-rising",
     "values collapse to 0": (
-        "critic-not-learning learning-rate-decayed ratio-off policy-still ref-kl-zero "
+        "critic-not-learning learning-rate-decayed ratio-off no-op-updates ref-kl-zero "
         "kl-penalty-off"
     ),
     "a high ratio brings high clip fraction and KL": "updates-too-large clip-high kl-high",
@@ -51,7 +51,7 @@ STATEMENTS = {
     ),
     "kl_coef often rises before numerical instabilities": "kl-coef-rising kl-controller-saturated",
     "rlhf_reward keeps going up": "rlhf-reward-falls reward-plateau",
-    "end-of-text tokens tell of complete responses": "no-end",
+    "end-of-text tokens tell of complete responses": "no-eos",
     "GRPO reward generally increases": "reward-never-moves reward-plateau reward-wrong-way",
     "GRPO KL does not stray too far": "ref-kl-token-high",
     "a very high clip ratio: learning rate, advantages, epsilon": "clip-high clip-one-sided",
@@ -64,8 +64,8 @@ STATEMENTS = {
     "crash to 0 and never moving are critical, oscillation and stagnation moderate": (
         "reward-crash reward-never-moves reward-swings reward-plateau premature-convergence"
     ),
-    "episode length goes with the reward": "length-parts",
-    "entropy neither drops too fast nor stays": "entropy-collapsed entropy-stays",
+    "episode length goes with the reward": "reward-length-diverge",
+    "entropy neither drops too fast nor stays": "entropy-collapsed entropy-not-falling",
     "the value loss falls, it does not rise": "value-loss-rising",
     "explained variance is not at or below 0 for long": "critic-not-learning",
     "policy gradient loss -0.01 to -0.02; sudden extremes": "policy-loss-positive",
@@ -73,7 +73,7 @@ STATEMENTS = {
     "clip fraction 0-20 %, sustained above 30 % is too much": "clip-high",
     "too little clipping: the range is too wide": "clip-not-binding clip-too-wide",
     "a large learning rate collapses, a small one crawls": (
-        "updates-too-large learning-rate-too-high policy-still nothing-learns"
+        "updates-too-large learning-rate-too-high no-op-updates nothing-learns"
     ),
     "linear decay ends with KL and clipping near 0": "learning-rate-decayed",
     "n_updates that stops increasing: training has stalled": "updates-stuck step-stuck",
@@ -102,7 +102,7 @@ RULE_CODES = (
 @pytest.mark.parametrize("code", RULE_CODES.split())
 def test_every_code_has_a_rule(code: str) -> None:
     """The short codes of the corpus' labels lead to rules."""
-    assert by_code(code)
+    assert any(code in rule.codes for rule in BY_ID.values())
 
 
 @pytest.mark.parametrize(

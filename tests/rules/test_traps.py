@@ -190,8 +190,8 @@ def test_a_run_that_goes_on_without_a_learning_rate_is_told_of() -> None:
         "clip_fraction": lambda i: 0.1 * max(0.0, 1 - i / 20),
         "reward_mean": lambda i: 20 + 5 * min(i, 20) + jitter(i, 2),
     }
-    assert "learning-rate-over" not in rules_found(findings(profile(), draw_rows(ended, 24)))
-    assert "learning-rate-over" in rules_found(findings(profile(), draw_rows(ended, 60)))
+    assert "learning-rate-zero" not in rules_found(findings(profile(), draw_rows(ended, 24)))
+    assert "learning-rate-zero" in rules_found(findings(profile(), draw_rows(ended, 60)))
 
 
 def test_a_reward_that_disappears_is_warned_of() -> None:

@@ -56,8 +56,3 @@ RULES: tuple[Rule, ...] = (
 )
 
 BY_ID: dict[str, Rule] = {rule.id: rule for rule in RULES}
-
-
-def by_code(code: str) -> list[Rule]:
-    """The rules that answer to a short code such as `P1` or `C14`."""
-    return [rule for rule in RULES if code in rule.codes]

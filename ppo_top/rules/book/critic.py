@@ -46,7 +46,7 @@ def loss_climbs(run: RuleContext, loss: History | None) -> bool:
 
 
 def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V1: the critic explains none of the returns and its loss does not fall."""
+    """The critic explains none of the returns and its loss does not fall."""
     history = run.histories["explained_variance"]
     value = history.last
     if value > limits["clear"]:
@@ -83,12 +83,12 @@ def _value_clip(run: RuleContext) -> tuple[str, ...]:
 
 
 def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V4: a critic that explained the returns does so no more."""
+    """A critic that explained the returns does so no more."""
     history = run.histories["explained_variance"]
-    best = run.memos.get("critic-lost", (0.0,))[0]
+    best = run.memos.get("explained-variance-dropped", (0.0,))[0]
     level = history.recent_median(5)
     if level > best:
-        run.memos["critic-lost"] = (level,)
+        run.memos["explained-variance-dropped"] = (level,)
     if best < limits["good"] or history.last > 0.5 or run.at_max:
         return None
     loss = critic_loss(run)
@@ -102,7 +102,7 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V6: returns so large that the critic cannot fit them."""
+    """Returns so large that the critic cannot fit them."""
     loss, explained = critic_loss(run), run.value("explained_variance", 1)
     if loss is None or explained is None or loss.last <= limits["loss"]:
         return None
@@ -113,7 +113,7 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V7: predicted values and returns differ in scale."""
+    """Predicted values and returns differ in scale."""
     spread, of_returns = run.value("value_var", 0), run.value("return_var", 1)
     mean, of_mean = run.value("value_mean", 1), run.value("return_mean", 1)
     if of_returns is None or of_returns <= 1e-12:
@@ -141,7 +141,7 @@ CRITIC_REMEDIES = (
 RULES = (
     Rule(
         id="critic-not-learning",
-        title="Critic learns nothing",
+        title="Critic not learning (EV <= 0)",
         codes=("V1", "V1n"),
         description="explained variance stays at or below 0 and the value loss does not fall",
         concepts=("explained_variance",),
@@ -160,9 +160,9 @@ RULES = (
         },
         persistence=k_of_n(8, 10),
         causes=(
-            "the critic is not trained (value coefficient 0) or too small",
-            "returns too large for it, or changing faster than it learns",
-            "observations do not hold what the return depends on",
+            "critic not trained (value coefficient 0) or too small",
+            "returns too large, or changing faster than the critic learns",
+            "observations lack what the return depends on",
         ),
         remedies=CRITIC_REMEDIES,
         source="explained variance 'consistently <= 0' warns (SB3 practice); > 0.8 is good (TRL)",
@@ -170,10 +170,10 @@ RULES = (
         grade_by_family=UNCHECKED_ON_LLM,
     ),
     Rule(
-        id="critic-lost",
-        title="Critic lost its fit",
+        id="explained-variance-dropped",
+        title="Explained variance dropped",
         codes=("V4",),
-        description="a critic that explained the returns does so no more",
+        description="a critic that used to explain the returns no longer does",
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_lost,
@@ -181,8 +181,8 @@ RULES = (
         limits={"good": 0.7, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
         causes=(
-            "the environment, its rewards or its observations changed",
-            "the policy moved to states that the critic does not know",
+            "the environment, rewards or observations changed",
+            "the policy reached states the critic has not seen",
         ),
         remedies=("check for a change of environment, data or reward", *CRITIC_REMEDIES[2:5]),
         source="labelled runs: critic reset and shifted observations",
@@ -191,15 +191,15 @@ RULES = (
     ),
     Rule(
         id="reward-scale",
-        title="Rewards are very large",
+        title="Returns too large for the critic",
         codes=("V6",),
-        description="a huge value loss with a critic that explains nothing",
+        description="the value loss is huge and the critic explains nothing",
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=reward_scale,
         triggers=("value_loss",),
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
-        causes=("rewards are not scaled: value targets should lie within about -10 to 10",),
+        causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=(
             "{normalised_rewards}",
             "a larger value coefficient does not help: {vf_coef}",
@@ -212,7 +212,7 @@ RULES = (
         id="value-drift",
         title="Values and returns differ in scale",
         codes=("V7",),
-        description="mean or spread of predicted values is far from that of the returns",
+        description="the mean or spread of the predicted values is far from that of the returns",
         concepts=("value_var",),
         related=(
             "return_var",

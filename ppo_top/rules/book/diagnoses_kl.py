@@ -11,7 +11,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C7: reward rises by a negative KL."""
+    """Reward rises by a negative KL."""
     if run.severity_of("ref-kl-negative") < WARN:
         return None
     if not run.rising:
@@ -23,7 +23,7 @@ def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C9: the KL controller cannot hold the KL."""
+    """The KL controller cannot hold the KL."""
     if run.severity_of("kl-coef-rising") < WARN:
         return None
     if run.severity_of("ref-kl-high") < WATCH:
@@ -34,7 +34,7 @@ def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | N
 
 
 def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C13: the KL penalty stops learning."""
+    """The KL penalty stops learning."""
     if run.severity_of("kl-penalty-dominates") < WARN:
         return None
     if not run.flat:
@@ -44,7 +44,7 @@ def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C17: old and new log-probabilities differ before anything was learned."""
+    """Old and new log-probabilities differ before anything was learned."""
     ratio = run.histories["ratio_mean"]
     if limits["low"] <= ratio.last <= limits["high"]:
         return None
@@ -60,14 +60,14 @@ def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None
 RULES = (
     Rule(
         id="sampler-exploited",
-        title="Reward comes from the sampler",
+        title="Reward gain may be a sampler-mismatch artefact",
         codes=("C7",),
-        description="reward rises while the KL to the reference is negative",
+        description="the reward rises while the KL to the reference is negative",
         concepts=("ref_kl", "reward_mean"),
         assess=sampler_exploited,
         families=LLM_FAMILIES,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("generation settings are being optimised, not the policy",),
+        causes=("the gain comes from generation settings, not from the policy",),
         remedies=("sample with top_k=0, top_p=1, temperature 1", "no minimum length, mask padding"),
         source="TRL's guide: KL should stay positive; trl#235",
         grade="A",
@@ -82,7 +82,7 @@ RULES = (
         assess=controller_saturated,
         families=LLM_FAMILIES,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("updates are too large for the controller",),
+        causes=("updates too large for the controller",),
         remedies=("lower {learning_rate}", "start with a larger {kl_penalty}"),
         source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
         grade="D",
@@ -92,12 +92,12 @@ RULES = (
         id="kl-penalty-too-strong",
         title="KL penalty too strong",
         codes=("C13",),
-        description="the KL penalty outweighs the score, and reward is flat",
+        description="the KL penalty outweighs the score, and the reward is flat",
         concepts=("non_score_reward", "reward_mean"),
         assess=penalty_blocks,
         families=frozenset({RLHF}),
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the KL penalty is larger than any gain in score",),
+        causes=("KL penalty larger than any gain in score",),
         remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
         source="TRL practice: the KL penalty 'should not dominate rewards'",
         grade="D",
@@ -105,9 +105,9 @@ RULES = (
     ),
     Rule(
         id="logprobs-disagree",
-        title="Log-probs disagree from the start",
+        title="Log-prob mismatch from the start",
         codes=("C17",),
-        description="the probability ratio is off 1 in the first updates",
+        description="the probability ratio is off 1 in the very first updates",
         concepts=("ratio_mean",),
         assess=disagree_at_start,
         triggers=("ratio_mean",),

@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C3: reward and KL rise together while length, evaluation or a part of the reward drift."""
+    """Reward and KL rise together while length, evaluation or a part of the reward drift."""
     kl = reference_kl(run)
     high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
     climbs = kl is not None and kl.count >= 25 and kl.rising()
@@ -41,9 +41,9 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C5: all groups tie and the gradient is gone."""
+    """All groups tie and the gradient is gone."""
     share = run.value("frac_zero_std", 3)
-    tied = run.severity_of("groups-tie") >= WARN
+    tied = run.severity_of("zero-variance-groups") >= WARN
     if not tied and (share is not None or run.severity_of("reward-spread-gone") < WARN):
         return None
     gradient = run.histories.get("grad_norm")
@@ -55,13 +55,15 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
     certain = (
-        gone or max(run.severity_of("groups-tie"), run.severity_of("reward-spread-gone")) >= CRIT
+        gone
+        or max(run.severity_of("zero-variance-groups"), run.severity_of("reward-spread-gone"))
+        >= CRIT
     )
     return Assessment(CRIT if certain else WARN, share or 0.0, None, message)
 
 
 def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C6: sampler and trainer disagree while gradients, entropy or reward go wrong."""
+    """Sampler and trainer disagree while gradients, entropy or reward go wrong."""
     if run.severity_of("sampler-mismatch") < WARN:
         return None
     gradient, entropy = run.histories.get("grad_norm"), run.histories.get("entropy")
@@ -79,7 +81,7 @@ def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C8: entropy up, completions cut off, reward down."""
+    """Entropy up, completions cut off, reward down."""
     if run.severity_of("entropy-explodes") < WATCH:
         return None
     cut, gradient = run.histories.get("truncated_frac"), run.histories.get("grad_norm")
@@ -95,15 +97,15 @@ def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="reward-hacking",
-        title="Likely reward hacking",
+        title="Possible reward hacking",
         codes=("C3",),
-        description="reward and KL rise together while something else drifts or falls",
+        description="reward and KL rise together while another metric drifts or falls",
         concepts=("reward_mean", "ref_kl", "ref_kl_token"),
         assess=hacking,
         families=LLM_FAMILIES,
         limits={"length": 0.3},
         persistence=times(3, 5),
-        causes=("the policy found what the reward pays for, not what it means",),
+        causes=("the policy exploits the reward instead of the intended task",),
         remedies=(
             "read samples now",
             "raise the KL penalty: {kl_penalty}",
@@ -125,7 +127,7 @@ RULES = (
         id="no-learning-signal",
         title="No learning signal",
         codes=("C5",),
-        description="all groups tie and the gradient is zero",
+        description="all groups have zero reward variance and the gradient is zero",
         concepts=("frac_zero_std", "grad_norm"),
         assess=no_signal,
         families=frozenset({GRPO}),
@@ -138,18 +140,18 @@ RULES = (
         ),
         source="autocontext#1067; DAPO",
         grade="B",
-        members=("groups-tie", "reward-spread-gone", "grad-zero", "reward-never-moves"),
+        members=("zero-variance-groups", "reward-spread-gone", "grad-zero", "reward-never-moves"),
     ),
     Rule(
         id="mismatch-collapse",
-        title="Mismatch drives a collapse",
+        title="Collapse from sampler mismatch",
         codes=("C6",),
         description="sampler and trainer disagree while gradients, entropy or reward go wrong",
         concepts=("logp_diff_mean", "reward_mean"),
         assess=mismatch_collapse,
         families=frozenset({GRPO}),
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the data do not come from the policy that is trained",),
+        causes=("the data do not come from the policy being trained",),
         remedies=(
             "the same dtype in sampler and trainer",
             "refresh the sampler's weights after every update",
@@ -163,12 +165,12 @@ RULES = (
         id="runaway-generation",
         title="Runaway generation",
         codes=("C8",),
-        description="entropy up, completions cut off, reward down",
+        description="entropy rises, completions are truncated and the reward falls",
         concepts=("entropy", "truncated_frac", "reward_mean"),
         assess=runaway,
         families=LLM_FAMILIES,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the policy babbles to the length limit",),
+        causes=("the policy rambles until the length limit",),
         remedies=(
             BEST_CHECKPOINT_REMEDY,
             "lower {learning_rate}",

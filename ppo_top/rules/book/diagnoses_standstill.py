@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C2: no exploration left, and reward stuck."""
+    """No exploration left, and reward stuck."""
     entropy, reward = run.severity_of("entropy-collapsed"), run.reward
     if not entropy or reward is None or reward.at_max:
         return None
@@ -27,7 +27,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C4: the critic explains nothing and its loss grows or reward swings."""
+    """The critic explains nothing and its loss grows or reward swings."""
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
@@ -48,10 +48,10 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C10: updates change nothing, entropy stays, reward stays."""
-    if run.severity_of("policy-still") < WARN:
+    """Updates change nothing, entropy stays, reward stays."""
+    if run.severity_of("no-op-updates") < WARN:
         return None
-    if not (run.severity_of("entropy-stays") or run.severity_of("reward-never-moves")):
+    if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
         return borderline(0.0)
     message = (
         "nothing is learning: KL 0, entropy and reward where they started; "
@@ -61,10 +61,10 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C12: rewards so large that the policy cannot learn either."""
+    """Rewards so large that the policy cannot learn either."""
     if run.severity_of("reward-scale") < WARN:
         return None
-    if not (run.severity_of("entropy-stays") or run.severity_of("reward-never-moves")):
+    if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
         return borderline(0.0)
     loss = recent_value_text(run, "value_loss")
     message = f"reward scale too large for this learner: value loss {loss}"
@@ -72,7 +72,7 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C11: learning rate, KL and clipping have gone to zero together, reward steady."""
+    """Learning rate, KL and clipping have gone to zero together, reward steady."""
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
         return None
@@ -90,11 +90,14 @@ RULES = (
         id="premature-convergence",
         title="Premature convergence",
         codes=("C2",),
-        description="entropy is gone and reward is stuck below its ceiling",
+        description="entropy is gone and the reward is stuck below its ceiling",
         concepts=("entropy", "reward_mean"),
         assess=premature,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("too little exploration", "a learning rate that made the policy certain too early"),
+        causes=(
+            "too little exploration",
+            "learning rate so high that the policy became deterministic early",
+        ),
         remedies=(
             "raise the entropy bonus: {ent_coef:below 0.01}, to 0.01",
             "restart from a checkpoint before the fall",
@@ -107,18 +110,18 @@ RULES = (
             "entropy-collapsed",
             "reward-plateau",
             "reward-never-moves",
-            "policy-still",
+            "no-op-updates",
         ),
     ),
     Rule(
         id="critic-failing",
-        title="Critic is failing",
+        title="Critic failing",
         codes=("C4",),
-        description="the critic explains nothing while its loss grows or reward swings",
+        description="the critic explains nothing while its loss grows or the reward swings",
         concepts=("explained_variance", "value_loss"),
         assess=critic_failing,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the critic is not trained, too small, or its targets are too large",),
+        causes=("critic untrained or too small, or its targets too large",),
         remedies=(*CRITIC_REMEDIES[:5],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
@@ -128,33 +131,38 @@ RULES = (
             "value-loss-rising",
             "value-loss-spike",
             "reward-swings",
-            "critic-lost",
+            "explained-variance-dropped",
         ),
     ),
     Rule(
         id="reward-scale-too-large",
         title="Reward scale too large",
         codes=("C12",),
-        description="huge value loss, entropy and reward do not move",
+        description="the value loss is huge, and neither entropy nor reward moves",
         concepts=("value_loss", "entropy", "reward_mean"),
         assess=scale_too_large,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("rewards are far larger than the learner can fit",),
+        causes=("rewards far too large for the learner to fit",),
         remedies=("{normalised_rewards}", "lower {learning_rate}"),
         source="SB3#2240",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,
-        members=("reward-scale", "entropy-stays", "reward-never-moves", "critic-not-learning"),
+        members=(
+            "reward-scale",
+            "entropy-not-falling",
+            "reward-never-moves",
+            "critic-not-learning",
+        ),
     ),
     Rule(
         id="nothing-learns",
-        title="Nothing is learning",
+        title="Nothing is learned",
         codes=("C10",),
-        description="KL is zero, entropy and reward stay where they were",
+        description="KL is zero, and entropy and reward stay where they were",
         concepts=("approx_kl", "entropy", "reward_mean"),
         assess=nothing_learns,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("learning rate too small", "frozen weights", "advantages are zero"),
+        causes=("learning rate too low", "frozen weights", "advantages are zero"),
         remedies=(
             "raise {learning_rate:, by 10 times}",
             "check which parameters are trained",
@@ -162,19 +170,19 @@ RULES = (
         ),
         source="KL that falls to 0 means under-training (TRL practice)",
         grade="C",
-        members=("policy-still", "entropy-stays", "reward-never-moves", "reward-plateau"),
+        members=("no-op-updates", "entropy-not-falling", "reward-never-moves", "reward-plateau"),
     ),
     Rule(
         id="learning-rate-decayed",
-        title="Learning rate has decayed",
+        title="Learning rate fully decayed",
         codes=("C11",),
-        description="learning rate, KL and clipping have gone to zero together",
+        description="learning rate, KL and clipping go to zero together",
         concepts=("lr", "approx_kl", "clip_fraction"),
         assess=decayed,
         triggers=("lr",),
         limits={"kl": 1e-3, "clip": 0.01},
         persistence=k_of_n(2, 2),
-        causes=("the schedule comes to its end",),
+        causes=("the schedule reached its end",),
         remedies=(),
         source="linear decay ends with KL 0.0005 and 0 % clipped (a known run)",
         grade="A",

@@ -15,7 +15,7 @@ CRITIC_RULES = (
     "critic-not-learning",
     "value-loss-rising",
     "value-loss-spike",
-    "critic-lost",
+    "explained-variance-dropped",
     "returns-changed",
 )
 
@@ -35,7 +35,7 @@ SEVERE_STEP_RULES = ("ref-kl-token-high", "policy-loss-positive", "value-loss-sp
 
 
 def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C0: NaN, and what stood before it."""
+    """NaN, and what stood before it."""
     if run.severity_of("non-finite") < CRIT:
         return None
     began = run.opened_rows["non-finite"]
@@ -53,7 +53,7 @@ GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
 
 
 def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C1: KL or clipping up, reward down."""
+    """KL or clipping up, reward down."""
     if not (_step_size_bad(run) or _jumped_from_reference(run)):
         return None
     if not (run.falling or run.severity_of("reward-crash") >= WARN):
@@ -98,7 +98,7 @@ def _step_size_bad(run: RuleContext) -> bool:
 
 
 def _rate(run: RuleContext) -> str:
-    """O3: a learning rate that is high for its kind is named."""
+    """A learning rate that is high for its kind is named."""
     rate = run.value("lr", 10)
     if rate is None:
         rate = run.config_number("learning_rate")
@@ -107,7 +107,7 @@ def _rate(run: RuleContext) -> str:
 
 
 def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C14: step-size signs that no reward shows yet."""
+    """Step-size signs that no reward shows yet."""
     if run.severity_of("kl-high") < CRIT:
         return None
     loss, entropy = run.severity_of("policy-loss-positive"), run.severity_of("entropy-collapsed")
@@ -123,7 +123,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C16: far steps, nothing clipped, reward down."""
+    """Far steps, nothing clipped, reward down."""
     if run.severity_of("clip-not-binding") < WARN:
         return None
     if not run.falling:
@@ -134,10 +134,16 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """C18: reward fell, yet policy and critic gave no sign before, though the policy is logged."""
+    """Reward fell, yet policy and critic gave no sign before, though the policy is logged."""
     if run.severity_of("reward-crash", 0) < WARN:
         return None
-    signs = (*STEP_SIZE_RULES, *CRITIC_RULES, "entropy-collapsed", "policy-dead", "entropy-swings")
+    signs = (
+        *STEP_SIZE_RULES,
+        *CRITIC_RULES,
+        "entropy-collapsed",
+        "policy-collapsed",
+        "entropy-swings",
+    )
     watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
     signed = any(run.severity_of(rule, 10) >= Severity.WATCH for rule in signs)
     if signed or not watched or not _shifted(run):
@@ -169,14 +175,14 @@ DIAGNOSIS_PERSISTENCE = k_of_n(2, 3)
 RULES = (
     Rule(
         id="diverged",
-        title="Diverged",
+        title="Diverged (NaN/Inf)",
         codes=("C0",),
-        description="numbers became NaN after other rules had spoken",
+        description="metrics become NaN or infinite after other rules have fired",
         concepts=(),
         assess=diverged,
         families=ALL_FAMILIES,
         persistence=k_of_n(1, 1),
-        causes=("updates grew until numbers overflowed",),
+        causes=("updates grew until values overflowed",),
         remedies=(
             BEST_CHECKPOINT_REMEDY,
             "lower {learning_rate:, by 10 times}",
@@ -188,9 +194,9 @@ RULES = (
     ),
     Rule(
         id="updates-too-large",
-        title="Updates too large",
+        title="Destructively large updates",
         codes=("C1", "O3"),
-        description="KL and clipping are up while reward falls",
+        description="KL or clipping is high while the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=too_large,
         limits={"kl": 0.02},
@@ -221,12 +227,12 @@ RULES = (
         id="clip-too-wide",
         title="Clip range too wide",
         codes=("C16",),
-        description="high KL, hardly anything clipped, reward falls",
+        description="the KL is high, hardly anything is clipped, and the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=clip_too_wide,
         families=frozenset({CTRL}),
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the clip range is too wide to hold the policy",),
+        causes=("clip range too wide to constrain the policy",),
         remedies=("lower {clip_range:above 0.2} to 0.2", "{kl_limit}", "lower {learning_rate}"),
         source="clip range 0.5: clipping falls, KL rises (a known experiment)",
         grade="C",
@@ -236,12 +242,12 @@ RULES = (
         id="learning-rate-too-high",
         title="Learning rate far too high",
         codes=("C14", "O3"),
-        description="very high KL with a positive policy loss or lost entropy, before reward falls",
+        description="very high KL with positive policy loss or lost entropy, before reward falls",
         concepts=("approx_kl", "policy_loss", "entropy"),
         assess=rate_too_high,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("the learning rate is too high by an order of magnitude",),
+        causes=("learning rate an order of magnitude too high",),
         remedies=(
             "lower {learning_rate:, by 10 times}",
             "{kl_limit}",
@@ -255,11 +261,11 @@ RULES = (
         id="environment-changed",
         title="Environment or data changed",
         codes=("C18",),
-        description="reward fell without any sign from policy or critic",
+        description="the reward falls without any sign of trouble in policy or critic",
         concepts=("reward_mean", "ep_len", "query_len_mean"),
         assess=environment_changed,
         persistence=DIAGNOSIS_PERSISTENCE,
-        causes=("curriculum, environment, reward or data changed",),
+        causes=("the curriculum, environment, reward or data changed",),
         remedies=("check the environment and the curriculum", "check the data of these updates"),
         source="labelled runs: a learner's fault shows in KL, clipping or critic before reward",
         grade="D",

@@ -47,7 +47,7 @@ def _is_gaussian(first: float) -> bool:
 
 
 def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E1: little of the initial entropy is left, and the reward does not justify it."""
+    """Little of the initial entropy is left, and the reward does not justify it."""
     history = run.histories["entropy"]
     first, value = highest_initial_entropy(history), history.last
     if value > limits["clear"] * first or not is_discrete(run):
@@ -91,8 +91,8 @@ def _reward_pays(run: RuleContext) -> bool:
     return reward.count - reward.notable_best_count <= 1
 
 
-def policy_dead(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E1d: nothing is left to explore and nothing moves, so every other value looks healthy."""
+def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Nothing is left to explore and nothing moves, so every other value looks healthy."""
     history = run.histories["entropy"]
     first = highest_initial_entropy(history)
     if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
@@ -125,8 +125,8 @@ def has_settled(run: RuleContext) -> bool:
     )
 
 
-def entropy_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E2: the policy is still as random as at the start, and the reward has not moved."""
+def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The policy is still as random as at the start, and the reward has not moved."""
     history = run.histories["entropy"]
     first, value, reward = initial_entropy(history), history.last, run.reward
     if value < limits["some"] * first or not _began_random(run, first) or reward is None:
@@ -212,23 +212,23 @@ RULES = (
         id="entropy-collapsed",
         title="Entropy collapsed",
         codes=("E1",),
-        description="entropy fell to a small share of its start without reward to show for it",
+        description="entropy falls to a small share of its initial value without a gain in reward",
         concepts=("entropy",),
         assess=entropy_collapsed,
         triggers=("entropy",),
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
         persistence=k_of_n(3, 4),
         causes=(
-            "too little exploration: the entropy bonus is too small",
-            "learning rate too high, or too many epochs over one batch",
+            "too little exploration (entropy bonus too small)",
+            "learning rate too high, or too many epochs per batch",
         ),
         remedies=MORE_EXPLORATION,
         source="entropy falls slowly; 'drops to 0 too fast' is premature (SB3 practice, TRL)",
         grade="C",
     ),
     Rule(
-        id="policy-dead",
-        title="The policy is dead",
+        id="policy-collapsed",
+        title="Policy collapsed (entropy ~ 0)",
         codes=("E1d", "C15"),
         description="entropy, KL and clipping are all zero, and the reward is not at its ceiling",
         concepts=("entropy",),
@@ -236,11 +236,11 @@ RULES = (
             "approx_kl",
             "clip_fraction",
         ),
-        assess=policy_dead,
+        assess=policy_collapsed,
         triggers=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
-        causes=("a collapse earlier in the run left the policy certain of one action",),
+        causes=("the policy became deterministic in an earlier collapse",),
         remedies=(
             "restart from a checkpoint before the collapse: nothing else helps",
             "then lower {learning_rate}",
@@ -254,25 +254,25 @@ RULES = (
             "kl-high",
             "entropy-collapsed",
             "premature-convergence",
-            "policy-still",
+            "no-op-updates",
             "reward-crash",
         ),
     ),
     Rule(
-        id="entropy-stays",
-        title="Entropy does not fall",
+        id="entropy-not-falling",
+        title="Entropy not decreasing",
         codes=("E2", "E2b"),
-        description="the policy stays as random as at the start and reward does not move",
+        description="the policy stays as random as at the start and the reward does not move",
         concepts=("entropy",),
-        assess=entropy_stays,
+        assess=entropy_not_falling,
         triggers=("entropy",),
         families=frozenset({CTRL}),
         limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),
         causes=(
             "entropy bonus too high",
-            "rewards far too large or too small for the learner",
-            "learning rate too small, or reward never reached",
+            "reward scale far too large or too small",
+            "learning rate too low, or reward never reached",
         ),
         remedies=(
             "lower the entropy bonus: {ent_coef:above 0}",

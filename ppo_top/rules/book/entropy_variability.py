@@ -11,7 +11,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E3: a language model's entropy rises while something else gets worse."""
+    """A language model's entropy rises while something else gets worse."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
     if first <= 0.0 or value <= 1.25 * first:
@@ -31,7 +31,7 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E4: the spread of a Gaussian policy's actions explodes or vanishes."""
+    """The spread of a Gaussian policy's actions explodes or vanishes."""
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
     if first <= 0.0 or run.rising or run.at_max:
@@ -47,7 +47,7 @@ def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """E5: entropy goes up and down by a large share of its start."""
+    """Entropy goes up and down by a large share of its start."""
     history = run.histories["entropy"]
     leg = limits["leg"] * initial_entropy(history)
     recent = history.recent[-20:]
@@ -63,7 +63,7 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="entropy-explodes",
-        title="Entropy explodes",
+        title="Entropy rising",
         codes=("E3",),
         description="a language model's entropy rises while reward, length or gradients get worse",
         concepts=("entropy",),
@@ -76,7 +76,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 25},
         persistence=k_of_n(3, 4),
-        causes=("learning rate too high", "entropy bonus too high", "sampler and trainer disagree"),
+        causes=("learning rate too high", "entropy bonus too high", "sampler/trainer mismatch"),
         remedies=(
             "lower {learning_rate}",
             "remove the entropy bonus, or let it decay: {ent_coef:above 0}",
@@ -88,7 +88,7 @@ RULES = (
     ),
     Rule(
         id="action-spread",
-        title="Action spread out of bounds",
+        title="Action std out of bounds",
         codes=("E4",),
         description="the std of a Gaussian policy explodes or vanishes without reward",
         concepts=("policy_std",),
@@ -98,8 +98,8 @@ RULES = (
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
         persistence=k_of_n(3, 4),
         causes=(
-            "it grows: entropy bonus too high, unbounded log-std",
-            "it falls: no exploration left, entropy bonus too small or negative",
+            "if it grows: entropy bonus too high, or log-std unbounded",
+            "if it shrinks: entropy bonus too small or negative",
         ),
         remedies=(
             "lower the entropy bonus where it grows, raise it where it falls: {ent_coef}",
@@ -111,9 +111,9 @@ RULES = (
     ),
     Rule(
         id="entropy-swings",
-        title="Entropy oscillates",
+        title="Entropy oscillating",
         codes=("E5",),
-        description="entropy goes up and down by a large share of its start",
+        description="entropy goes up and down by a large share of its initial value",
         concepts=("entropy",),
         assess=entropy_swings,
         triggers=("entropy",),

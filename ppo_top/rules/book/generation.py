@@ -9,7 +9,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G2: completions are cut off at the length limit."""
+    """Completions are cut off at the length limit."""
     history = run.histories["truncated_frac"]
     value, base = history.last, history.baseline(5)
     if value <= limits["clear"]:
@@ -26,7 +26,7 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G4: completions become much longer or shorter, and reward does not say why."""
+    """Completions become much longer or shorter, and reward does not say why."""
     history = run.histories["resp_len_mean"]
     base, value = history.baseline(10), history.last
     if base <= 0.0:
@@ -48,7 +48,7 @@ def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G4: the spread of completion lengths explodes."""
+    """The spread of completion lengths explodes."""
     history = run.histories["resp_len_std"]
     base = history.baseline(10)
     if base <= 0.0 or history.last <= limits["times"] * base:
@@ -57,8 +57,8 @@ def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, history.last, limits["times"] * base, message)
 
 
-def no_end(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G5: no completion ends by itself."""
+def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """No completion ends by itself."""
     cut, ended = run.value("truncated_frac", 0), run.value("term_len_mean", 0)
     count = run.value("eos_count", 0)
     never = (cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0
@@ -68,7 +68,7 @@ def no_end(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """T1: prompts have another length than before."""
+    """Prompts have another length than before."""
     history = run.histories["query_len_mean"]
     base, now = history.baseline(10), history.recent_median(10)
     if base <= 0.0 or abs(now / base - 1.0) <= limits["share"]:
@@ -77,8 +77,8 @@ def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, now, base, message)
 
 
-def near_certain(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """T2: token log-probabilities leave those of the reference and near 0."""
+def logprobs_near_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Token log-probabilities leave those of the reference and near 0."""
     own = run.value("logprobs_p50", 0)
     reference = run.value("ref_logprobs_p50", 1)
     if own is None or reference is None or own <= limits["certain"] or own - reference <= 0.05:
@@ -90,7 +90,7 @@ def near_certain(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G10: most calls of tools fail."""
+    """Most calls of tools fail."""
     value = run.values["tool_fail_freq"]
     if value <= limits["share"]:
         return None
@@ -100,9 +100,9 @@ def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="completions-truncated",
-        title="Completions are cut off",
+        title="Completions truncated",
         codes=("G2",),
-        description="a growing share of completions ends at the length limit",
+        description="a growing share of completions reaches the length limit",
         concepts=("truncated_frac",),
         related=("resp_len_mean",),
         assess=truncated,
@@ -110,7 +110,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1},
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
-        causes=("the limit is too short for the task", "the policy does not learn to stop"),
+        causes=("length limit too short for the task", "the policy does not learn to stop"),
         remedies=(
             "raise {max_completion_length}",
             "leave them out of the loss: see that {mask_truncated_completions:off} is on",
@@ -121,9 +121,9 @@ RULES = (
     ),
     Rule(
         id="length-runaway",
-        title="Completion length runs away",
+        title="Completion length drifting",
         codes=("G4",),
-        description="completions become much longer or shorter without reward for it",
+        description="completions become much longer or shorter without a gain in reward",
         concepts=("resp_len_mean",),
         related=("truncated_frac",),
         assess=length_runs,
@@ -131,7 +131,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"times": 2.0, "share": 0.3, "warmup": 12},
         persistence=k_of_n(8, 10),
-        causes=("a length bias in loss or reward", "a shortcut in the reward"),
+        causes=("length bias in the loss or reward", "a shortcut to the reward"),
         remedies=(
             "read some samples",
             "a penalty on length, or a loss without length bias: {loss_type}",
@@ -142,33 +142,33 @@ RULES = (
     ),
     Rule(
         id="length-spread",
-        title="Spread of lengths explodes",
+        title="Completion length std rising",
         codes=("G4",),
-        description="the spread of completion lengths grows far beyond its start",
+        description="the spread of completion lengths grows far beyond its initial value",
         concepts=("resp_len_std",),
         related=("resp_len_mean",),
         assess=length_spread,
         triggers=("resp_len_std",),
         families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 12},
-        causes=("some completions run to the limit",),
+        causes=("some completions run to the length limit",),
         remedies=("read the longest samples", "punish overlong answers softly"),
         source="TRL practice: responses_len_std 'not exploding'",
         grade="D",
     ),
     Rule(
-        id="no-end",
-        title="No completion ends",
+        id="no-eos",
+        title="No EOS in any completion",
         codes=("G5",),
-        description="not one completion ends with an end-of-text token",
+        description="not one completion ends with an EOS token",
         concepts=("truncated_frac",),
         related=("term_len_mean", "eos_count"),
-        assess=no_end,
+        assess=no_eos,
         triggers=("truncated_frac", "term_len_mean", "eos_count"),
         families=LLM_FAMILIES,
         limits={"warmup": 1},
         persistence=k_of_n(3, 3),
-        causes=("the length limit is too short", "the wrong end-of-text or padding token"),
+        causes=("length limit too short", "wrong EOS or padding token"),
         remedies=(
             "raise {max_completion_length}",
             "check eos_token and pad_token, and the chat template",
@@ -179,7 +179,7 @@ RULES = (
     ),
     Rule(
         id="prompts-changed",
-        title="Prompts changed",
+        title="Prompt length changed",
         codes=("T1",),
         description="prompts are much longer or shorter than at the start",
         concepts=("query_len_mean",),
@@ -193,12 +193,12 @@ RULES = (
         grade="D",
     ),
     Rule(
-        id="near-certain",
-        title="Policy is nearly certain",
+        id="logprobs-near-zero",
+        title="Policy almost deterministic",
         codes=("T2",),
-        description="token log-probabilities near 0, far from the reference's",
+        description="token log-probabilities are near 0, far from the reference's",
         concepts=("logprobs_dist",),
-        assess=near_certain,
+        assess=logprobs_near_zero,
         triggers=("logprobs_p50",),
         families=LLM_FAMILIES,
         limits={"certain": -0.05, "warmup": 5},
@@ -209,15 +209,15 @@ RULES = (
     ),
     Rule(
         id="tools-fail",
-        title="Tool calls fail",
+        title="Tool calls failing",
         codes=("G10",),
-        description="most calls of tools fail",
+        description="most tool calls fail",
         concepts=("tool_fail_freq",),
         assess=tools_fail,
         triggers=("tool_fail_freq",),
         families=frozenset({GRPO}),
         limits={"share": 0.5, "warmup": 3},
-        causes=("a broken tool, or calls in the wrong form",),
+        causes=("a broken tool, or malformed calls",),
         remedies=("call the tool by hand", "show the form of a call in the prompt"),
         source="TRL's GRPO guide: tools/failure_frequency",
         grade="D",

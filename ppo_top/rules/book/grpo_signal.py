@@ -17,8 +17,8 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num, pct
 
 
-def groups_tie(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G1: all rewards of a group are equal, so that there is no gradient."""
+def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """All rewards of a group are equal, so that there is no gradient."""
     value = run.value("frac_zero_std", 0)
     if value is None:
         return _no_spread(run, limits)
@@ -96,7 +96,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G9: the spread of rewards has collapsed against its own start."""
+    """The spread of rewards has collapsed against its own start."""
     history = run.histories["reward_std"]
     base = history.baseline(10)
     if base <= 0.0 or history.last >= limits["clear"] * base:
@@ -113,7 +113,7 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G3: only the upper or the lower side clips, while entropy falls."""
+    """Only the upper or the lower side clips, while entropy falls."""
     low, high = run.value("clip_low", 1), run.value("clip_high", 0)
     entropy = run.histories.get("entropy")
     if low is None or high is None or entropy is None or max(low, high) < limits["floor"]:
@@ -125,7 +125,7 @@ def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G7: one part of the reward rises while another falls."""
+    """One part of the reward rises while another falls."""
     if run.updates % int(limits["every"]):
         return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
     up: list[tuple[str, float]] = []
@@ -157,20 +157,20 @@ def _moved(history: History) -> float:
 
 RULES = (
     Rule(
-        id="groups-tie",
-        title="Groups without signal",
+        id="zero-variance-groups",
+        title="Zero-variance groups",
         codes=("G1",),
-        description="all rewards of a group are equal in most groups",
+        description="all completions get the same reward in most groups",
         concepts=("frac_zero_std",),
         related=("reward_std", "grad_norm"),
-        assess=groups_tie,
+        assess=zero_variance_groups,
         triggers=("frac_zero_std", "group_reward_std", "adv_max", "reward_std"),
         families=frozenset({GRPO}),
         limits={"clear": 0.6, "warn": 0.8, "early": 50, "spread": 1e-6},
         persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
         causes=(
-            "prompts are too easy or too hard: every answer gets the same reward",
-            "the reward function returns one value only",
+            "prompts too easy or too hard: every answer gets the same reward",
+            "the reward function returns only one value",
         ),
         remedies=(
             "prompts of mixed difficulty, partial credit",
@@ -183,9 +183,9 @@ RULES = (
     ),
     Rule(
         id="reward-spread-gone",
-        title="Rewards are all the same",
+        title="Reward std collapsed",
         codes=("G9",),
-        description="the spread of rewards has collapsed",
+        description="the spread of rewards falls to almost zero",
         concepts=("reward_std",),
         assess=spread_gone,
         triggers=("reward_std",),
@@ -198,23 +198,23 @@ RULES = (
     ),
     Rule(
         id="clip-one-sided",
-        title="Clipping at the upper side only",
+        title="Clipping at the upper bound only",
         codes=("G3",),
-        description="nearly all clipping is at the upper side while entropy falls",
+        description="nearly all clipping is at the upper bound while entropy falls",
         concepts=("clip_high",),
         related=("clip_low", "entropy"),
         assess=one_sided,
         triggers=("clip_high",),
         families=frozenset({GRPO}),
         limits={"times": 10.0, "floor": 1e-3, "warmup": 20},
-        causes=("the upper clip keeps unlikely tokens from becoming likely",),
+        causes=("the upper clip keeps unlikely tokens unlikely",),
         remedies=("clip higher: {clip_range_high:below 0.28} to 0.28",),
         source="DAPO: clip-higher",
         grade="D",
     ),
     Rule(
         id="reward-parts-diverge",
-        title="Parts of the reward diverge",
+        title="Reward components diverge",
         codes=("G7",),
         description="one reward function rises while another falls",
         concepts=("reward_component_mean{f}",),
@@ -222,7 +222,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"every": 5},
         persistence=k_of_n(1, 1),
-        causes=("the policy serves the easier part of the reward",),
+        causes=("the policy optimises the easier component",),
         remedies=("change the weights of the reward functions", "read some samples"),
         source="TRL's GRPO guide: per-function rewards tell which aspects are learned",
         grade="D",

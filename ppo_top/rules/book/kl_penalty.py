@@ -10,7 +10,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K4: the adaptive KL coefficient rises; a fault when the KL does not come down for it."""
+    """The adaptive KL coefficient rises; a fault when the KL does not come down for it."""
     history = run.histories["kl_coef"]
     if history.high <= history.low:
         return None
@@ -33,7 +33,7 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K4, mirrored: the coefficient has collapsed to nothing."""
+    """The coefficient has collapsed to nothing."""
     history = run.histories["kl_coef"]
     if history.last > limits["low"] or history.high <= limits["low"]:
         return None
@@ -41,7 +41,7 @@ def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K5: the KL penalty outweighs what the score has gained."""
+    """The KL penalty outweighs what the score has gained."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
     if run.trainer_id == "trl-legacy":
         length = run.value("resp_len_mean", 1)
@@ -60,7 +60,7 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def parts_ways(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K6: the score rises while score plus penalty falls."""
+    """The score rises while score plus penalty falls."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward
     if score is None or reward is None or score.last_row != run.mark.row:
@@ -81,7 +81,7 @@ def parts_ways(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="kl-coef-rising",
-        title="KL controller is losing",
+        title="KL coefficient rising, KL not falling",
         codes=("K4",),
         description="the adaptive KL coefficient rises and the KL does not come down",
         concepts=("kl_coef",),
@@ -90,7 +90,7 @@ RULES = (
         triggers=("kl_coef",),
         families=LLM_FAMILIES,
         limits={"rise": 1.5, "losing": 1.2, "warmup": 20},
-        causes=("the policy drifts faster than the penalty grows",),
+        causes=("the policy drifts faster than the coefficient grows",),
         remedies=(
             "lower {learning_rate}",
             "start with a larger coefficient: {kl_penalty}",
@@ -101,9 +101,9 @@ RULES = (
     ),
     Rule(
         id="kl-penalty-off",
-        title="KL penalty is off",
+        title="KL penalty vanished",
         codes=("K4",),
-        description="the adaptive KL coefficient has fallen to nothing",
+        description="the adaptive KL coefficient has fallen to almost zero",
         concepts=("kl_coef",),
         assess=penalty_off,
         triggers=("kl_coef",),
@@ -116,9 +116,9 @@ RULES = (
     ),
     Rule(
         id="kl-penalty-dominates",
-        title="KL penalty dominates",
+        title="KL penalty dominates the reward",
         codes=("K5",),
-        description="the KL penalty is larger than what the score has gained",
+        description="the KL penalty is larger than the gain in score",
         concepts=("non_score_reward",),
         related=("ref_kl", "kl_coef"),
         assess=penalty_dominates,
@@ -126,16 +126,16 @@ RULES = (
         families=frozenset({RLHF}),
         limits={"warmup": 20},
         persistence=k_of_n(8, 10),
-        causes=("the penalty is too strong, or the policy has drifted too far",),
+        causes=("KL penalty too strong, or policy drifted too far",),
         remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
         source="TRL practice: the KL penalty 'should not dominate rewards'",
         grade="D",
     ),
     Rule(
         id="rlhf-reward-falls",
-        title="RLHF reward and score part ways",
+        title="Score up, KL-penalised reward down",
         codes=("K6",),
-        description="the score rises while score plus KL penalty falls",
+        description="the score rises while the KL-penalised reward falls",
         concepts=("rlhf_reward",),
         related=("reward_mean", "non_score_reward"),
         assess=parts_ways,
@@ -143,7 +143,7 @@ RULES = (
         families=frozenset({RLHF}),
         limits={"warmup": 25},
         persistence=k_of_n(3, 3),
-        causes=("the score is bought with more KL than it is worth",),
+        causes=("the gain in score costs more KL than it is worth",),
         remedies=(
             "lower {learning_rate}",
             "raise the KL penalty: {kl_penalty}",

@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O4: the learning rate reaches zero while there is something left to learn."""
+    """The learning rate reaches zero while there is something left to learn."""
     history = run.histories["lr"]
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
@@ -31,7 +31,7 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O4: the learning rate is switched off from one update to the next, in no schedule's way."""
+    """The learning rate is switched off from one update to the next, in no schedule's way."""
     history = run.histories["lr"]
     if run.at_max or not is_cut(run, history):
         return None
@@ -52,7 +52,7 @@ def is_cut(run: RuleContext, rate: History) -> bool:
 
 
 def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O4: the learning rate is suddenly several times higher."""
+    """The learning rate is suddenly several times higher."""
     history = run.histories["lr"]
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
@@ -64,7 +64,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P7: a learning rate that follows the KL has hit its lower or upper end."""
+    """A learning rate that follows the KL has hit its lower or upper end."""
     if run.trainer_id not in ADAPTIVE_RATE_TRAINERS:
         return None
     history = run.histories["lr"]
@@ -90,7 +90,7 @@ def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P8: the KL limit ends nearly every update early."""
+    """The KL limit ends nearly every update early."""
     recent = run.histories["n_updates"].recent[-12:]
     made = [later - early for early, later in pairwise(recent)]
     epochs = run.config_number("n_epochs")
@@ -105,10 +105,10 @@ def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 RULES = (
     Rule(
-        id="learning-rate-over",
-        title="Learning rate is zero",
+        id="learning-rate-zero",
+        title="Learning rate reached zero",
         codes=("O4",),
-        description="the schedule ends while the reward still rises or the run goes on",
+        description="the schedule ends while the reward is still rising or the run continues",
         concepts=("lr",),
         assess=rate_over,
         triggers=("lr",),
@@ -125,7 +125,7 @@ RULES = (
     ),
     Rule(
         id="learning-rate-cut",
-        title="Learning rate switched off",
+        title="Learning rate dropped to zero",
         codes=("O4",),
         description="the learning rate falls to zero from one update to the next",
         concepts=("lr",),
@@ -135,7 +135,10 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"warmup": 5},
         persistence=k_of_n(3, 3),
-        causes=("a schedule that ends before the run does", "a callback or a resumed optimiser"),
+        causes=(
+            "a schedule that ends before the run does",
+            "a callback, or optimiser state lost on resume",
+        ),
         remedies=(
             "a schedule as long as the run: {training_length}",
             "check what sets {learning_rate} while the run goes on",
@@ -154,16 +157,16 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"times": 3.0, "warmup": 10, "clear_after": 10},
         persistence=AT_ONCE,
-        causes=("a schedule with restarts, a changed setting, or a resumed run",),
+        causes=("warm restarts in the schedule, a changed setting, or a resumed run",),
         remedies=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
         source="a larger learning rate makes training collapse (SB3 practice)",
         grade="C",
     ),
     Rule(
         id="learning-rate-pinned",
-        title="Adaptive learning rate at its end",
+        title="Adaptive learning rate at its bound",
         codes=("P7",),
-        description="a learning rate that follows the KL sits at its minimum or maximum",
+        description="a KL-adaptive learning rate stays at its minimum or maximum",
         concepts=("lr",),
         assess=rate_pinned,
         triggers=("lr",),
@@ -177,7 +180,7 @@ RULES = (
         },
         limit_overrides={"rsl_rl": {"floor": 1.001e-5}},
         persistence=AT_ONCE,
-        causes=("the reward's scale or the batch makes every update too large",),
+        causes=("reward scale or batch size makes every update too large or too small",),
         remedies=(
             "scale rewards down",
             "fewer passes over the same data: {n_epochs:above 1}",
@@ -188,10 +191,10 @@ RULES = (
         grade="A",
     ),
     Rule(
-        id="kl-stops-updates",
-        title="The KL limit cuts updates short",
+        id="kl-early-stop",
+        title="KL early stopping on every update",
         codes=("P8",),
-        description="updates end before their last epoch because the KL limit is reached",
+        description="the KL limit ends updates before their last epoch",
         concepts=("n_updates",),
         related=("approx_kl",),
         assess=stopped_by_kl,
@@ -199,7 +202,7 @@ RULES = (
         families=frozenset({CTRL}),
         limits={"warmup": 5},
         persistence=k_of_n(8, 10),
-        causes=("the learning rate is too high for the target; the stop hides the rise of the KL",),
+        causes=("learning rate too high for the KL target; early stopping hides the KL",),
         remedies=("lower {learning_rate}", "fewer passes over the same data: {n_epochs:above 1}"),
         source="text printed by SB3 and Spinning Up",
         grade="A",

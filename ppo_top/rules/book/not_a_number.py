@@ -32,7 +32,7 @@ def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
 
 
 def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """N1: a value is NaN or infinite."""
+    """A value is NaN or infinite."""
     values, bad = run.values, run.non_finite
     fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name])]
     for concept in [name for name in bad if name in values and name not in run.non_finite_now]:
@@ -71,7 +71,7 @@ WATCHED_LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_
 
 
 def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """N2: a series stops while its siblings go on, as trackers that drop NaN make it look."""
+    """A series stops while its siblings go on, as trackers that drop NaN make it look."""
     for concept, history in run.histories.items():
         if history.last_row == run.mark.row or history.count < limits["points"]:
             continue
@@ -130,7 +130,7 @@ _NAN_REMEDIES = (
 RULES = (
     Rule(
         id="non-finite",
-        title="Not a number",
+        title="NaN/Inf in metrics",
         codes=("N1",),
         description="a metric is NaN or infinite",
         concepts=(),
@@ -139,9 +139,9 @@ RULES = (
         persistence=AT_ONCE,
         limits={"clear_after": 1},
         causes=(
-            "exploding gradients or a learning rate that is too high",
+            "exploding gradients, or learning rate too high",
             "an infinite or NaN reward or observation",
-            "overflow in half precision",
+            "half-precision overflow",
         ),
         remedies=_NAN_REMEDIES,
         source="TRL logging guide: value loss 'will spike / NaN when not going well'",
@@ -149,16 +149,16 @@ RULES = (
     ),
     Rule(
         id="hidden-nan",
-        title="A loss disappeared from the log",
+        title="Loss no longer logged (NaN dropped?)",
         codes=("N2", "S7"),
-        description="a loss, KL or gradient norm stops being logged while the others go on",
+        description="a loss, KL or gradient norm stops being logged while other metrics continue",
         concepts=("total_loss",),
         assess=hidden_nan,
         persistence=AT_ONCE,
         limits={"points": 10, "rows": 3},
         causes=(
-            "some trackers drop NaN instead of writing it",
-            "a reward function that returns NaN or None is left out",
+            "the value became NaN and the tracker drops NaN",
+            "a reward function returned NaN or None and was left out",
         ),
         remedies=(
             "look for NaN in the console output",
@@ -172,11 +172,11 @@ RULES = (
         id="out-of-memory",
         title="Out of memory",
         codes=("N3",),
-        description="the console says that memory ran out",
+        description="the console reports that memory ran out",
         concepts=(),
         assess=only_console_text,
         families=ALL_FAMILIES,
-        causes=("batch, sequence length or model too large for the device",),
+        causes=("batch, sequence length or model too large for the device's memory",),
         remedies=(
             "smaller batches: {batch_size}",
             "{in_text}shorter completions: {max_completion_length}",
@@ -189,26 +189,26 @@ RULES = (
     ),
     Rule(
         id="crashed",
-        title="The training process failed",
+        title="Training process crashed",
         codes=("N3",),
         description="the console ends in a Python traceback",
         concepts=(),
         assess=only_console_text,
         families=ALL_FAMILIES,
-        causes=("an exception ended the process",),
+        causes=("an unhandled exception",),
         remedies=("read the last lines of the console log", "restart from the last checkpoint"),
         source="text printed by Python",
         grade="A",
     ),
     Rule(
         id="numpy-warning",
-        title="The environment computes with invalid numbers",
+        title="NumPy invalid value or overflow",
         codes=("N3",),
-        description="numpy warns of an invalid value, an overflow or a division by zero",
+        description="NumPy warns of an invalid value, an overflow or a division by zero",
         concepts=(),
         assess=only_console_text,
         families=ALL_FAMILIES,
-        causes=("a division by zero or an overflow in the environment or the reward",),
+        causes=("division by zero or overflow in the environment or reward",),
         remedies=(
             "make it an error to find it: np.seterr(all='raise')",
             "{in_control}clip observations and rewards",

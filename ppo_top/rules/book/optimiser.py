@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num, ratio_text
 
 
 def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P9: the surrogate loss is positive for long, or of an extreme size."""
+    """The surrogate loss is positive for long, or of an extreme size."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
     if _unscaled(run, history):
@@ -65,7 +65,7 @@ def _jumped(value: float, before: list[float]) -> bool:
 
 
 def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """L1: the total loss jumps."""
+    """The total loss jumps."""
     history = run.histories["total_loss"]
     value = abs(history.last)
     before = [abs(x) for x in history.previous(30) if x]
@@ -79,7 +79,7 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O1: the gradient norm jumps."""
+    """The gradient norm jumps."""
     history = run.histories["grad_norm"]
     value = history.last
     if value < limits["floor"]:
@@ -94,13 +94,13 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def grad_spike_once(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O1, first sign: one gradient norm far above the usual."""
+    """One gradient norm far above the usual."""
     seen = grad_spike(run, limits)
     return seen._replace(level=WATCH) if seen is not None and seen.level else seen
 
 
 def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """O2: gradients vanish."""
+    """Gradients vanish."""
     history = run.histories["grad_norm"]
     rate = run.value("lr", 1)
     if history.last > limits["share"] * history.recent_median(30) and history.last > 0.0:
@@ -118,7 +118,7 @@ GRADIENT_REMEDIES = ("lower {learning_rate}", "clip gradients: {max_grad_norm:ab
 RULES = (
     Rule(
         id="policy-loss-positive",
-        title="Policy loss has the wrong sign or size",
+        title="Policy loss positive or extreme",
         codes=("P9",),
         description="the policy loss stays positive, or jumps to an extreme value",
         concepts=("policy_loss",),
@@ -138,55 +138,55 @@ RULES = (
     ),
     Rule(
         id="loss-spike",
-        title="Total loss jumped",
+        title="Total loss spike",
         codes=("L1",),
-        description="the optimiser's loss jumps far above its usual size",
+        description="the total loss jumps far above its usual size",
         concepts=("total_loss",),
         assess=loss_spike,
         triggers=("total_loss",),
         families=frozenset({CTRL, RLHF, "unknown"}),
         limits={"warmup": 12},
         persistence=AT_ONCE,
-        causes=("one of its parts jumped: look at value loss and policy loss",),
+        causes=("one of its terms jumped: see value loss and policy loss",),
         remedies=("look at value loss and policy loss", GRADIENT_REMEDIES[1]),
         source="a sudden spike of the total loss is a warning sign (SB3 practice)",
         grade="C",
     ),
     Rule(
         id="grad-spike",
-        title="Gradient norm jumped",
+        title="Gradient norm spike",
         codes=("O1",),
-        description="one gradient norm far above the usual",
+        description="one gradient norm is far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike_once,
         triggers=("grad_norm",),
         families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
         persistence=AT_ONCE,
-        causes=("an unusual batch",),
+        causes=("an outlier batch",),
         remedies=GRADIENT_REMEDIES,
         source="RLDK: gradient ratio above 10",
         grade="D",
     ),
     Rule(
         id="grad-high",
-        title="Gradients explode",
+        title="Exploding gradients",
         codes=("O1",),
-        description="gradient norms far above the usual, again and again",
+        description="gradient norms are repeatedly far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike,
         triggers=("grad_norm",),
         families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
         persistence={WARN: (3, 10), CRIT: (2, 3)},
-        causes=("learning rate too high", "bad batches or rewards of extreme size"),
+        causes=("learning rate too high", "bad batches, or extreme rewards"),
         remedies=(*GRADIENT_REMEDIES, "look at the batches of these updates"),
         source="RLDK: gradient ratio above 10; trl#2980",
         grade="D",
     ),
     Rule(
         id="grad-zero",
-        title="Gradients vanish",
+        title="Vanishing gradients",
         codes=("O2",),
         description="the gradient norm is zero",
         concepts=("grad_norm",),

@@ -10,7 +10,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """S2: records arrive, but their step does not move."""
+    """Records arrive, but their step does not move."""
     before = run.memos.get("step-stuck")
     run.memos["step-stuck"] = (float(run.mark.step),)
     if before is None or run.mark.step != before[0] or run.mark.step == 0:
@@ -24,7 +24,7 @@ TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 
 def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """S4: the trainer's own counter stands still while steps go on."""
+    """The trainer's own counter stands still while steps go on."""
     name = next((c for c in TRAINER_COUNTERS if c in run.values), None)
     if name is None:
         return None
@@ -45,7 +45,7 @@ TRAINING_LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "cri
 
 
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """S3: steps a second have fallen far below those at the start."""
+    """Steps a second have fallen far below those at the start."""
     step, time = float(run.mark.step), run.mark.time
     learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
     memo = run.memos.get("slow", ())
@@ -89,7 +89,7 @@ def _longer(run: RuleContext) -> str:
 
 
 def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """S5: the run was resumed."""
+    """The run was resumed."""
     if not 0 < run.segment <= limits["most"] or run.updates > 3:
         return None
     message = f"the run was resumed at step {run.mark.step:,}: baselines start again"
@@ -97,7 +97,7 @@ def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R11: near its end, the reward still rises: more training would bring more."""
+    """Near its end, the reward still rises: more training would bring more."""
     reward, budget = run.reward, run.progress
     if reward is None or budget is None or reward.at_max:
         return None
@@ -118,7 +118,7 @@ RULES = (
         id="restarted",
         title="Run resumed",
         codes=("S5",),
-        description="the step went back: the run was resumed from a checkpoint",
+        description="the step goes back: the run was resumed from a checkpoint",
         concepts=(),
         assess=restarted,
         families=ALL_FAMILIES,
@@ -131,30 +131,30 @@ RULES = (
     ),
     Rule(
         id="step-stuck",
-        title="Step does not advance",
+        title="Step not advancing",
         codes=("S2",),
-        description="records arrive with the same step again and again",
+        description="records keep arriving with the same step",
         concepts=("step",),
         assess=step_stuck,
         families=ALL_FAMILIES,
         persistence=k_of_n(5, 5),
-        causes=("the logging call is not given the step", "the environment does not step"),
+        causes=("the step is not passed to the logger", "the environment is not stepping"),
         remedies=("check what is passed as the step to the logger", "check the environment's loop"),
         source="step counters that stop mean that training has stalled (SB3 practice)",
         grade="A",
     ),
     Rule(
         id="updates-stuck",
-        title="Collecting, but not training",
+        title="Update counter not advancing",
         codes=("S4",),
-        description="the trainer's update counter stands still while steps go on",
+        description="the trainer's update counter stands still while steps continue",
         concepts=("n_updates",),
         assess=updates_stuck,
         triggers=TRAINER_COUNTERS,
         families=ALL_FAMILIES,
         limits={"warmup": 3},
         persistence=k_of_n(3, 3),
-        causes=("the learner does not run: replay warm-up, a hanging worker, a paused update",),
+        causes=("the learner is not running (replay warm-up, hung worker, paused updates)",),
         remedies=(
             "look at the learner's process",
             "look for a callback or a condition that skips the update",
@@ -165,9 +165,9 @@ RULES = (
     ),
     Rule(
         id="slow",
-        title="Training has slowed down",
+        title="Training slowed down",
         codes=("S3",),
-        description="steps a second far below those at the start",
+        description="throughput is far below that at the start",
         concepts=("fps",),
         related=(
             "resp_len_mean",
@@ -177,22 +177,22 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15},
         persistence=k_of_n(5, 6),
-        causes=("a slower environment, longer episodes or completions, or a busy machine",),
+        causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),
         source="fps shows training speed (SB3 practice)",
         grade="C",
     ),
     Rule(
         id="still-improving",
-        title="Ends while still improving",
+        title="Stopped while still improving",
         codes=("R11",),
-        description="the reward still rises as the run comes to its end",
+        description="the reward is still rising as the run comes to its end",
         concepts=("reward_mean",),
         assess=ended_early,
         triggers=("reward_mean",),
         limits={"budget": 0.95, "warmup": 15},
         persistence=AT_ONCE,
-        causes=("too few steps",),
+        causes=("too few training steps",),
         remedies=("train longer: {training_length}",),
         source="too few timesteps end a run before it converges (SB3 practice)",
         grade="C",

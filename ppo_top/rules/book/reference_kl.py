@@ -16,7 +16,7 @@ def reference_kl(run: RuleContext) -> History | None:
 
 
 def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K1: the KL to the reference is high for a whole sequence.
+    """The KL to the reference is high for a whole sequence.
 
     The sum grows with the text: what is little a token is no fault, however long the answers are.
     """
@@ -50,7 +50,7 @@ def _accelerates(history: History) -> bool:
 
 
 def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K1 and G8: the KL to the reference is high per token."""
+    """The KL to the reference is high per token."""
     history = run.histories["ref_kl_token"]
     value = history.last
     if value <= limits["clear"]:
@@ -72,7 +72,7 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K2: a KL to the reference below zero, which only an estimate can be."""
+    """A KL to the reference below zero, which only an estimate can be."""
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or history.last >= 0.0:
         return None
@@ -110,7 +110,7 @@ def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> A
 
 
 def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K3: the policy never leaves its reference."""
+    """The policy never leaves its reference."""
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.flat:
         return None
@@ -127,7 +127,7 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """K7: the KL to the reference climbs, the reward does not."""
+    """The KL to the reference climbs, the reward does not."""
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.stuck:
         return None
@@ -157,7 +157,7 @@ TRL_RANGE = "TRL: KL to the reference 0 to 10; adaptive target 6"
 RULES = (
     Rule(
         id="ref-kl-high",
-        title="Far from the reference",
+        title="KL to reference too high",
         codes=("K1",),
         description="the KL to the reference, summed over a sequence, is high",
         concepts=("ref_kl",),
@@ -173,32 +173,32 @@ RULES = (
             "token": 0.1,
             "warmup": 3,
         },
-        causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
+        causes=("KL penalty too weak for the learning rate", "the reward model favours drift"),
         remedies=REFERENCE_KL_REMEDIES,
         source=TRL_RANGE,
         grade="A",
     ),
     Rule(
         id="ref-kl-token-high",
-        title="Far from the reference",
+        title="Per-token KL to reference too high",
         codes=("K1", "G8"),
-        description="the KL to the reference is high per token",
+        description="the KL to the reference per token is high",
         concepts=("ref_kl_token",),
         related=("entropy", "resp_len_mean"),
         assess=drifted_token,
         triggers=("ref_kl_token",),
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "leap": 0.5, "crit": 1.0, "once": 5.0, "warmup": 2},
-        causes=("the KL penalty is too weak for the learning rate", "the reward pays for drift"),
+        causes=("KL penalty too weak for the learning rate", "the reward model favours drift"),
         remedies=REFERENCE_KL_REMEDIES,
         source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",
         grade="C",
     ),
     Rule(
         id="ref-kl-negative",
-        title="KL to the reference is negative",
+        title="Negative KL to reference",
         codes=("K2",),
-        description="the estimated KL to the reference is below zero for long, or far below",
+        description="the estimated KL to the reference stays below zero, or falls far below it",
         concepts=("ref_kl",),
         assess=negative,
         triggers=("ref_kl", "ref_kl_token"),
@@ -206,8 +206,8 @@ RULES = (
         limits={"crit": -1.0, "noise": -0.05, "token_noise": -0.01, "warmup": 2},
         persistence={WARN: (5, 5), CRIT: (3, 5)},
         causes=(
-            "text is not sampled from the policy's own distribution (top-k, top-p, min length)",
-            "padding is counted, or dropout is on",
+            "sampling differs from the policy's distribution (top-k, top-p, min length)",
+            "padding tokens counted, or dropout active",
         ),
         remedies=(
             "sample with top_k=0, top_p=1, temperature 1, no minimum length",
@@ -219,15 +219,15 @@ RULES = (
     ),
     Rule(
         id="ref-kl-zero",
-        title="Policy stays at its reference",
+        title="Policy stuck at the reference",
         codes=("K3",),
-        description="the KL to the reference stays near zero and reward is flat",
+        description="the KL to the reference stays near zero and the reward is flat",
         concepts=("ref_kl",),
         assess=stays_zero,
         triggers=("ref_kl", "ref_kl_token"),
         families=LLM_FAMILIES,
         limits={"points": 50, "late_points": 150, "sequence": 0.01, "token": 1e-4},
-        causes=("learning rate too small, penalty too strong, or an adapter that is not trained",),
+        causes=("learning rate too low, KL penalty too strong, or adapter not trainable",),
         remedies=(
             "raise {learning_rate}",
             "lower the KL penalty: {kl_penalty}",
@@ -238,9 +238,9 @@ RULES = (
     ),
     Rule(
         id="drift-without-gain",
-        title="Drift without benefit",
+        title="KL to reference rising without reward",
         codes=("K7",),
-        description="the KL to the reference climbs while reward does not",
+        description="the KL to the reference climbs while the reward does not",
         concepts=("ref_kl",),
         related=("ref_kl_token",),
         assess=drift_for_nothing,
@@ -248,7 +248,7 @@ RULES = (
         families=frozenset({RLHF, GRPO}),
         limits={"nats": 2.0, "floor": 5.0, "token_floor": 0.1, "warmup": 25},
         persistence=k_of_n(3, 3),
-        causes=("over-optimisation, or a learning rate that only adds noise",),
+        causes=("reward over-optimisation, or a learning rate that only adds noise",),
         remedies=REFERENCE_KL_REMEDIES[:3],
         source="TRL practice: KL that rises means over-optimisation; Gao et al. 2210.10760",
         grade="D",

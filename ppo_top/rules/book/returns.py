@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V8: all returns are equal, so that there is nothing to tell a good action by."""
+    """All returns are equal, so that there is nothing to tell a good action by."""
     if "explained_variance" not in run.non_finite_now:
         return None
     if run.at_max or run.gained:
@@ -24,7 +24,7 @@ def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V4, seen from the other side: the critic is surprised, learns anew, and the reward falls.
+    """The critic fails at once, learns again, and the reward falls.
 
     A learner that optimises something else than before looks well in all other values.
     """
@@ -60,9 +60,9 @@ def _surprised(value: float, before: list[float], loss: History, limits: RuleLim
 RULES = (
     Rule(
         id="returns-constant",
-        title="All returns are equal",
+        title="All returns equal",
         codes=("V8",),
-        description="explained variance is undefined, as no two returns differ",
+        description="explained variance is undefined because all returns are the same",
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=returns_constant,
@@ -70,7 +70,7 @@ RULES = (
         limits={"warmup": 3},
         persistence=k_of_n(5, 5),
         causes=(
-            "a discount of 0 with a reward that is the same in every step",
+            "discount 0 with the same reward at every step",
             "a reward that never changes",
         ),
         remedies=(
@@ -93,8 +93,8 @@ RULES = (
         limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
         persistence=k_of_n(3, 4),
         causes=(
-            "the reward that is learned from is no longer the one that is logged: sign, scale",
-            "the environment or its observations changed",
+            "the training reward no longer matches the logged one (sign, scale)",
+            "the environment or observations changed",
         ),
         remedies=(
             "check what changed at that step: the reward, a wrapper, the environment",
@@ -103,6 +103,6 @@ RULES = (
         source="labelled runs: the reward's sign turned in mid-run",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,
-        members=("reward-crash", "critic-lost", "value-loss-spike"),
+        members=("reward-crash", "explained-variance-dropped", "value-loss-spike"),
     ),
 )

@@ -34,7 +34,7 @@ def reward_now(run: RuleContext) -> RewardCourse | None:
 
 
 def reward_crash(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R1: a large share of what was learned is lost."""
+    """A large share of what was learned is lost."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.baseline):
         return None
@@ -54,7 +54,7 @@ def reward_crash(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R2: reward is still where it was at the start."""
+    """Reward is still where it was at the start."""
     reward = reward_now(run)
     if reward is None or reward.at_max:
         return None
@@ -150,7 +150,7 @@ def _long_enough(run: RuleContext, limits: RuleLimits, count: int) -> bool:
 
 
 def wrong_way(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R6: reward falls below where the run started."""
+    """Reward falls below where the run started."""
     reward = reward_now(run)
     if reward is None or reward.gained:
         return None
@@ -169,7 +169,7 @@ def wrong_way(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R9: the reward has risen and then stabilised at its maximum."""
+    """The reward has risen and then stabilised at its maximum."""
     reward = reward_now(run)
     if reward is None or not reward.at_max:
         return None
@@ -178,7 +178,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R12: a trainer that logs losses, but no reward."""
+    """A trainer that logs losses, but no reward."""
     if run.updates <= limits["rows"] or run.reward is not None:
         return None
     message = "no episode reward in the log: nothing notes it, or no episode has ended yet"
@@ -197,9 +197,9 @@ REWARD_CRASH_REMEDIES = (
 RULES = (
     Rule(
         id="reward-crash",
-        title="Reward crashed",
+        title="Reward collapsed",
         codes=("R1",),
-        description="a large share of the reward that was gained is lost",
+        description="a large share of the reward gained so far is lost",
         concepts=("reward_mean",),
         assess=reward_crash,
         triggers=REWARD_CONCEPTS,
@@ -213,14 +213,14 @@ RULES = (
             "warmup": 12,
         },
         persistence={WARN: (2, 3), CRIT: (4, 5)},
-        causes=("policy collapse, learning rate too high", "a changed environment or reward"),
+        causes=("policy collapse (learning rate too high)", "the environment or reward changed"),
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
         grade="C",
     ),
     Rule(
         id="reward-never-moves",
-        title="Reward never moves",
+        title="Reward flat since start",
         codes=("R2",),
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
@@ -237,8 +237,8 @@ RULES = (
         limit_overrides={RLHF: {"points": 60}, GRPO: {"points": 60}},
         persistence=k_of_n(5, 5),
         causes=(
-            "the policy does not learn: learning rate, reward scale or exploration",
-            "reward is never reached, or not wired to what the policy does",
+            "the policy is not learning (learning rate, reward scale or exploration)",
+            "reward never reached, or independent of the actions",
         ),
         remedies=(
             "check that rewards differ at all between good and bad episodes or completions",
@@ -253,24 +253,24 @@ RULES = (
     ),
     Rule(
         id="reward-wrong-way",
-        title="Reward goes down",
+        title="Reward below start",
         codes=("R6",),
-        description="the reward falls below where it started, and goes on falling",
+        description="the reward falls below its initial level and keeps falling",
         concepts=("reward_mean",),
         assess=wrong_way,
         triggers=REWARD_CONCEPTS,
         limits={"share": 0.15, "far": 0.35, "warmup": 10},
         persistence=k_of_n(5, 5),
-        causes=("the sign of the reward or of the advantage is wrong", "learning rate too high"),
+        causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",
         grade="C",
     ),
     Rule(
         id="at-ceiling",
-        title="Reward is at its ceiling",
+        title="Reward at its ceiling",
         codes=("R9",),
-        description="the reward rose and then stabilised at its maximum",
+        description="the reward rose and then levelled off at its maximum",
         concepts=("reward_mean",),
         assess=at_ceiling,
         triggers=REWARD_CONCEPTS,
@@ -284,7 +284,7 @@ RULES = (
     ),
     Rule(
         id="no-reward",
-        title="No reward in the log",
+        title="No reward logged",
         codes=("R12", "S7"),
         description="losses are logged, but no reward",
         concepts=("reward_mean",),
@@ -292,7 +292,7 @@ RULES = (
         families=frozenset({"ctrl"}),
         limits={"rows": 5},
         persistence=k_of_n(3, 3),
-        causes=("no wrapper notes the returns of episodes", "no episode has ended yet"),
+        causes=("no wrapper records episode returns", "no episode has finished yet"),
         remedies=("{monitor}", "wait for an episode's end"),
         source="SB3's logger documentation: ep_rew_mean needs a Monitor wrapper",
         grade="A",

@@ -9,7 +9,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R5: the spread of rewards grows far more than their mean."""
+    """The spread of rewards grows far more than their mean."""
     history, reward = run.histories["reward_std"], run.reward
     base = history.baseline(10)
     if reward is None or base <= 0.0 or history.last <= 2.0 * base:
@@ -24,7 +24,7 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R8: reward and episode length used to move together, and now move apart."""
+    """Reward and episode length used to move together, and now move apart."""
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
         return None
@@ -43,11 +43,11 @@ def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _together(run: RuleContext, reward: float, length: float) -> float:
     """The correlation of reward and length over all points so far, from running sums."""
-    n, x, y, xx, yy, xy = run.memos.get("length-parts", (0.0,) * 6)
+    n, x, y, xx, yy, xy = run.memos.get("reward-length-diverge", (0.0,) * 6)
     n, dx, dy = n + 1.0, reward - x, length - y
     x, y = x + dx / n, y + dy / n
     xx, yy, xy = xx + dx * (reward - x), yy + dy * (length - y), xy + dx * (length - y)
-    run.memos["length-parts"] = (n, x, y, xx, yy, xy)
+    run.memos["reward-length-diverge"] = (n, x, y, xx, yy, xy)
     return xy / (xx * yy) ** 0.5 if xx > 0.0 and yy > 0.0 else 0.0
 
 
@@ -61,7 +61,7 @@ def _correlation(left: list[float], right: list[float]) -> float:
 
 
 def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R7: evaluation lags behind the training reward, or falls while that rises."""
+    """Evaluation lags behind the training reward, or falls while that rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
     if reward is None or not reward.gained:
         return None
@@ -77,7 +77,7 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R10: a histogram leans far to one side."""
+    """A histogram leans far to one side."""
     for name in ("reward", "adv"):
         low, mid, high = (run.value(f"{name}_{part}", 0) for part in ("p1", "p50", "p99"))
         if low is None or mid is None or high is None or mid <= low or high <= mid:
@@ -92,7 +92,7 @@ def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def advantages_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A1: whitened advantages should have mean 0."""
+    """Whitened advantages should have mean 0."""
     value = run.values["adv_mean"]
     if abs(value) <= limits["mean"]:
         return None
@@ -103,21 +103,21 @@ def advantages_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="reward-spread",
-        title="Spread of rewards explodes",
+        title="Reward std rising",
         codes=("R5",),
         description="the spread of rewards grows far more than their mean",
         concepts=("reward_std",),
         assess=spread_explodes,
         triggers=("reward_std",),
         limits={"times": 3.0, "warmup": 10},
-        causes=("outliers in the reward", "the policy behaves very differently from case to case"),
+        causes=("reward outliers", "the policy behaves very differently from episode to episode"),
         remedies=("clip or normalise rewards", "lower {learning_rate}"),
         source="TRL practice: reward std 'moderate; not exploding'",
         grade="D",
     ),
     Rule(
-        id="length-parts",
-        title="Reward and episode length part ways",
+        id="reward-length-diverge",
+        title="Reward and episode length diverge",
         codes=("R8",),
         description="reward and episode length begin to move against their usual relation",
         concepts=("ep_len",),
@@ -132,18 +132,18 @@ RULES = (
     ),
     Rule(
         id="eval-gap",
-        title="Evaluation lags training",
+        title="Eval reward lags training reward",
         codes=("R7",),
-        description="evaluation rewards stay below training, or fall while it rises",
+        description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
         triggers=("eval_reward_mean",),
         limits={"share": 0.3},
         persistence=k_of_n(2, 2),
         causes=(
-            "the deterministic policy is worse than the sampled one",
-            "normalisation statistics are not shared with the evaluation environment",
-            "over-fitting to the training reward",
+            "the deterministic policy is worse than the stochastic one",
+            "normalisation statistics not shared with the eval environment",
+            "overfitting to the training reward",
         ),
         remedies=(
             "{in_control}share the statistics of normalisation with evaluation (VecNormalize)",
@@ -154,9 +154,9 @@ RULES = (
     ),
     Rule(
         id="long-tails",
-        title="Long tails",
+        title="Heavy-tailed rewards or advantages",
         codes=("R10",),
-        description="the distribution of rewards or advantages leans far to one side",
+        description="the distribution of rewards or advantages is strongly skewed",
         concepts=("reward_dist",),
         related=("adv_dist",),
         assess=long_tails,
@@ -169,7 +169,7 @@ RULES = (
     ),
     Rule(
         id="advantages-off",
-        title="Advantages are not centred",
+        title="Advantages not centred",
         codes=("A1",),
         description="the mean of whitened advantages is not 0",
         concepts=("adv_mean",),

@@ -11,7 +11,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R3: no new best for long; a fault only where something else says why."""
+    """No new best for long; a fault only where something else says why."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
         return None
@@ -33,14 +33,14 @@ def _exhausted(run: RuleContext) -> bool:
     ties = run.value("frac_zero_std")
     return (
         (entropy is not None and 0.0 < entropy.last < 0.1 * entropy.baseline(3))
-        or "policy-still" in run.open_severities
+        or "no-op-updates" in run.open_severities
         or (ties is not None and ties > 0.8)
         or (rate is not None and rate.last < 0.01 * rate.high)
     )
 
 
 def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """R4: reward goes up and down by a large share of its gain, without getting anywhere."""
+    """Reward goes up and down by a large share of its gain, without getting anywhere."""
     reward = reward_now(run)
     if reward is None or reward.count < limits["points"] or reward.gain <= 0.0:
         return None
@@ -60,16 +60,16 @@ def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 RULES = (
     Rule(
         id="reward-plateau",
-        title="Reward has stopped rising",
+        title="Reward plateau",
         codes=("R3",),
-        description="no new best for a quarter of the run",
+        description="the reward has set no new best for a quarter of the run",
         concepts=("reward_mean",),
         related=("entropy",),
         assess=plateau,
         triggers=REWARD_CONCEPTS,
         limits={"points": 30, "share": 0.25},
         persistence=k_of_n(3, 3),
-        causes=("converged, or stuck in a local optimum: insufficient exploration",),
+        causes=("converged, or stuck in a local optimum (too little exploration)",),
         remedies=(
             "raise the entropy bonus: {ent_coef:below 0.05}",
             "{larger_batches}",
@@ -82,16 +82,16 @@ RULES = (
     ),
     Rule(
         id="reward-swings",
-        title="Reward oscillates",
+        title="Reward oscillating",
         codes=("R4",),
-        description="large swings of the reward without an upward trend",
+        description="the reward swings widely without an upward trend",
         concepts=("reward_mean",),
         assess=oscillates,
         triggers=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={"points": 40, "leg": 0.25, "turns": 4},
         persistence=k_of_n(2, 3),
-        causes=("training is unstable: learning rate too high, batches too small", "sparse reward"),
+        causes=("unstable training: learning rate too high, or batches too small", "sparse reward"),
         remedies=(
             "lower {learning_rate}",
             "more samples an update: {rollouts}",

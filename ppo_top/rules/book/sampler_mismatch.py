@@ -11,7 +11,7 @@ MISMATCH_CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "st
 
 
 def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """G6: log-probabilities, importance ratios or KL between sampler and trainer are off."""
+    """Log-probabilities, importance ratios or KL between sampler and trainer are off."""
     readings = [
         reading
         for concept, read in _CHECKS
@@ -102,7 +102,7 @@ _CHECKS = (
 RULES = (
     Rule(
         id="sampler-mismatch",
-        title="Sampler and trainer disagree",
+        title="Sampler/trainer mismatch",
         codes=("G6",),
         description="the sampler's probabilities differ from the trainer's",
         concepts=("logp_diff_mean",),
@@ -122,8 +122,8 @@ RULES = (
         },
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)},
         causes=(
-            "other numerics in the sampler: dtype, kernels, quantised cache",
-            "sampler weights that are not refreshed, or another temperature, top-p or top-k",
+            "different numerics in the sampler (dtype, kernels, quantised cache)",
+            "stale sampler weights, or a different temperature, top-p or top-k",
         ),
         remedies=(
             "the same dtype in both; a full-precision output layer",

@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P3: the mean probability ratio between new and old policy is not 1."""
+    """The mean probability ratio between new and old policy is not 1."""
     value = run.value("ratio_mean", 0)
     if value is None:
         return _ratio_tail(run, limits)
@@ -36,8 +36,8 @@ def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT if crit else WARN, value, limits["tail"], message, immediate=crit)
 
 
-def policy_still(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P4: updates change nothing."""
+def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Updates change nothing."""
     value = update_kl(run)
     if value is None or abs(value) > limits["clear_kl"]:
         return None
@@ -90,7 +90,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
 
 
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P5: the policy moves far, and the clip range is too wide to hold it."""
+    """The policy moves far, and the clip range is too wide to hold it."""
     kl, clip = update_kl(run), run.value("clip_fraction", 1)
     if kl is None or clip is None or kl <= limits["clear_kl"]:
         return None
@@ -111,7 +111,7 @@ RULES = (
         id="ratio-off",
         title="Probability ratio far from 1",
         codes=("P3",),
-        description="the new policy's probabilities are far from the old one's",
+        description="the new policy's action probabilities differ strongly from the old policy's",
         concepts=("ratio_mean",),
         related=(
             "clip_fraction",
@@ -131,8 +131,8 @@ RULES = (
         },
         persistence=k_of_n(2, 3),
         causes=(
-            "updates between consecutive policies are too drastic",
-            "old log-probabilities computed with another dtype, temperature or dropout",
+            "updates too large",
+            "old log-probs computed with a different dtype, temperature or dropout",
         ),
         remedies=(
             "lower {learning_rate}",
@@ -143,22 +143,22 @@ RULES = (
         grade="A",
     ),
     Rule(
-        id="policy-still",
-        title="Updates change nothing",
+        id="no-op-updates",
+        title="No-op updates (KL and clipping zero)",
         codes=("P4",),
-        description="KL and clipping are zero although training goes on",
+        description="KL and clipping are zero although training continues",
         concepts=("approx_kl",),
         related=("clip_fraction",),
-        assess=policy_still,
+        assess=no_op_updates,
         triggers=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
         causes=(
-            "learning rate far too small",
-            "frozen or untrained weights, or gradients clipped to nothing",
-            "a clip range that is far too narrow",
-            "advantages that are all zero",
+            "learning rate far too low",
+            "frozen weights, or gradients clipped to almost zero",
+            "clip range far too narrow",
+            "all advantages are zero",
         ),
         remedies=(
             "raise {clip_range:known below 0.05}",
@@ -173,7 +173,7 @@ RULES = (
     ),
     Rule(
         id="clip-not-binding",
-        title="The clip does not hold the policy",
+        title="Clipping ineffective (clip range too wide)",
         codes=("P5",),
         description="the KL is high while hardly anything is clipped",
         concepts=("approx_kl",),
@@ -189,7 +189,7 @@ RULES = (
             "clear_kl": 0.03,
             "warmup": 3,
         },
-        causes=("the clip range is too wide to bind",),
+        causes=("clip range too wide to bind",),
         remedies=("lower {clip_range:above 0.2} to 0.1-0.2", "{kl_limit}", "lower {learning_rate}"),
         source="clip range 0.5: clip fraction falls while the KL rises (a known experiment)",
         grade="C",

@@ -48,7 +48,7 @@ def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, floa
 
 
 def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P1: each update moves the policy too far."""
+    """Each update moves the policy too far."""
     value = update_kl(run)
     if value is None:
         return None
@@ -75,7 +75,7 @@ def _harm(run: RuleContext) -> bool:
 
 
 def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P2: too large a share of the samples is clipped."""
+    """Too large a share of the samples is clipped."""
     value = clipped_share(run)
     if value is None or value <= limits["clear"]:
         return None
@@ -120,7 +120,7 @@ def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
 
 
 def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """P6: one update far larger than those before it."""
+    """One update far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
     if value is None or history is None or history.count < 12:
         return None
@@ -138,14 +138,14 @@ def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 KL_CAUSES = (
     "learning rate too high",
     "too many epochs over the same data, or batches too small",
-    "advantages not normalised, or rewards of very different size",
+    "advantages not normalised, or rewards of very different scales",
 )
 
 
 RULES = (
     Rule(
         id="kl-high",
-        title="Updates move the policy too far",
+        title="Update KL too high",
         codes=("P1",),
         description="the KL between old and new policy stays above its healthy range",
         concepts=("approx_kl",),
@@ -165,25 +165,25 @@ RULES = (
     ),
     Rule(
         id="kl-spike",
-        title="One update far too large",
+        title="KL spike",
         codes=("P6",),
-        description="a single KL many times larger than those before",
+        description="the KL of one update is many times larger than that of the updates before it",
         concepts=("approx_kl",),
         assess=kl_spike,
         triggers=("approx_kl",),
         limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
         limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persistence=k_of_n(1, 1),
-        causes=("a batch with unusual rewards", "learning rate near its limit"),
+        causes=("an outlier batch (unusual rewards)", "learning rate close to too high"),
         remedies=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
         source="Schulman, Nuts and Bolts: a KL spike often comes before a loss of performance",
         grade="C",
     ),
     Rule(
         id="clip-high",
-        title="Too much is clipped",
+        title="Clip fraction too high",
         codes=("P2", "G3"),
-        description="a large share of the samples leaves the clip range, update after update",
+        description="update after update, a large share of the samples is outside the clip range",
         concepts=("clip_fraction",),
         related=("approx_kl",),
         assess=clip_high,

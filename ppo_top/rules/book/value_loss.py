@@ -14,7 +14,7 @@ from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
 def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V2: the value loss jumps; one point is a spike, staying at that height a fault."""
+    """The value loss jumps; one point is a spike, staying at that height a fault."""
     history = critic_loss(run)
     if history is None or history.last_row != run.mark.row:
         return None
@@ -91,7 +91,7 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
 
 
 def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V3: the critic's loss climbs, or never falls, while it explains nothing."""
+    """The critic's loss climbs, or never falls, while it explains nothing."""
     history = critic_loss(run)
     explained = run.value("explained_variance", 1)
     if history is None or history.last_row != run.mark.row or explained is None or explained >= 0.2:
@@ -116,7 +116,7 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """V5: value targets move faster than the value clip lets the critic follow."""
+    """Value targets move faster than the value clip lets the critic follow."""
     value = run.values["value_clip_fraction"]
     if value <= limits["watch"]:
         return None
@@ -135,9 +135,9 @@ VALUE_LOSS_REMEDIES = (
 RULES = (
     Rule(
         id="value-loss-spike",
-        title="Value loss jumped",
+        title="Value loss spike",
         codes=("V2",),
-        description="the value loss jumps far above its level and stays there",
+        description="the value loss jumps far above its usual level and stays there",
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_spike,
@@ -145,7 +145,7 @@ RULES = (
         limits={"times": 10.0, "again": 20, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         causes=(
-            "an outlier in the reward, or a changed reward or environment",
+            "a reward outlier, or a changed reward or environment",
             "the policy changed faster than the critic could follow",
         ),
         remedies=VALUE_LOSS_REMEDIES,
@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(
         id="value-loss-rising",
-        title="Value loss does not fall",
+        title="Value loss not falling",
         codes=("V3",),
         description="the value loss climbs, or never falls, while the critic explains nothing",
         concepts=("value_loss",),
@@ -171,7 +171,7 @@ RULES = (
     ),
     Rule(
         id="value-clip-high",
-        title="Value updates are clipped",
+        title="Value clip fraction too high",
         codes=("V5",),
         description="a large share of value predictions is clipped",
         concepts=("value_clip_fraction",),
@@ -179,7 +179,7 @@ RULES = (
         assess=value_clip_high,
         triggers=("value_clip_fraction",),
         limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
-        causes=("value targets move faster than the value clip",),
+        causes=("value targets move faster than the value clip allows",),
         remedies=(
             "a wider value clip: {clip_range_vf}",
             "see that {whiten_rewards:off} is on",

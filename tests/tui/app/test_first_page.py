@@ -70,7 +70,7 @@ def test_it_is_written_at_the_size_of_the_terminal(
         while True:
             pieces.append(os.read(terminal[1], 1 << 16))
     seen = b"".join(pieces).decode()
-    assert "Updates too large" in seen
+    assert "Destructively large updates" in seen
     assert "\x1b[30;1H" in seen and "\x1b[31;1H" not in seen
     assert seen.endswith("\x1b[?7h")
 

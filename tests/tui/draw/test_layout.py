@@ -236,11 +236,11 @@ def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> N
     desk = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = desk.view()
     assert view is not None and len(view.open_findings) == 3
-    named = next(row for row in drawn_text(desk, 80, 24) if "Completions are cut off" in row)
+    named = next(row for row in drawn_text(desk, 80, 24) if "Completions truncated" in row)
     assert "1 more (f)" in named
-    assert "No completion ends" not in "\n".join(drawn_text(desk, 80, 24))
+    assert "No EOS in any completion" not in "\n".join(drawn_text(desk, 80, 24))
     full = "\n".join(drawn_text(desk, 140, 40))
-    assert "No completion ends" in full and "more (f)" not in full
+    assert "No EOS in any completion" in full and "more (f)" not in full
 
 
 def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(

@@ -54,7 +54,7 @@ def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_ui_state: Make
         ("pole", {"pole_seed1", "pole_seed2", "pole_seed3"}),
         ("POLE seed2", {"pole_seed2"}),
         ("crit", {"pole_seed2"}),
-        ("too large", {"pole_seed2"}),
+        ("large updates", {"pole_seed2"}),
         ("!pole", {"other"}),
         ("nothing like it", set()),
     ],
