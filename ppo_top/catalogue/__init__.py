@@ -1,4 +1,4 @@
-"""Which tag of which trainer means which concept: tables of data and what reads them."""
+"""Which tag of which trainer means which metric: tables of data and their readers."""
 
 from ppo_top.catalogue.concepts import (
     METRIC_GROUPS,

@@ -1,4 +1,4 @@
-"""What numbers of training logs can mean, whoever logs them: the concepts and their table."""
+"""The metrics that training logs hold, whatever the trainer, and their table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 
 LABEL_WIDTH = 18
-"""Labels are at most this long, so that a narrow checklist can hold them."""
+"""Longest label in characters, so that a narrow checklist can hold them."""
 
 METRIC_GROUPS = (
     "Reward",
@@ -23,27 +23,27 @@ METRIC_GROUPS = (
     "Progress",
     "Speed",
 )
-"""The groups of concepts in the order in which they are drawn."""
+"""The groups of metrics, in drawing order."""
 
 OTHER_GROUP = "Other"
-"""The group of tags that stand for no concept."""
+"""The group of tags that map to no metric."""
 
 TAG_PREFIX = "tag:"
-"""Begins the name of a track that has a tag and no concept."""
+"""Prefix of the name of a track whose tag maps to no metric."""
 
 
 DISTRIBUTION_SUFFIX = "_dist"
-"""Ends the names of concepts that are histograms; `reward_p50` is a quantile of `reward_dist`."""
+"""Suffix of histograms; `reward_p50` is a quantile of `reward_dist`."""
 
 _QUANTILE = re.compile(r"(.+)_(p\d+)")
 
 
 class Concept(NamedTuple):
-    """One meaning.
+    """One metric.
 
     `direction`: `up`, `down` (better), `band`, `near 0`, `near 1`, `flat`, `info`, `mono` (a
-    counter). `fmt`: `4g`, `pct`, `int`, `lr` or `s`. `label` is short, `meaning` one sentence,
-    `why` what it tells about a run (or nothing), `order` the place in its group.
+    counter). `fmt`: `4g`, `pct`, `int`, `lr` or `s`. `meaning` is one sentence, `why` what it
+    says about a run (may be empty), `order` its position in the table.
     """
 
     name: str
@@ -59,19 +59,19 @@ class Concept(NamedTuple):
 
 @cache
 def concepts() -> dict[str, Concept]:
-    """Every concept by its name, in order; those with a parameter are spelt with `{f}`."""
+    """All metrics by name, in order; those with a parameter are spelt with `{f}`."""
     lines = table_rows((TABLES_FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
     found = (Concept._make((*[*cells, ""][:8], order)) for order, cells in lines)
     return {each.name: each for each in found}
 
 
 def is_concept(name: str) -> bool:
-    """Whether a name is that of a concept, with its parameter filled in or not."""
+    """Whether a name is that of a metric, with or without its parameter filled in."""
     return name in concepts() or _template(name) is not None
 
 
 def concept(name: str) -> Concept:
-    """The concept of a name, parameter filled in; any other name becomes one that is charted."""
+    """The metric of a name, parameter filled in; other names get an unjudged one in `Other`."""
     found = concepts().get(name)
     if found is not None:
         return found
@@ -89,7 +89,7 @@ def concept(name: str) -> Concept:
 
 
 def _template(name: str) -> Concept | None:
-    """The concept of which a name fills in the parameter, or takes one quantile."""
+    """The table entry whose parameter or quantile a name fills in."""
     stem, brace, _ = name.partition("{")
     if brace and name.endswith("}"):
         whole = stem if stem.endswith(DISTRIBUTION_SUFFIX) else stem + "{f}"
@@ -103,5 +103,5 @@ def _parameter(name: str) -> str:
 
 
 def shorten_label(label: str) -> str:
-    """A label of at most `LABEL_WIDTH` characters; of a long one the end says more."""
+    """A label of at most `LABEL_WIDTH` characters, cut at the front: the end says more."""
     return label if len(label) <= LABEL_WIDTH else "…" + label[-LABEL_WIDTH + 1 :]

@@ -1,4 +1,4 @@
-"""The catalogue read backwards: which tags log a concept, what a name might stand for."""
+"""Reverse look-up: which tags log a metric, what a name may mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ppo_top.model import ConfigValue
 
 
 class LoggedTag(NamedTuple):
-    """A tag under which a trainer logs something, and what is to be known of it."""
+    """A tag under which a trainer logs a metric, with a note on it."""
 
     trainer: Trainer
     tag: str
@@ -22,7 +22,7 @@ class LoggedTag(NamedTuple):
 
 
 class OptionSpelling(NamedTuple):
-    """What a trainer calls an option, and what it takes when nothing is said."""
+    """A trainer's name for an option, and its default."""
 
     trainer: Trainer
     name: str
@@ -31,12 +31,12 @@ class OptionSpelling(NamedTuple):
 
 
 def concept_stem(name: str) -> str:
-    """A concept's name without what fills in its parameter."""
+    """A metric's name without its parameter."""
     return name.partition("{")[0]
 
 
 def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
-    """The tags of a trainer that stand for a concept, best first."""
+    """The tags under which a trainer logs a metric, best first."""
     wanted = {name, concept_stem(name) + "{f}"}
     table = trainer_tables().get(trainer.id)
     entries = (
@@ -48,9 +48,9 @@ def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
 
 
 def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
-    """The concepts that a tag stands for: of this trainer, or else of every one that has it.
+    """The metrics a tag maps to, for this trainer or else for every trainer that has it.
 
-    Guesses count only where no trainer has the tag.
+    Guesses from the name count only if no trainer has the tag.
     """
     own = meaning(trainer, tag)
     if own is not None and not own.fallback:
@@ -73,7 +73,7 @@ def all_tags() -> Iterator[str]:
 
 
 def option_called(plain: str) -> str | None:
-    """The canonical name of the option that somebody calls `plain` (lower case), or None."""
+    """The canonical name of the option called `plain` (lower case), or None."""
     if any(each.canonical == plain for each in options()):
         return plain
     named = (each.canonical for each in options() if each.name.lower() == plain)
@@ -81,7 +81,7 @@ def option_called(plain: str) -> str | None:
 
 
 def option_spellings(canonical: str) -> Iterator[OptionSpelling]:
-    """What each trainer calls an option."""
+    """Each trainer's name for an option."""
     for trainer in known_trainers():
         plain = trainer._replace(algo="")
         line = option(plain, canonical)

@@ -1,4 +1,4 @@
-"""What trainers call their settings: to one name for all, and back to the trainer's own."""
+"""Trainers' option names: to one canonical name, and back to the trainer's own."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ppo_top.model import ConfigValue
 
 ANY_TRAINER = "*"
 MAIN_ALGORITHMS = ("", "PPO", "GRPO")
-"""The algorithms that a trainer's own lines are about; others have lines of the form `sb3/SAC`."""
+"""The algorithms of a trainer's plain lines; others have lines such as `sb3/SAC`."""
 
 
 DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
-"""What an unknown trainer's run may end at."""
+"""Options that may hold the total of an unknown trainer's run."""
 
 MAX_TOTAL_STEPS = 2.0**63
-"""Steps are whole numbers below this."""
+"""Steps are integers below this."""
 
 
 MAX_OVERSHOOT_FACTOR = 4
-"""A step beyond this many times the total shows that the two do not count the same."""
+"""If a step exceeds the total by more than this factor, the two count different things."""
 
 
 class Option(NamedTuple):
-    """One line of the table: how a trainer spells a setting and what it takes by default."""
+    """One line of the table: a trainer's name and default for an option."""
 
     canonical: str
     trainer: str
@@ -46,7 +46,7 @@ def options() -> tuple[Option, ...]:
 
 @cache
 def canonical_names() -> frozenset[str]:
-    """The names that settings have here, whatever trainer they come from."""
+    """The canonical option names, independent of the trainer."""
     return frozenset(option.canonical for option in options())
 
 
@@ -67,7 +67,7 @@ def _spellings(trainer: str) -> dict[str, str]:
 
 @cache
 def _unambiguous_spellings() -> dict[str, str]:
-    """One trainer's own spellings that mean the same everywhere: `num_ppo_epochs`, not `steps`."""
+    """Spellings of one trainer that are clear everywhere: `num_ppo_epochs`, not `steps`."""
     meant: dict[str, set[str]] = {}
     for line in options():
         meant.setdefault(_normalise_key(line.name), set()).add(line.canonical)
@@ -86,20 +86,20 @@ def _normalise_key(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def hyperparameter(key: str, trainer: str = "") -> str | None:
-    """The canonical name of a setting, from any trainer's spelling of it or path to it, or None.
+    """The canonical name of an option, from any trainer's spelling or config path, or None.
 
-    Of a path the longest known end counts: `algorithm.kl_ctrl.kl_coef` is `kl_coef`, and
-    `critic.optim.lr` is not the actor's learning rate. `trainer` (an id) settles names that
-    trainers use for different things: `num_iterations`, `max_epochs`.
+    The longest known suffix of a path counts: `algorithm.kl_ctrl.kl_coef` is `kl_coef`, and
+    `critic.optim.lr` is not the actor's learning rate. `trainer` (an id) decides names that
+    trainers use differently: `num_iterations`, `max_epochs`.
     """
     parts = _normalise_key(key).split(".")
     known = _spellings(trainer)
-    ends = (".".join(parts[at:]) for at in range(len(parts)))
+    ends = (".".join(parts[start:]) for start in range(len(parts)))
     return next((known[end] for end in ends if end in known), None)
 
 
 def option(trainer: Trainer, canonical: str) -> Option | None:
-    """The line of a trainer (and its algorithm) about a setting."""
+    """The table line of a trainer (and its algorithm) for an option, or None."""
     table = trainer_tables().get(trainer.id)
     if table is not None and canonical in table.missing_options:
         return None
@@ -119,13 +119,13 @@ def option(trainer: Trainer, canonical: str) -> Option | None:
 
 
 def option_name(trainer: Trainer, canonical: str) -> str:
-    """What the trainer itself calls a setting; the canonical name where that is not known."""
+    """The trainer's own name for an option, or the canonical one if unknown."""
     found = option(trainer, canonical)
     return found.name if found else canonical
 
 
 def option_default(trainer: Trainer, canonical: str) -> ConfigValue | None:
-    """The trainer's default of a setting, or None where it has none or it is not known."""
+    """The trainer's default for an option, or None if it has none or is unknown."""
     found = option(trainer, canonical)
     return _value(found.default) if found and found.default else None
 
@@ -144,11 +144,11 @@ def _value(text: str) -> ConfigValue:
 def total_steps(
     config: Mapping[str, ConfigValue], trainer: Trainer, step: int | None = None
 ) -> int | None:
-    """How many steps the run will make, counted as the run counts its own; None if nobody says.
+    """The run's total steps, in the unit of its own step counter; None if unknown.
 
-    `config` is under canonical names. A number far below the run's newest `step` counts something
-    else (iterations where the log has environment steps) and is passed over; trainers go a little
-    beyond their total to finish a rollout.
+    `config` has canonical names. A number far below the newest `step` counts something else (say
+    iterations, where the log has environment steps) and is skipped; trainers overshoot their total
+    a little to finish a rollout.
     """
     table = trainer_tables().get(trainer.id)
     for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:

@@ -1,4 +1,4 @@
-"""A trainer's table: which of its tags means what, read from a file beside this one."""
+"""A trainer's table of tags, read from a TSV file in this folder."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from functools import cache
 from pathlib import Path
 
 TABLES_FOLDER = Path(__file__).parent
-"""The tables stand beside the code. They are read as plain files: importing a reader of package
-resources would take longer than reading them all."""
+"""Read as plain files: importing importlib.resources takes longer than reading them all."""
 
 SHARED_TABLES = {"concepts", "hyperparameters", "likeness"}
-"""The tables that are about all trainers; every other one is a trainer's."""
+"""The tables shared by all trainers; every other table is one trainer's."""
 
 NO_CONCEPT = "-"
-"""The concept of a tag that is known and stands for none."""
+"""Marks a known tag that maps to no metric."""
 
 AXIS_PREFIX = "axis:"
-"""Begins the word that says that a tag counts its steps in something else than the run does."""
+"""Prefix of the modifier for tags whose steps count something else than the run's."""
 
 _SCALES = {"neg": (-1.0, 0.0), "pct": (0.01, 0.0), "ms": (0.001, 0.0), "1-x": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
 class TagEntry:
-    """One line of a table: a tag (or a pattern), its concept, and how one becomes the other.
+    """One line of a table: a tag (or a pattern), its metric, and how to convert it.
 
-    `modifiers` are those of the third column: `=`, `neg`, `pct`, `ms` and `1-x` say what to do with
-    the number, `bin` that there is a point an episode, `zero-missing` that 0 stands for "none",
-    `axis:...` what the steps count, `ignore` that it is not worth a look; others (`k1`, `binding`,
-    ...) say how the trainer computes it.
+    `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
+    one point per episode, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
+    `ignore` neither drawn nor judged; others (`k1`, `binding`, ...) how it is computed.
     """
 
     tag: str
@@ -42,12 +40,12 @@ class TagEntry:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """(factor, summand) that make the concept's value of the logged number."""
+        """(scale, offset) from the logged number to the metric."""
         return next((_SCALES[word] for word in self.modifiers if word in _SCALES), (1.0, 0.0))
 
     @property
     def axis(self) -> str | None:
-        """What the steps count, where that is not what the run counts."""
+        """What the steps count, if not what the run counts."""
         return next(
             (w.removeprefix(AXIS_PREFIX) for w in self.modifiers if w.startswith(AXIS_PREFIX)), None
         )
@@ -55,7 +53,7 @@ class TagEntry:
 
 @dataclass(slots=True)
 class TagTable:
-    """All that is known of one trainer's names."""
+    """One trainer's table: head lines and tags."""
 
     id: str
     label: str = ""
@@ -72,7 +70,7 @@ class TagTable:
     _patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
 
     def normalise_tag(self, tag: str) -> str:
-        """A tag as the table spells it: without the prefix that some trackers put before it."""
+        """A tag as the table spells it, without a tracker's prefix."""
         if self.prefix and tag.startswith(self.prefix):
             tag = tag[len(self.prefix) :]
         elif self.prefix and tag.startswith("eval_"):
@@ -80,7 +78,7 @@ class TagTable:
         return tag.lower() if self.ignore_case else tag
 
     def find_entry(self, tag: str) -> tuple[TagEntry, str] | None:
-        """The line for a tag and the text that its parameter stands for, or None."""
+        """The line for a tag and the value of its parameter, or None."""
         plain = self.normalise_tag(tag)
         entry = self.entries.get(plain)
         if entry is not None:
@@ -93,7 +91,7 @@ class TagTable:
         return inherited.find_entry(tag) if inherited else None
 
     def patterns(self) -> list[tuple[re.Pattern[str], TagEntry]]:
-        """The lines with a parameter, the more specific ones first."""
+        """The lines with a parameter, most specific first."""
         if self._patterns is None:
             lines = [each for each in self.entries.values() if "{f}" in each.tag or "*" in each.tag]
             lines.sort(key=lambda entry: -len(entry.tag))
@@ -102,10 +100,7 @@ class TagTable:
 
 
 def _pattern(tag: str) -> re.Pattern[str]:
-    """`rewards/{f}/mean` as an expression; at the end of a tag the parameter is one component.
-
-    `*` stands for anything.
-    """
+    """`rewards/{f}/mean` as a regex; a final parameter is one path component, `*` anything."""
     before, parameter, after = tag.partition("{f}")
     inside = ("(.+)" if after else "([^/]+)") if parameter else "()"
     parts = (".*".join(map(re.escape, part.split("*"))) for part in (before, after))
@@ -114,7 +109,7 @@ def _pattern(tag: str) -> re.Pattern[str]:
 
 @cache
 def trainer_tables() -> dict[str, TagTable]:
-    """Every trainer's table by its id, in the order in which they are tried on a log."""
+    """Every trainer's table by id (the file name), in the order they are tried on a log."""
     read = [
         _read_table(path) for path in TABLES_FOLDER.glob("*.tsv") if path.stem not in SHARED_TABLES
     ]
@@ -122,7 +117,7 @@ def trainer_tables() -> dict[str, TagTable]:
 
 
 def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The numbered lines of a table as cells; comments and empty lines are left out."""
+    """The numbered lines of a table as cells, without comments and empty lines."""
     for number, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith("#"):
             yield number, line.split("\t")
@@ -141,7 +136,7 @@ def _read_table(path: Path) -> TagTable:
 
 
 def _apply_head_line(table: TagTable, key: str, cells: list[str]) -> None:
-    """Take one line of a table's head."""
+    """Apply one head line; ValueError if unknown."""
     if key in ("label", "family", "prefix", "like"):
         setattr(table, key, cells[0])
     elif key == "order":

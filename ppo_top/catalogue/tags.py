@@ -1,4 +1,4 @@
-"""What a tag means: by the trainer's own table, or by likeness where the trainer is unknown."""
+"""What a tag means: by the trainer's table, or guessed from its name for unknown trainers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_r
 from ppo_top.catalogue.trainers import Trainer
 
 IGNORE = "ignore"
-"""The concept of a tag that is neither drawn nor judged: it repeats another one on an axis of its
-own, or says something of the machinery and not of the training."""
+"""Marks a tag neither drawn nor judged: a copy on another axis, or not about training."""
 
 HISTOGRAM_PART_PRIORITY = 1000
-"""Added to the priority of a tag that is only a part of a histogram."""
+"""Added to the priority of a tag that is one statistic of a histogram."""
 
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _MEAN_WINDOW = re.compile(r"_?\(\w*\d\w*\)$")
-"""What a mean is over, behind a name: `mean_reward_(last_100)`."""
+"""The window of a mean, after the name: `mean_reward_(last_100)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,21 @@ class Meaning:
 
 
 def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
-    """What a tag of this trainer means; None where it stands for no concept.
+    """What a tag of this trainer means, or None if it maps to no metric.
 
-    `aliases` are the user's words for his tags: `{"my/kl": "approx_kl", "my/h": "entropy neg"}`.
+    `aliases` are the user's own mappings: `{"my/kl": "approx_kl", "my/h": "entropy neg"}`.
     """
     if aliases and tag in aliases:
         return alias_meaning(aliases[tag])
     return _meaning(trainer.id, tag)
 
 
-def alias_meaning(words: str) -> Meaning | None:
-    """A user's alias as a meaning: a concept and, if he likes, what to do with the number."""
-    concept, *how = words.split() or [""]
+def alias_meaning(alias: str) -> Meaning | None:
+    """A user's alias, a metric and optional modifiers, as a meaning; None if unknown."""
+    concept, *modifiers = alias.split() or [""]
     if not is_concept(concept):
         return None
-    return _meaning_of_entry(TagEntry("", concept, tuple(how), "", 0), "")
+    return _meaning_of_entry(TagEntry("", concept, tuple(modifiers), "", 0), "")
 
 
 @lru_cache(maxsize=4096)
@@ -77,7 +76,7 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
 
 
 def _summarised(concept: str, summary: str) -> str:
-    """What one number of a histogram is: `reward_p50`, `reward_max`, or `ratio_dist{max}`."""
+    """The metric of one statistic of a histogram: `reward_p50`, `reward_max`, `ratio_dist{max}`."""
     part = (
         f"{concept.removesuffix(DISTRIBUTION_SUFFIX)}_{'p50' if summary == 'median' else summary}"
     )
@@ -86,12 +85,12 @@ def _summarised(concept: str, summary: str) -> str:
 
 
 def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
-    aside = entry.axis is not None or IGNORE in entry.modifiers
-    if entry.concept == NO_CONCEPT and not aside:
+    ignored = entry.axis is not None or IGNORE in entry.modifiers
+    if entry.concept == NO_CONCEPT and not ignored:
         return None
     scale, offset = entry.scale
     return Meaning(
-        concept=IGNORE if aside else entry.concept.replace("{f}", f"{{{parameter}}}"),
+        concept=IGNORE if ignored else entry.concept.replace("{f}", f"{{{parameter}}}"),
         scale=scale,
         offset=offset,
         per_episode="bin" in entry.modifiers,
@@ -102,13 +101,13 @@ def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
 
 @cache
 def _guess_patterns() -> list[tuple[re.Pattern[str], str, bool]]:
-    """Expression, concept and whether there is a point an episode."""
+    """Regex, metric and whether there is one point per episode."""
     text = (TABLES_FOLDER / "likeness.tsv").read_text(encoding="utf-8")
     return [(re.compile(cells[0]), cells[1], "bin" in cells[2:]) for _, cells in table_rows(text)]
 
 
 def _guess_meaning(tag: str) -> Meaning | None:
-    """A guess for a tag of an unknown trainer: the first expression that its path fits."""
+    """A guess for a tag of an unknown trainer: the first regex that matches its path."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
     path = _MEAN_WINDOW.sub("", path)
     for number, (expression, concept, binned) in enumerate(_guess_patterns()):

@@ -1,4 +1,4 @@
-"""Who wrote a log: decided by the tags that are in it."""
+"""Which trainer wrote a log, decided by its tags."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ppo_top.catalogue.table import TagTable, trainer_tables
 class Trainer(NamedTuple):
     """A trainer.
 
-    `family` is `ctrl`, `rlhf`, `grpo` or `unknown` and says whose limits apply. `algo` is `PPO`,
-    `GRPO`, `A2C`, `DQN`, `SAC`, ...
-    or empty as long as no tag tells.
+    `id` is the name of its table file. `family` (`ctrl`, `rlhf`, `grpo` or `unknown`) decides which
+    limits apply. `algo` is `PPO`, `GRPO`, `A2C`, `DQN`, `SAC`, ..., or empty while unknown.
     """
 
     id: str
@@ -27,9 +26,9 @@ UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", "unknown", "")
 
 
 def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Trainer:
-    """The first trainer whose marks are among the tags (and formats, spelt `@name`), or unknown.
+    """The first trainer whose evidence is among the tags (and formats, spelt `@name`), or unknown.
 
-    More tags may change the answer, so it is to be asked again when new ones appear.
+    New tags may change the answer, so ask again when they appear.
     """
     return _identify(frozenset(tags) | {f"@{name}" for name in formats})
 
@@ -67,5 +66,5 @@ def _has(table: TagTable, term: str, marks: frozenset[str]) -> bool:
 
 
 def known_trainers() -> list[Trainer]:
-    """Every trainer that there is a table for."""
+    """Every trainer that has a table."""
     return [_trainer_of_table(table, frozenset()) for table in trainer_tables().values()]

@@ -1,1 +1,1 @@
-"""The rules: what is healthy, since when a run is not, why, and what to try."""
+"""Rules: what is healthy, since when a run is not, why, and what to try."""

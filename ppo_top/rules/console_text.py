@@ -1,4 +1,4 @@
-"""Console text that is evidence by itself: warnings and errors that trainers print."""
+"""Console lines that are evidence by themselves: warnings and errors that trainers print."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from typing import NamedTuple
 
 MAX_EVIDENCE_CHARS = 300
-"""Characters of a line that are looked at and kept: a line of a log may be of any length."""
+"""Longest evidence text in characters; log lines may be of any length."""
 
 
 LAST_ERROR = "last-error"
-"""The kind of a line such as `ValueError: ...`: it names the error of a traceback before it."""
+"""The kind of a line such as `ValueError: ...` that ends a traceback."""
 
 
 class TextEvidence(NamedTuple):
@@ -44,7 +44,7 @@ _SENTENCES = (
         "out-of-memory:crit",
         r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
     ),
-    # behind a level on the same line a program tells of an exception that it has caught
+    # after a log level on the same line, the traceback is of an exception that was caught
     ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*Traceback \(most recent call last\)"),
     (
         "numpy-warning:watch",
@@ -74,7 +74,7 @@ _HINTS = (
 
 
 def find_text_evidence(line: str) -> TextEvidence | None:
-    """The evidence in a line of console text, or None; fast, as every line is asked."""
+    """The evidence in a console line, or None; fast, because it runs on every line."""
     head = line[: 4 * MAX_EVIDENCE_CHARS]
     if not _may_match(head):
         return None
@@ -88,7 +88,7 @@ def find_text_evidence(line: str) -> TextEvidence | None:
 
 
 def _may_match(head: str) -> bool:
-    """Whether any pattern can be in it: a plain search for words is twenty times faster."""
+    """Whether any pattern can match: plain substring search is twenty times faster than regex."""
     for hint in _HINTS:  # noqa: SIM110 - a generator would take twice as long
         if hint in head:
             return True

@@ -1,4 +1,4 @@
-"""Which rules look at a run, which do not and why, and which are still warming up."""
+"""Which rules do not apply to a run and why, and which are still warming up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import label
 
 
 class SkippedRule(NamedTuple):
-    """A rule that does not look at this run, and why."""
+    """A rule that does not apply to this run, and why."""
 
     rule: str
     title: str
@@ -20,7 +20,7 @@ class SkippedRule(NamedTuple):
 
 
 class WarmingRule(NamedTuple):
-    """A rule that has not seen enough points yet: `points_seen` of `points_needed`."""
+    """A rule without enough points yet: `points_seen` of `points_needed`."""
 
     rule: str
     concepts: tuple[str, ...]
@@ -31,35 +31,35 @@ class WarmingRule(NamedTuple):
 def skipped_rules(
     rules: Iterable[Rule], run: RuleContext, text_rows: Container[str], failed: Mapping[str, str]
 ) -> list[SkippedRule]:
-    """Rules that do not look at a run; `text_rows` are those of which the console spoke.
+    """Rules that do not apply to a run.
 
-    `failed` says of a rule that has failed by a defect of its own how it did.
+    `text_rows` holds the rules with console evidence, `failed` the errors of rules that raised.
     """
     reasons = ((rule, failed.get(rule.id) or _skip_reason(rule, run, text_rows)) for rule in rules)
     return [SkippedRule(rule.id, rule.title, why) for rule, why in reasons if why]
 
 
-def _skip_reason(rule: Rule, run: RuleContext, noted: Container[str]) -> str:
+def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str:
     if rule.id in run.profile.muted:
         return "muted in the settings"
     if run.family not in rule.families:
         return f"not for {FAMILY_NAMES.get(run.family, run.family)}"
-    if rule.triggers and not point_count(rule, run) and rule.id not in noted:
+    if rule.triggers and not point_count(rule, run) and rule.id not in text_rows:
         return f"{' or '.join(dict.fromkeys(map(label, rule.triggers)))} not logged"
     return ""
 
 
 def warming_rules(rules: Iterable[tuple[Rule, RuleLimits]], run: RuleContext) -> list[WarmingRule]:
-    """Rules that have seen a part of the points that they need before they speak."""
+    """Rules that have fewer points than they need to fire."""
     found = []
     for rule, limits in rules:
-        need, have = int(limits.get("warmup", 0)), point_count(rule, run)
-        if need and 0 < have <= need:
-            found.append(WarmingRule(rule.id, rule.concepts, have, need + 1))
+        needed, seen = int(limits.get("warmup", 0)), point_count(rule, run)
+        if needed and 0 < seen <= needed:
+            found.append(WarmingRule(rule.id, rule.concepts, seen, needed + 1))
     return found
 
 
 def point_count(rule: Rule, run: RuleContext) -> int:
-    """How many points there are of what a rule looks at."""
+    """The number of points of the rule's first trigger that is logged."""
     found = (run.histories.get(concept) for concept in rule.triggers)
     return next((history.count for history in found if history is not None), 0)

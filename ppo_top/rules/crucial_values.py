@@ -127,7 +127,7 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("skrl", "entropy"): "set entropy_loss_scale above 0",
     ("rllib", "clip_fraction"): "RLlib does not log it",
     ("rllib", "approx_kl"): "set use_kl_loss=True",
-    ("trl-legacy", "ratio_dist"): "histogram: logged with log_with='wandb', not by TensorBoard",
+    ("trl-legacy", "ratio_dist"): "histogram, needs log_with='wandb' (not in TensorBoard)",
     ("trl-grpo", "ref_kl_token"): "set beta above 0 (its default is 0: no reference model)",
     ("trl-grpo", "entropy"): "needs TRL 0.20 or later",
     ("trl-grpo", "frac_zero_std"): "needs TRL 0.19 or later",
@@ -142,7 +142,7 @@ _WHY_MISSING: dict[tuple[str, str], str] = {
     ("openrlhf", "clip_high"): "OpenRLHF logs one ppo_clip_ratio",
     ("openrlhf", "frac_zero_std"): "set algo.dynamic_filtering_enable",
     ("spinning-up", "explained_variance"): "Spinning Up does not log it",
-    ("spinning-up", "lr"): "constant, not logged by Spinning Up",
+    ("spinning-up", "lr"): "constant in Spinning Up",
 }
 
 _TRAINER_LABELS = {

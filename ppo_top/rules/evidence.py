@@ -1,4 +1,4 @@
-"""The lines that back a finding: values beside it, and for a diagnosis what broke first."""
+"""Evidence lines of a finding: related values, and for a diagnosis what broke first."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
 from ppo_top.rules.engine.wording import format_value, label, num
+from ppo_top.text.format import healthy_text
 
 
 def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
-    """What the reading says for itself, and how the rule's other concepts stand."""
-    beside = (_metric_line(run, concept) for concept in rule.related)
-    lines = [*assessment.evidence, *(line for line in beside if line)]
+    """The assessment's own lines, then the rule's related metrics and the reward."""
+    lines = [*assessment.evidence, *(_metric_line(run, concept) for concept in rule.related)]
     if "reward_mean" not in rule.concepts:
         lines.append(_reward_line(run))
     return tuple(line for line in lines if line)
@@ -26,7 +26,7 @@ def _metric_line(run: RuleContext, concept: str) -> str:
     if value is None:
         return ""
     healthy = healthy_range(concept, run.profile)
-    words = f" (healthy {healthy.text})" if healthy is not None and healthy.text else ""
+    words = f" ({healthy_text(healthy.text)})" if healthy is not None and healthy.text else ""
     return f"{label(concept)} {format_value(concept, value)}{words}"
 
 
@@ -41,9 +41,9 @@ def _reward_line(run: RuleContext) -> str:
 
 
 def gather_members(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str]) -> None:
-    """Bring the open findings that a diagnosis is made of into it, in the order they began.
+    """Add the findings that a diagnosis explains to its evidence, in the order they began.
 
-    It began with the first of them that is a fault: a remark may have stood there all the time.
+    The diagnosis began with the first of them at warn or above: milder ones may be much older.
     """
     wanted = frozenset(members)
     found = [f for f in findings if f.rule in wanted and _overlaps(f, diagnosis)]
@@ -54,12 +54,12 @@ def gather_members(findings: Sequence[Finding], diagnosis: Finding, members: Ite
     faults = [finding for finding in found if finding.severity >= WARN] or found
     first = min(_fault_mark(faults[0]), diagnosis.since, key=lambda mark: mark.row)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_ORDER_PREFIXES))
-    placed = [_member_line(finding, first.row) for finding in found]
+    order = [_member_line(finding, first.row) for finding in found]
     rows = [_fault_mark(finding).row for finding in found]
     if first.row in rows:
         at = rows.index(first.row)
-        placed[at] = placed[at].replace("with it", "first", 1)
-    diagnosis.evidence = (*placed, *kept)
+        order[at] = order[at].replace("with it", "first", 1)
+    diagnosis.evidence = (*order, *kept)
     diagnosis.members = names
     diagnosis.since = first
 
@@ -68,7 +68,7 @@ _ORDER_PREFIXES = ("before: ", "first: ", "with it: ", "then ")
 
 
 def _fault_mark(finding: Finding) -> Mark:
-    """Where it became a fault: a remark may have stood there long before, without any harm."""
+    """Where it reached warn: milder findings may have been open long before, without harm."""
     opened, *later = finding.changes
     if opened.severity >= WARN:
         return finding.since
@@ -76,7 +76,7 @@ def _fault_mark(finding: Finding) -> Mark:
 
 
 def _overlaps(finding: Finding, diagnosis: Finding) -> bool:
-    """Open at the same time as the diagnosis, or over at most a few rows before it opened."""
+    """Open at the same time as the diagnosis, or cleared at most three rows before it."""
     ended = finding.cleared
     return ended is None or ended.row >= diagnosis.opened.row - 3
 

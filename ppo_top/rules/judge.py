@@ -1,7 +1,7 @@
-"""The judge of a run: rows go in one by one, findings come out.
+"""Judges a run: rows go in one by one, findings come out.
 
-Findings depend on the profile and on the rows (and notes and restarts) alone, in their order: how
-they were grouped on the way, and whether the run is watched live or replayed, makes no difference.
+Findings depend only on the profile and the order of rows, console lines and restarts: batching, and
+watching live instead of replaying, make no difference.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.support import internal_errors
 
 TEXT_FINDING_ROWS = 20
-"""A finding that rests on console text alone clears after so many rows without more of it."""
+"""A finding based on console text alone clears after this many rows without more of it."""
 
 SURVIVED_AFTER_ROWS = {"crashed": 2, "out-of-memory": 2}
-"""A run that logs on for so many rows has survived what the console said."""
+"""A run that logs this many more rows has survived the error on its console."""
 
 MAX_EVIDENCE_LINES = 5
-"""Lines of console text that a finding keeps as evidence."""
+"""Console lines that count towards a finding."""
 
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit")
-"""Kinds of lines that end a traceback and have a rule of their own."""
+"""Kinds of console lines that end a traceback and have their own rule."""
 
 MAX_ROW_PLANS = 64
-"""How many sets of concepts a run's rows are expected to come in."""
+"""How many different sets of metrics a run's rows may hold before the oldest plan is dropped."""
 
 
 class Judge:
-    """Feeds rows to the rules that apply to a run and keeps what they found.
+    """Feeds rows to the rules that apply to a run and keeps their findings.
 
-    `findings` holds all that ever opened, in that order, updated in place as they grow more severe,
-    gain evidence or clear.
+    `findings` holds every finding in opening order, updated in place as it gets more severe, gains
+    evidence or clears.
     """
 
     def __init__(self, profile: Profile, custom_rules: Iterable[CustomRule] = ()) -> None:
@@ -64,9 +64,11 @@ class Judge:
         self._rules: tuple[tuple[Rule, RuleLimits], ...] = tuple(
             (rule, rule.limits_for(profile)) for rule in rules
         )
-        self._rule_index = {rule.id: place for place, rule in enumerate(rules)}
-        self._diagnoses = tuple(p for p, rule in enumerate(rules) if rule.members)
-        self._untriggered_diagnoses = tuple(p for p in self._diagnoses if not rules[p].triggers)
+        self._rule_index = {rule.id: index for index, rule in enumerate(rules)}
+        self._diagnoses = tuple(index for index, rule in enumerate(rules) if rule.members)
+        self._untriggered_diagnoses = tuple(
+            index for index in self._diagnoses if not rules[index].triggers
+        )
         self._max_severities = [rule.max_severity(profile) for rule in rules]
         self._milder = [int(limits.get("milder", 0)) for _, limits in self._rules]
         self._rules_by_concepts: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
@@ -78,155 +80,155 @@ class Judge:
         self._failed_rules: dict[str, str] = {}
 
     def copy(self) -> Judge:
-        """An independent copy, cheap enough to be made for every incomplete row."""
+        """An independent copy, cheap enough to make for every incomplete row."""
         other = Judge.__new__(Judge)
         other.__dict__.update(self.__dict__)
         other._context = self._context.copy()
-        other._persistences = [latch.copy() for latch in self._persistences]
+        other._persistences = [persistence.copy() for persistence in self._persistences]
         other._text_rows = self._text_rows.copy()
         other.findings = [_copied(finding) for finding in self.findings]
         return other
 
     def restart(self) -> None:
-        """The next row begins a new segment: the run was resumed from an earlier state."""
+        """The next row starts a new segment: the run was resumed from a checkpoint."""
         self._restarting = True
 
     def add_row(self, row: Row) -> None:
-        """Judge one complete update; rows come in the order of the run's timeline."""
+        """Judge one complete update; rows come in timeline order."""
         if self._restarting:
             self._start_segment(row.mark)
         run = self._context
         run.add_row(row)
         number, histories = row.mark.row, run.histories
         before = len(self.findings)
-        for place, concept in self._rules_for(row.values):
+        for index, concept in self._rules_for(row.values):
             if concept:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
                     continue
-                if history.count <= self._rules[place][1].get("warmup", 0):
+                if history.count <= self._rules[index][1].get("warmup", 0):
                     continue
-            self._apply_rule(place)
+            self._apply_rule(index)
         if run.open_severities:
-            for place in self._untriggered_diagnoses:
-                self._apply_rule(place)
+            for index in self._untriggered_diagnoses:
+                self._apply_rule(index)
         if self._text_rows:
             self._clear_old_text_findings()
         if len(self.findings) != before:
             self._gather_members()
 
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
-        """Take in a line of console text that is evidence; `kind` is `TextEvidence.kind`."""
+        """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
         if kind == LAST_ERROR:
             self._name_error(text)
             return
         if kind in ERROR_NAMING_KINDS:
             self._name_error(text)
         rule_id, _, word = kind.partition(":")
-        place = self._rule_index.get(rule_id)
-        if place is None:
+        index = self._rule_index.get(rule_id)
+        if index is None:
             return
         severity = Severity[word.upper()] if word else CRIT
         rows = (*self._text_rows.get(rule_id, ()), mark.row)[-MAX_EVIDENCE_LINES:]
         self._text_rows[rule_id] = rows
         if rule_id == "ratio-off" and len(rows) >= 3 and mark.row - rows[-3] <= 10:
             severity = CRIT
-        self._raise_finding(place, Assessment(severity, math.nan, None, text), severity, mark)
-        index = self._persistences[place].finding_index
-        if index is not None:
-            finding = self.findings[index]
+        self._raise_finding(index, Assessment(severity, math.nan, None, text), severity, mark)
+        finding_index = self._persistences[index].finding_index
+        if finding_index is not None:
+            finding = self.findings[finding_index]
             lines = [line for line in finding.evidence if line != text]
             finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
 
     def _name_error(self, text: str) -> None:
-        """The line that ends a traceback says more than its beginning."""
-        place = self._rule_index.get("crashed")
-        index = self._persistences[place].finding_index if place is not None else None
-        if index is not None:
-            finding = self.findings[index]
+        """Report a crash by the last line of its traceback, which names the error."""
+        index = self._rule_index.get("crashed")
+        finding_index = self._persistences[index].finding_index if index is not None else None
+        if finding_index is not None:
+            finding = self.findings[finding_index]
             finding.message = text
             finding.evidence = (*finding.evidence, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(self._context.mark.row)
 
     def skipped_rules(self) -> list[SkippedRule]:
-        """Rules that do not look at this run so far, and why."""
+        """Rules that do not apply to this run so far, and why."""
         return skipped_rules(self._all_rules, self._context, self._text_rows, self._failed_rules)
 
     def warming_rules(self) -> list[WarmingRule]:
-        """Rules that have seen a part of the points that they need before they speak."""
+        """Rules that have fewer points than they need to fire."""
         return warming_rules(self._rules, self._context)
 
     def _rules_for(self, values: Mapping[str, float]) -> tuple[tuple[int, str], ...]:
-        """Which rules look at a row that holds these concepts, each with the one it looks at."""
+        """(rule index, trigger metric) of the rules that look at a row with these metrics."""
         key = tuple(values)
         plan = self._rules_by_concepts.get(key)
         if plan is None:
             plan = self._rules_by_concepts[key] = tuple(
-                (place, next((c for c in rule.triggers if c in values), ""))
-                for place, (rule, _) in enumerate(self._rules)
+                (index, next((c for c in rule.triggers if c in values), ""))
+                for index, (rule, _) in enumerate(self._rules)
                 if any(c in values for c in rule.triggers) or not (rule.triggers or rule.members)
             )
             if len(self._rules_by_concepts) > MAX_ROW_PLANS:
                 del self._rules_by_concepts[next(iter(self._rules_by_concepts))]
         return plan
 
-    def _apply_rule(self, place: int) -> None:
-        rule, limits = self._rules[place]
+    def _apply_rule(self, index: int) -> None:
+        rule, limits = self._rules[index]
         if rule.id in self._failed_rules:
             return
         try:
-            reading = rule.assess(self._context, limits)
-        except Exception as error:  # noqa: BLE001 (a defect of a rule ends that rule only)
+            assessment = rule.assess(self._context, limits)
+        except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
             self._failed_rules[rule.id] = internal_errors.report_internal_error(
                 f"the rule {rule.id}", error
             )
             return
-        latch = self._persistences[place]
-        if reading is None and latch.finding_index is None and not latch.recent:
+        persistence = self._persistences[index]
+        if assessment is None and persistence.finding_index is None and not persistence.recent:
             return
-        severity = latch.add_point(reading, self._context.mark)
-        if severity and reading is not None:
-            self._raise_finding(place, reading, Severity(severity), self._context.mark)
-        elif latch.finding_index is None or rule.id in self._text_rows:
+        severity = persistence.add_point(assessment, self._context.mark)
+        if severity and assessment is not None:
+            self._raise_finding(index, assessment, Severity(severity), self._context.mark)
+        elif persistence.finding_index is None or rule.id in self._text_rows:
             return
-        elif latch.has_cleared(int(limits.get("clear_after", 3))):
-            self._clear_finding(place, self._context.mark)
+        elif persistence.has_cleared(int(limits.get("clear_after", 3))):
+            self._clear_finding(index, self._context.mark)
 
     def _raise_finding(
-        self, place: int, reading: Assessment, severity: Severity, mark: Mark
+        self, index: int, assessment: Assessment, severity: Severity, mark: Mark
     ) -> None:
-        """Open a finding, or raise the one that is open.
+        """Open a finding, or raise the severity of the open one.
 
-        Diagnoses go by what the rule says; what is shown of it is capped by how well it is founded.
+        Diagnoses use the rule's own severity; the finding shows it capped by the rule's grade.
         """
-        rule, latch = self._rules[place][0], self._persistences[place]
-        severity = Severity(max(Severity.INFO, severity - self._milder[place]))
-        shown = min(severity, self._max_severities[place])
-        if latch.finding_index is None and latch.repeats_too_often and shown <= WATCH:
-            return  # three remarks about a value that wobbles are enough
+        rule, persistence = self._rules[index][0], self._persistences[index]
+        severity = Severity(max(Severity.INFO, severity - self._milder[index]))
+        shown = min(severity, self._max_severities[index])
+        if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
+            return  # three findings about a value that oscillates around its limit are enough
         self._context.last_severities[rule.id] = max(
             severity, self._context.open_severities.get(rule.id, 0)
         )
         self._context.open_severities[rule.id] = Severity(self._context.last_severities[rule.id])
-        if latch.finding_index is None:
+        if persistence.finding_index is None:
             self._context.opened_rows[rule.id] = mark.row
-            latch.open_finding(len(self.findings), self._context.updates)
-            since = latch.first_bad_point(mark)
-            self.findings.append(self._new_finding(rule, reading, shown, since, mark))
+            persistence.open_finding(len(self.findings), self._context.updates)
+            since = persistence.first_bad_point(mark)
+            self.findings.append(self._new_finding(rule, assessment, shown, since, mark))
             self.findings[-1].record_version(mark.row)
-        elif shown > self.findings[latch.finding_index].severity:
-            finding = self.findings[latch.finding_index]
+        elif shown > self.findings[persistence.finding_index].severity:
+            finding = self.findings[persistence.finding_index]
             finding.changes.append(SeverityChange(mark, shown))
-            finding.value, finding.limit = reading.value, reading.limit
-            finding.message = reading.message
-            finding.evidence = collect_evidence(rule, reading, self._context)
+            finding.value, finding.limit = assessment.value, assessment.limit
+            finding.message = assessment.message
+            finding.evidence = collect_evidence(rule, assessment, self._context)
             finding.members = ()
             finding.record_version(mark.row)
             self._gather_members()
 
     def _new_finding(
-        self, rule: Rule, reading: Assessment, severity: Severity, since: Mark, mark: Mark
+        self, rule: Rule, assessment: Assessment, severity: Severity, since: Mark, mark: Mark
     ) -> Finding:
         return Finding(
             rule=rule.id,
@@ -234,47 +236,48 @@ class Judge:
             concepts=rule.concepts,
             since=since,
             changes=[SeverityChange(mark, severity)],
-            value=reading.value,
-            limit=reading.limit,
-            message=reading.message,
-            evidence=collect_evidence(rule, reading, self._context),
+            value=assessment.value,
+            limit=assessment.limit,
+            message=assessment.message,
+            evidence=collect_evidence(rule, assessment, self._context),
             causes=rule.causes,
             remedies=fill_advice(rule.remedies, self._context),
             source=rule.source,
         )
 
-    def _clear_finding(self, place: int, mark: Mark) -> None:
-        rule, latch = self._rules[place][0], self._persistences[place]
-        if latch.finding_index is not None:
-            self.findings[latch.finding_index].cleared = mark
-        latch.close_finding()
+    def _clear_finding(self, index: int, mark: Mark) -> None:
+        rule, persistence = self._rules[index][0], self._persistences[index]
+        if persistence.finding_index is not None:
+            self.findings[persistence.finding_index].cleared = mark
+        persistence.close_finding()
         self._context.open_severities.pop(rule.id, None)
         self._context.closed_rows[rule.id] = mark.row
 
     def _gather_members(self) -> None:
-        """Put the findings that a diagnosis explains into its evidence, in the order they began."""
-        for place in self._diagnoses:
-            index = self._persistences[place].finding_index
-            if index is not None:
-                gather_members(self.findings, self.findings[index], self._rules[place][0].members)
-                self.findings[index].record_version(self._context.mark.row)
+        """Add the findings that a diagnosis explains to its evidence, in the order they began."""
+        for index in self._diagnoses:
+            finding_index = self._persistences[index].finding_index
+            if finding_index is not None:
+                diagnosis = self.findings[finding_index]
+                gather_members(self.findings, diagnosis, self._rules[index][0].members)
+                diagnosis.record_version(self._context.mark.row)
 
     def _clear_old_text_findings(self) -> None:
         mark = self._context.mark
         for rule_id, rows in list(self._text_rows.items()):
-            place = self._rule_index[rule_id]
-            index = self._persistences[place].finding_index
+            index = self._rule_index[rule_id]
             if mark.row - rows[-1] > SURVIVED_AFTER_ROWS.get(rule_id, TEXT_FINDING_ROWS):
                 del self._text_rows[rule_id]
-                if index is not None and not point_count(self._rules[place][0], self._context):
-                    self._clear_finding(place, mark)
+                is_open = self._persistences[index].finding_index is not None
+                if is_open and not point_count(self._rules[index][0], self._context):
+                    self._clear_finding(index, mark)
 
     def _start_segment(self, mark: Mark) -> None:
         self._restarting = False
-        for place, latch in enumerate(self._persistences):
-            if latch.finding_index is not None:
-                self._clear_finding(place, mark)
-            self._persistences[place] = Persistence(self._persistence_steps[place])
+        for index, persistence in enumerate(self._persistences):
+            if persistence.finding_index is not None:
+                self._clear_finding(index, mark)
+            self._persistences[index] = Persistence(self._persistence_steps[index])
         self._text_rows.clear()
         self._context.restart()
         self._context.segment += 1
@@ -285,7 +288,7 @@ def _applies(rule: Rule, profile: Profile) -> bool:
 
 
 def _copied(finding: Finding) -> Finding:
-    """A finding that may be changed without changing the original; one that is over never is."""
+    """An independent copy; cleared findings no longer change and are shared."""
     if finding.cleared is not None:
         return finding
     return replace(finding, changes=finding.changes.copy(), versions=finding.versions.copy())

@@ -1,10 +1,9 @@
 """What to try, in the option names of the trainer at hand and with the run's own values.
 
-A rule writes `lower {learning_rate}`; for a run of Stable-Baselines3 that becomes `lower
-learning_rate (0.03 now; SB3's option_default is 0.0003)`, for one of verl `lower
-actor_rollout_ref.actor.optim.lr (...)`. What may follow the name is told by `AdvisedOption`,
-phrases such as `{kl_limit}` by `advice.phrases`. A sentence that needs an option which the trainer
-does not have, or that asks for what is so already, is left out.
+A rule writes `lower {learning_rate}`; for an SB3 run that becomes `lower learning_rate (0.03 now;
+SB3's default is 0.0003)`, for verl `lower actor_rollout_ref.actor.optim.lr (...)`. `AdvisedOption`
+documents what may follow the name, `advice.phrases` phrases such as `{kl_limit}`. A sentence is
+left out if the trainer lacks the option or the run already has the advised value.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ LOGGED_OPTIONS = {
     "clip_range_vf": "clip_range_vf",
     "kl_coef": "kl_coef",
 }
-"""Options whose value some trainers log as a metric."""
+"""Options that some trainers log as a metric."""
 
 ALTERNATIVE_OPTIONS = {
     "kl_penalty": ("beta", "kl_coef"),
@@ -47,17 +46,17 @@ ALTERNATIVE_OPTIONS = {
     "normalise": ("normalize_advantage", "whiten_rewards"),
     "training_length": ("total_timesteps", "max_steps", "total_iterations", "num_train_epochs"),
 }
-"""Options that serve the same end: the first that the trainer has is named."""
+"""Options that serve the same purpose: the first that the trainer has is named."""
 
 ADVICE_NAMES = canonical_names() | ALTERNATIVE_OPTIONS.keys() | ADVICE_PHRASES.keys()
-"""Everything that advice may speak of."""
+"""Everything that advice may name."""
 
 COMPUTED_NOTE = "computed"
-"""The note on what looks like an option and is worked out from others."""
+"""The note on options that are computed from others and cannot be set."""
 
 
 class AdviceOptions(Mapping[str, AdvisedOption | str]):
-    """Looks options and phrases up for one run, as a sentence asks for them."""
+    """Options and phrases for one run, by the name used in a sentence."""
 
     def __init__(self, run: RuleContext) -> None:
         self.context = run
@@ -76,7 +75,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         return len(ADVICE_NAMES)
 
     def find_option(self, name: str) -> AdvisedOption:
-        """The option of this name, or the first of those that serve its end; or KeyError."""
+        """The option of this name or its first known alternative; KeyError if there is none."""
         for each in self._alternatives(name):
             named = self._advised(each)
             if named is not None:
@@ -107,7 +106,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         return AdvisedOption(line.name, own, usual, _default_owner(self.trainer), line.note)
 
     def _rate_follows(self) -> bool:
-        """Whether the KL target sets the learning rate, whatever that was to begin with."""
+        """Whether the KL target sets the learning rate, whatever its initial value."""
         if self.trainer.id not in KL_ADAPTIVE_TRAINERS:
             return False
         schedule = self.context.config.get("lr_schedule") or option_default(
@@ -117,38 +116,36 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
 
 
 @lru_cache(maxsize=1024)
-def _catalogue_option(
-    producer: Trainer, canonical: str
-) -> tuple[Option, ConfigValue | None] | None:
+def _catalogue_option(trainer: Trainer, canonical: str) -> tuple[Option, ConfigValue | None] | None:
     """The catalogue's line on an option of a trainer, and its default."""
-    line = option(producer, canonical)
-    return (line, option_default(producer, canonical)) if line is not None else None
+    line = option(trainer, canonical)
+    return (line, option_default(trainer, canonical)) if line is not None else None
 
 
 @lru_cache(maxsize=64)
 def _has_options(trainer: str) -> bool:
-    """Whether the catalogue knows what this trainer calls its options."""
+    """Whether the catalogue knows this trainer's option names."""
     own = {trainer, trainer_tables()[trainer].like} if trainer in trainer_tables() else {trainer}
     return any(each.trainer in own for each in options())
 
 
-def _default_owner(producer: Trainer) -> str:
-    """Whose default it is: TRL's, whichever of its trainers, and Spinning Up's."""
-    label = producer.label
+def _default_owner(trainer: Trainer) -> str:
+    """The library whose default it is, without the algorithm: `TRL`, `Spinning Up`."""
+    label = trainer.label
     return "TRL" if label.startswith("TRL ") else label.removesuffix(" PPO")
 
 
 def trainer_of(run: RuleContext) -> Trainer:
-    """The run's trainer as the catalogue knows it."""
+    """The run's trainer, with the catalogue's label."""
     table = trainer_tables().get(run.profile.trainer_id)
     label = table.label if table is not None else run.profile.trainer_id
     return Trainer(run.profile.trainer_id, label, run.family, run.profile.algo)
 
 
 def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
-    """An option's value in this run: from its configuration, or as the log has it.
+    """An option's value in this run, from its configuration or its log.
 
-    Schedules begin at the option's value; a value above it was set while the run went on.
+    Schedules start at the option's value; a logged value far above it was set during the run.
     """
     value: ConfigValue | None = run.config.get(canonical)
     history = run.histories.get(LOGGED_OPTIONS.get(canonical, ""))
@@ -160,7 +157,7 @@ def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
 
 
 def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
-    """Sentences with this run's options in them, without those that do not apply."""
+    """Sentences with this run's options filled in, without those that do not apply."""
     named, filled = AdviceOptions(run), []
     for sentence in sentences:
         try:

@@ -1,4 +1,4 @@
-"""An option of the trainer at hand, as a sentence of advice names it."""
+"""An option of the trainer, as a sentence of advice names it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from ppo_top.text.format import clean, number
 OFF_VALUES = (None, False, 0, "False", "false", "None", "none", "")
 
 SHOWN_NOTE_PREFIXES = ("since ", "two ")
-"""How notes begin that belong into a sentence: from which version on, how many numbers."""
+"""Prefixes of notes shown in a sentence: since which version, how many numbers."""
 
 RATE_FOLLOWS_NOTE = "the learning rate follows it"
-"""Said of a target that is named in place of the learning rate."""
+"""The note on a KL target named instead of the learning rate."""
 
 
 class AdvisedOption:
-    """An option: its name, the run's own value and the trainer's default as far as known.
+    """An option: its name, the run's value and the trainer's default, if known.
 
-    Formats in a sentence: none prints the name with what is known of its value, `name` the bare
-    name. `above 0.2`, `below 0.28` and `off` print as none does, and raise KeyError where the run's
-    own value is not so: the sentence has nothing to say then. An unknown value is no reason, but
-    for `known below 0.1`: what is advised of such a value only. What begins with a comma is what to
-    do with a learning rate, not with a target that it follows.
+    Format specs: empty prints name and values, `name` the bare name. `above 0.2`, `below 0.28` and
+    `off` print the same, but raise KeyError (dropping the sentence) if the run's known value does
+    not satisfy them; with `known below 0.1` an unknown value fails too. A spec starting with a
+    comma is appended, except to a KL target that the learning rate follows.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class AdvisedOption:
 
     @property
     def number(self) -> float | None:
-        """The run's own value, or else the default, where that is a number."""
+        """The run's value or else the default, if it is a number."""
         value = self.default if self.value is None else self.value
         return _number(value)
 
@@ -65,7 +64,7 @@ class AdvisedOption:
         return f"{self.name} ({'; '.join(words)})" if words else self.name
 
     def _satisfies(self, unknown: bool, word: str, limit: str = "0") -> bool:
-        """Whether the run's own value is `above` or `below` a limit, or `off`; or `unknown`."""
+        """Whether the value is `above` or `below` a limit, or `off`; `unknown` if it is unset."""
         if word == "off":
             return self.value in OFF_VALUES
         own = _number(self.value)

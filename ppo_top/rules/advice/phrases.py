@@ -1,7 +1,7 @@
-"""Advice that is another for each trainer: phrases that stand where an option's name misleads.
+"""Advice that differs by trainer: phrases for options whose names mean different things.
 
-`desired_kl` of rsl_rl and `target_kl` of SB3 are both limits of an update's KL; raising the one to
-0.02 lets the policy move further, setting the other to 0.02 holds it.
+`desired_kl` in rsl_rl and `target_kl` in SB3 both limit the update KL, but raising the first to
+0.02 allows larger updates, while setting the second to 0.02 limits them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.engine.terms import CTRL, LLM_FAMILIES, RLHF
 
 FindOption = Callable[[str], AdvisedOption]
-"""Looks up an option of the run's trainer by its canonical name; KeyError where there is none."""
+"""Looks up a trainer's option by its canonical name; KeyError if there is none."""
 
 AdvicePhrase = Callable[[FindOption, str, str], str]
-"""(how to look up options, trainer, family) -> the phrase; KeyError where there is none."""
+"""(option lookup, trainer id, family) -> phrase; KeyError if there is none."""
 
 EPOCHS_END_AT = {
     "sb3": "at 1.5 times that",
@@ -24,17 +24,17 @@ EPOCHS_END_AT = {
     "cleanrl": "there",
     "skrl": "there",
 }
-"""Where an update's epochs end, as the trainers' own code has it."""
+"""At what KL an update's epochs end, from the trainers' code."""
 
 KL_ADAPTIVE_TRAINERS = ("rsl_rl", "rl_games")
-"""Trainers whose KL target steers the learning rate."""
+"""Trainers whose learning rate follows the KL target."""
 
 
 def kl_limit(find: FindOption, trainer: str, family: str) -> str:
-    """A limit to the KL of an update, unless the run has a tighter one."""
+    """A limit on the update KL, unless the run has a tighter one."""
     target = find("target_kl")
     if trainer in KL_ADAPTIVE_TRAINERS:
-        raise KeyError("target_kl")  # `Options` names it in place of the learning rate
+        raise KeyError("target_kl")  # `AdviceOptions` names it instead of the learning rate
     if trainer == "rllib":
         return f"lower {target}: the KL coefficient follows it"
     wanted = 0.1 if family == RLHF else 0.02
@@ -46,7 +46,7 @@ def kl_limit(find: FindOption, trainer: str, family: str) -> str:
 
 
 def larger_batches(find: FindOption, trainer: str, family: str) -> str:
-    """Larger batches; some trainers count how many there are instead of what they hold."""
+    """Larger batches; some trainers set their number instead of their size."""
     ways = (
         ("batch_size", "larger batches: {}"),
         ("num_minibatches", "larger batches: fewer {:above 1}"),
@@ -70,11 +70,11 @@ REWARD_SCALERS = {
     "trl-ppo": "whiten_rewards=True",
     "openrlhf": "reward.normalize_enable",
 }
-"""What brings rewards to a usual size."""
+"""Each trainer's way to normalise rewards."""
 
 
 def normalised_rewards(find: FindOption, trainer: str, family: str) -> str:
-    """Rewards of a size that the critic can fit."""
+    """Rewards of a scale that the critic can fit."""
     way = REWARD_SCALERS.get(trainer)
     return f"normalise rewards: {way}" if way else "normalise rewards, or divide them"
 
@@ -83,7 +83,7 @@ RETURN_RECORDERS = {
     "sb3": "Monitor(env), or make_vec_env of SB3",
     "cleanrl": "gym.wrappers.RecordEpisodeStatistics",
 }
-"""What notes the returns of episodes."""
+"""Wrappers that record episode returns."""
 
 
 def monitor(find: FindOption, trainer: str, family: str) -> str:
@@ -93,17 +93,17 @@ def monitor(find: FindOption, trainer: str, family: str) -> str:
 
 
 def in_control(find: FindOption, trainer: str, family: str) -> str:
-    """Nothing: marks a sentence that is not for language models."""
+    """Empty: drops the sentence for language models."""
     return _only_if(family not in LLM_FAMILIES)
 
 
 def in_text(find: FindOption, trainer: str, family: str) -> str:
-    """Nothing: marks a sentence that is for language models only."""
+    """Empty: drops the sentence for control tasks."""
     return _only_if(family != CTRL)
 
 
 def in_groups(find: FindOption, trainer: str, family: str) -> str:
-    """Nothing: marks a sentence that is for groups of completions only."""
+    """Empty: keeps the sentence for group-based trainers (GRPO) only."""
     return _only_if(family not in (CTRL, RLHF))
 
 

@@ -1,4 +1,4 @@
-"""The rule book: every rule there is, in the order in which findings of equal weight are shown."""
+"""The rule book: all rules, in the order in which findings of equal severity are shown."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every rule stands on: history, persistence, ranges, statistics, and the shape of a rule."""
+"""What every rule builds on: context, history, persistence, ranges and statistics."""

@@ -1,4 +1,4 @@
-"""What the rules know of a run at its newest row; a pure fold over the rows so far."""
+"""What rules know about a run at its newest row, computed from the rows so far."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ppo_top.rules.engine.reward_course import SETTLING_REWARDS, RewardCourse
 from ppo_top.rules.engine.terms import CTRL
 
 REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
-"""What counts as the reward, in order of preference."""
+"""Metrics that serve as the reward, in order of preference."""
 
 MAX_CONCEPTS = 512
-"""Series beyond this many are not judged: a hostile log could name a new one in every row."""
+"""Metrics beyond this many are not judged: a hostile log could add one in every row."""
 
 TINY_UPDATE_STEPS = 200
-"""Of so few samples an explained variance is anything between -100 and 0.9 (MountainCar, 8)."""
+"""Below this many samples, explained variance is noise: -100 to 0.9 (MountainCar, 8 steps)."""
 
 FULL_UPDATE_STEPS = 1000
-"""Steps an update of which losses are a fair measure, and in which some episodes end."""
+"""Steps per update from which losses are reliable and some episodes end in each update."""
 
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
-"""What counts rollouts, in order of preference."""
+"""Counters of rollouts, in order of preference."""
 
 RESUMED_AFTER_ROWS = 20
-"""A log whose first row is so many rows' steps from 0 goes on from an earlier state."""
+"""A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
 
 MAX_ABS_VALUE = 1e60
-"""Larger numbers are judged as this one, so that their squares and products are numbers, too."""
+"""Larger values are clipped to this, so that squares and products stay finite."""
 
 Memo = tuple[float, ...]
 
 
 class RuleContext:
-    """Histories of all concepts of the present segment, and which rules are open.
+    """Histories of all metrics of the current segment, and which rules are open.
 
-    `memos` is where a rule keeps the few numbers that it must remember, under its own id. `resumed`
-    says that the log (or its present segment) begins long after the training did, so that its first
-    values are not those of an untrained policy.
+    `memos` holds the few numbers a rule must remember, under its id. `resumed`: the log (or this
+    segment) starts long after the training did, so its first values are not those of an untrained
+    policy.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -58,7 +58,7 @@ class RuleContext:
         self.restart()
 
     def restart(self) -> None:
-        """Forget what is known: the run goes on from an earlier state."""
+        """Start a new segment: the run was resumed from a checkpoint."""
         self.histories: dict[str, History] = {}
         self.values: Mapping[str, float] = {}
         self.reward: RewardCourse | None = None
@@ -76,21 +76,16 @@ class RuleContext:
         other = RuleContext.__new__(RuleContext)
         other.__dict__.update(self.__dict__)
         other.histories = {name: history.copy() for name, history in self.histories.items()}
-        other.open_severities, other.closed_rows = (
-            self.open_severities.copy(),
-            self.closed_rows.copy(),
-        )
-        other.last_severities, other.opened_rows = (
-            self.last_severities.copy(),
-            self.opened_rows.copy(),
-        )
+        other.open_severities = self.open_severities.copy()
+        other.closed_rows, other.opened_rows = self.closed_rows.copy(), self.opened_rows.copy()
+        other.last_severities = self.last_severities.copy()
         other.memos, other.non_finite = self.memos.copy(), self.non_finite.copy()
         if self.reward is not None:
             other.reward = self.reward.copy(other.histories[self.reward_concept])
         return other
 
     def add_row(self, row: Row) -> None:
-        """Add a row's values to the histories; numbers that are none are only noted."""
+        """Add a row's values to the histories; NaN and infinities are only noted."""
         if self.updates == 1:
             self.resumed = (
                 self.mark.step > RESUMED_AFTER_ROWS * (row.mark.step - self.mark.step) > 0
@@ -116,9 +111,9 @@ class RuleContext:
         self._follow_reward(number)
 
     def _count_steps(self, row: Row) -> None:
-        """Environment steps an update, where the log counts its rollouts or its epochs.
+        """Environment steps per update, where the log counts rollouts or epochs.
 
-        Rows of an evaluation lie between those of rollouts and may hold the epochs, too.
+        Evaluation rows lie between rollouts and may hold the epoch counter too.
         """
         counter = next(
             (c for c in ROLLOUT_COUNTERS if c in row.values or c in self.last_counts), ""
@@ -137,14 +132,14 @@ class RuleContext:
                 passed / (self.config_number("n_epochs") or 10.0) if passed > 40 else passed > 0
             )
         if not (0.0 < passed < math.inf and steps > passed):
-            return  # where a step is a rollout nobody knows what that holds
+            return  # a step is a rollout of unknown size
         self.steps_per_update = steps / passed
         if self.reward is not None:
             patience = FULL_UPDATE_STEPS / self.steps_per_update if self.small_updates else 1.0
             self.reward.settling_rewards = min(MAX_RECENT_VALUES, int(SETTLING_REWARDS * patience))
 
     def _follow_reward(self, number: int) -> None:
-        """The reward: the first of `REWARD_CONCEPTS` in the log; a better one may come later."""
+        """The reward: the first of `REWARD_CONCEPTS` logged; a better one may appear later."""
         if self.reward_concept != REWARD_CONCEPTS[0]:
             found = next((name for name in REWARD_CONCEPTS if name in self.histories), "")
             if found != self.reward_concept:
@@ -156,7 +151,7 @@ class RuleContext:
 
     @property
     def ceiling(self) -> float | None:
-        """The highest reward there is, where the user or the run's configuration says so."""
+        """The highest possible reward, from the user or the run's configuration."""
         if self.profile.goal is not None:
             return self.profile.goal
         return (
@@ -166,21 +161,21 @@ class RuleContext:
         )
 
     def config_number(self, name: str) -> float | None:
-        """A hyperparameter as a number, or None where it is not known."""
+        """A hyperparameter as a number, or None if unknown."""
         value = self.config.get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None
         return float(value)
 
     def value(self, concept: str, age: int = 1) -> float | None:
-        """The newest finite value of a concept, unless it is older than `age` rows."""
+        """The newest finite value of a metric, or None if older than `age` rows."""
         history = self.histories.get(concept)
         if history is None or self.mark.row - history.last_row > age:
             return None
         return history.last
 
     def setting(self, name: str, concept: str) -> float | None:
-        """A hyperparameter from the configuration, or as the log itself reports it."""
+        """A hyperparameter from the configuration, or its logged value."""
         known = self.config_number(name)
         if known is not None:
             return known
@@ -188,7 +183,7 @@ class RuleContext:
         return history.last if history is not None else None
 
     def severity_of(self, rule: str, within: int = 3) -> int:
-        """How severe a rule's finding is: 0 when it is not open and was not in the last rows."""
+        """Severity of a rule's finding: 0 if it was not open within the last rows."""
         severity = self.open_severities.get(rule)
         if severity is not None:
             return severity
@@ -199,17 +194,17 @@ class RuleContext:
 
     @property
     def progress(self) -> float | None:
-        """The share of the run that is done, where its length is known."""
+        """The completed share of the run, if its length is known."""
         steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
 
     @property
     def tiny_updates(self) -> bool:
-        """Whether an update sees so few steps that its losses and shares are mostly chance."""
+        """Whether updates hold so few steps that losses and fractions are mostly noise."""
         return 0.0 < self.steps_per_update < TINY_UPDATE_STEPS
 
     def few_episodes(self, enough: float) -> bool:
-        """Whether a control task has seen fewer episodes, as far as the log tells their length."""
+        """Whether a control task has had fewer episodes, judging by the episode length."""
         length = self.histories.get("ep_len")
         if self.family != CTRL or length is None or length.last <= 0.0:
             return False
@@ -217,12 +212,12 @@ class RuleContext:
 
     @property
     def small_updates(self) -> bool:
-        """Whether so few steps lie between two rows that hardly an episode ends between them."""
+        """Whether updates hold so few steps that hardly an episode ends in each."""
         return 0.0 < self.steps_per_update < FULL_UPDATE_STEPS
 
     @property
     def falling(self) -> bool:
-        """Whether the reward falls."""
+        """Whether the reward is falling."""
         return self.reward is not None and self.reward.falling
 
     @property
@@ -242,10 +237,10 @@ class RuleContext:
 
     @property
     def gained(self) -> bool:
-        """Whether anything was learned that noise does not explain."""
+        """Whether the reward has risen by more than noise."""
         return self.reward is not None and self.reward.gained
 
     @property
     def rising(self) -> bool:
-        """Whether the reward rises now."""
+        """Whether the reward is rising."""
         return self.reward is not None and self.reward.rising

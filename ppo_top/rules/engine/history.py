@@ -1,4 +1,4 @@
-"""What a rule may look back upon: the recent and the first values of one concept."""
+"""The recent and the first values of one metric, as rules look back on them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 from ppo_top.rules.engine.stats import Trend, median
 
 MAX_RECENT_VALUES = 64
-"""How many values are looked back upon at most; twice as many are held before the oldest go."""
+"""Longest look-back, in values; up to twice as many are held before the oldest are dropped."""
 
 MAX_FIRST_VALUES = 20
-"""How many of the first values are kept for baselines."""
+"""How many of the first values are kept, for baselines."""
 
 
 class History:
-    """The finite values of one concept in one segment of a run, in order.
+    """The finite values of one metric in one segment of a run, in order.
 
     Memory is bounded: the last `MAX_RECENT_VALUES` values, the first `MAX_FIRST_VALUES`, extremes
     and counters.
@@ -33,7 +33,7 @@ class History:
         self.trends: dict[int, Trend] = {}
 
     def push(self, row: int, value: float) -> None:
-        """Take in the value of a row."""
+        """Add the value of a row."""
         self.count += 1
         self.last, self.last_row = value, row
         if value > self.high:
@@ -59,9 +59,9 @@ class History:
         return other
 
     def trend(self, size: int) -> Trend:
-        """Mann-Kendall over the last `size` values (at most `MAX_RECENT_VALUES`), kept from now on.
+        """Mann-Kendall test over the last `size` values (at most `MAX_RECENT_VALUES`).
 
-        Whether it was asked for earlier makes no difference to what it says.
+        Kept up to date from the first call on; the result does not depend on when that was.
         """
         trend = self.trends.get(size)
         if trend is None:
@@ -69,7 +69,7 @@ class History:
         return trend
 
     def baseline(self, count: int) -> float:
-        """The run's own early level: the median of the first `count` values."""
+        """The run's initial level: the median of the first `count` values."""
         return median(self.first[:count])
 
     def recent_median(self, count: int = 3) -> float:

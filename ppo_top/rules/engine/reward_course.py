@@ -1,6 +1,6 @@
-"""How the reward is doing: gain, what is lost of it, trend, and whether it is at its ceiling.
+"""The course of the reward: gain, drawdown, trend, and whether it is at its ceiling.
 
-Most rules judge a value by what it does to the reward, so this is worked out once for each row.
+Most rules judge a metric by what it does to the reward, so this is computed once per row.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.stats import Noise, median
 
 SETTLING_REWARDS = 8
-"""So many rewards that hardly differ show that the reward has settled."""
+"""This many rewards that hardly differ show that the reward has settled."""
 
 
 class RewardCourse:
     """The course of the reward in one segment of a run.
 
-    `smooth` is the median of the last three values, `baseline` that of the first five, `best` the
-    highest `smooth` so far (at row `best_row`), `peak` the highest median of ten; `gain` = best -
-    base, `drawdown` = best - smooth. `settling_rewards` is how many rewards must agree to be a
-    ceiling.
+    `smooth` is the median of the last three values, `baseline` of the first five, `best` the
+    highest `smooth` so far (at row `best_row`), `peak` the highest median of ten values; `gain` =
+    best - baseline, `drawdown` = best - smooth. `settling_rewards` is how many rewards must agree
+    to count as a ceiling. Unlike `History.falling`, `falling` compares the
+    drawdown with gain and noise.
     """
 
     __slots__ = (
@@ -60,7 +61,7 @@ class RewardCourse:
         self.noise = 1e-9
 
     def copy(self, history: History) -> RewardCourse:
-        """An independent copy that reads the copied history."""
+        """An independent copy on the copied history."""
         other = RewardCourse.__new__(RewardCourse)
         for name in RewardCourse.__slots__:
             setattr(other, name, getattr(self, name))
@@ -68,27 +69,26 @@ class RewardCourse:
         return other
 
     def add_reward(self, row: int) -> None:
-        """Follow the value that has just been added to the history."""
+        """Update with the value just added to the history."""
         history = self.history
         self.noise_estimator.push(history.last)
         self.smooth = median(history.recent[-3:])
         if history.count <= 5:
             self.baseline = median(history.first)
-        if self.smooth > self.best or history.count <= 5:  # what the run began with is no gain
+        if self.smooth > self.best or history.count <= 5:  # the initial level is no gain
             self._new_best(row)
         if history.count >= 20:
             self.peak = max(self.peak, history.recent_median(10))
         self._measure_gain()
         self.at_max = self._at_max()
-        trend = history.trend(15)
-        self.rising = trend.full and trend.tau > 0.3 and trend.z > 1.96
+        self.rising = history.rising()
         self.falling = self._falling()
 
     def _measure_gain(self) -> None:
-        """Work out what most rules ask for.
+        """Update scale, noise and gain.
 
-        `noise` is never below a thousandth of the rewards' size. Something was gained when the best
-        stands out of the noise, or, where that is strong, the middle of ten values does.
+        `noise` is at least a thousandth of the rewards' size. `gained`: the best exceeds the noise
+        or, where noise is strong, the median of ten values does.
         """
         self.scale = max(abs(self.best), abs(self.baseline))
         self.noise = noise = max(self.noise_estimator.std, 1e-3 * self.scale, 1e-9)
@@ -98,7 +98,7 @@ class RewardCourse:
         )
 
     def _new_best(self, row: int) -> None:
-        """A best is a new mark only when it beats the old mark by 2 % of the gain."""
+        """A new best; notable if it beats the last notable one by 2 % of the gain."""
         self.best = self.smooth
         self.best_row = row
         step = 0.02 * max(self.best - self.baseline, self.noise)
@@ -107,27 +107,27 @@ class RewardCourse:
 
     @property
     def count(self) -> int:
-        """How many rewards there are in this segment."""
+        """Number of rewards in this segment."""
         return self.history.count
 
     @property
     def drawdown(self) -> float:
-        """What has been lost since the best."""
+        """The reward lost since the best."""
         return self.best - self.smooth
 
     @property
     def flat(self) -> bool:
-        """Not rising, with enough points to tell, and not because it is at its ceiling."""
+        """Not rising and not at its ceiling, with enough points to tell."""
         return self.count >= 15 and not self.rising and not self.at_max
 
     @property
     def stuck(self) -> bool:
-        """Not getting better: flat or falling."""
+        """Flat or falling."""
         return self.flat or self.falling
 
     @property
     def lost_share(self) -> float:
-        """The share of the gain that has been lost since the best, 0 when nothing was gained."""
+        """The share of the gain lost since the best, 0 if nothing was gained."""
         return self.drawdown / self.gain if self.gained else 0.0
 
     def _falling(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a rule is: one entry of data and one small function that reads the newest row."""
+"""A rule: one entry of data and one small function that assesses the newest row."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
 
 RuleLimits = Mapping[str, float]
-"""The thresholds of a rule by name, as they hold for one run."""
+"""The thresholds of a rule for one run, by name."""
 
 ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
-"""Names that every rule's settings understand besides its own thresholds.
+"""Settings that every rule has besides its own thresholds.
 
-`milder` is by how many levels less severe the rule is than it would be.
+`milder` lowers the severity by this many levels.
 """
 
 
 class Assessment(NamedTuple):
-    """What a rule sees in a row that is not plainly healthy.
+    """A rule's assessment of a row that is not plainly healthy.
 
-    `level` is how bad this point is by itself (0: not bad, but not calm either: between the limits
-    for raising and for clearing). `immediate` raises at once, without waiting for k of n points;
-    `resolved` clears at once: what was complained of has been made good.
+    `level` is the severity of this point by itself (0: between the limits for raising and for
+    clearing). `immediate` raises at once, without waiting for k of n points; `resolved` clears at
+    once.
     """
 
     level: int
@@ -38,19 +38,19 @@ class Assessment(NamedTuple):
 
 
 def borderline(value: float, limit: float | None = None) -> Assessment:
-    """A point too good to count against the run, and not good enough to clear a finding."""
+    """A point not bad enough to raise a finding and not good enough to clear one."""
     return Assessment(0, value, limit, "")
 
 
 RESOLVED = Assessment(0, 0.0, None, "", resolved=True)
-"""A point that makes good what an open finding says."""
+"""A point that clears an open finding at once."""
 
 
 Condition = Callable[[RuleContext, RuleLimits], Assessment | None]
-"""None: the point is healthy, and counts towards clearing."""
+"""Assesses the newest row; None: healthy, counts towards clearing."""
 
 PersistenceBySeverity = Mapping[int, tuple[int, int]]
-"""Severity -> (k, n): it is raised when k of the last n points were at least that bad."""
+"""Severity -> (k, n): raised when k of the last n points were at least that bad."""
 
 PersistenceSteps = tuple[tuple[int, int, int], ...]
 """The same as (severity, k, n), worst first."""
@@ -73,16 +73,16 @@ def k_of_n(k: int, n: int) -> PersistenceBySeverity:
 class Rule:
     """One entry of the rule book.
 
-    `concepts` are what it is about, `related` what is shown as evidence with it. `triggers` are
-    concepts of which the first one that a row holds makes the rule look (none: it looks at every
-    row). `limits` are its thresholds, which `limit_overrides` replaces for a family or a producer
-    and the settings file for everyone; each rule also has `ENGINE_LIMITS`: `warmup` (points that it
-    lets pass first), `clear_after` (calm points that end a finding), `k` and `n` (so many of so
-    many points raise it), `milder`. `grade` says how well the thresholds are founded: A stated by a
-    trainer's guide or by the trainer itself, B reported by papers or maintainers, C checked on
-    labelled runs, D neither; `grade_by_family` says it where a family differs. `remedies` may hold
-    `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics
-    explains.
+    `description` completes "fires when". `concepts` are the metrics it judges, `related` those
+    shown as evidence. The rule looks at a row that holds one of its `triggers` (none: at every
+    row). `limits` are its thresholds, overridden by `limit_overrides` for a family or a trainer id,
+    then by the user's settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped
+    first), `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points
+    raise it), `milder`. `grade` says how well founded the thresholds are: A stated by a trainer's
+    guide or code, B reported by papers or maintainers, C checked on labelled runs, D none of
+    these; `grade_by_family` where a family differs. `codes` are those of the corpus labels.
+    `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
+    diagnosis across metrics explains.
     """
 
     id: str
@@ -106,11 +106,11 @@ class Rule:
 
     @property
     def threshold_names(self) -> frozenset[str]:
-        """The thresholds that settings may give for this rule, whatever the trainer."""
+        """The thresholds that settings may override, for any trainer."""
         return frozenset({*self.limits, *ENGINE_LIMITS}.union(*self.limit_overrides.values()))
 
     def limits_for(self, profile: Profile) -> dict[str, float]:
-        """The thresholds for one run: the entry's own, then family, producer and user."""
+        """The thresholds for one run: the rule's own, then those of family, trainer and user."""
         merged = dict(self.limits)
         for name in (profile.family, profile.trainer_id):
             merged.update(self.limit_overrides.get(name, {}))
@@ -118,17 +118,17 @@ class Rule:
         return merged
 
     def max_severity(self, profile: Profile) -> Severity:
-        """The most that it may say of a run: thresholds that no run has confirmed only `watch`.
+        """The highest severity for a run: `watch` where no run has confirmed the thresholds.
 
-        The labelled runs of control tasks are PPO's: dips of a third of what was learned, or rows
-        that hold four episodes each, are everyday life for A2C or DQN.
+        The labelled control runs are all PPO: losing a third of the gain for a while, or rows of
+        four episodes each, are normal for A2C or DQN.
         """
         grade = self.grade_by_family.get(profile.family, self.grade)
         checked_elsewhere = profile.family == CTRL and profile.algo not in ("", "PPO")
         return WATCH if grade == "D" or (grade == "C" and checked_elsewhere) else CRIT
 
     def persistence_steps(self, limits: RuleLimits) -> PersistenceSteps:
-        """How many bad points raise it, worst severity first, the user's own numbers first."""
+        """How many bad points raise it, worst severity first; the user's k and n win."""
         persistence = self.persistence
         if "k" in limits or "n" in limits:
             k, n = int(limits.get("k", 1)), int(limits.get("n", limits.get("k", 1)))

@@ -1,4 +1,4 @@
-"""Statistics over sliding windows, each updated with one value at a time."""
+"""Sliding-window statistics, updated one value at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def median_of_sorted(ranked: Sequence[float]) -> float:
-    """The median of values that are sorted already."""
+    """The median of sorted values."""
     half = len(ranked) // 2
     return ranked[half] if len(ranked) % 2 else 0.5 * (ranked[half - 1] + ranked[half])
 
@@ -27,8 +27,8 @@ def median_of_sorted(ranked: Sequence[float]) -> float:
 class Trend:
     """Mann-Kendall's test for a trend over the last `size` values.
 
-    `score` is the number of rising pairs less the number of falling ones, kept up to date by
-    looking up the rank of the value that comes and of the one that goes.
+    `score` is the number of rising pairs minus the number of falling ones, updated from the
+    ranks of the value added and the value dropped.
     """
 
     __slots__ = ("ranked", "score", "size", "values")
@@ -42,7 +42,7 @@ class Trend:
             self.push(value)
 
     def push(self, value: float) -> None:
-        """Take a finite value in, and the oldest out when the window is full."""
+        """Add a finite value; drop the oldest when the window is full."""
         ranked, values = self.ranked, self.values
         if len(values) == self.size:
             oldest = values.pop(0)
@@ -63,12 +63,12 @@ class Trend:
 
     @property
     def full(self) -> bool:
-        """Whether the window holds as many values as it can."""
+        """Whether the window is full."""
         return len(self.values) == self.size
 
     @property
     def tau(self) -> float:
-        """Kendall's tau against time: 1 rises always, -1 falls always, 0 neither."""
+        """Kendall's tau against time: 1 always rising, -1 always falling."""
         size = len(self.values)
         return 2.0 * self.score / (size * (size - 1)) if size > 1 else 0.0
 
@@ -87,11 +87,11 @@ class Trend:
         ranked = self.ranked
         if len(set(ranked)) == len(ranked):
             return 0.0
-        total = at = 0
-        while at < len(ranked):
-            end = bisect_right(ranked, ranked[at])
-            run, at = end - at, end
-            total += run * (run - 1) * (2 * run + 5)
+        total = start = 0
+        while start < len(ranked):
+            end = bisect_right(ranked, ranked[start])
+            size, start = end - start, end
+            total += size * (size - 1) * (2 * size + 5)
         return total
 
     @property
@@ -100,18 +100,18 @@ class Trend:
         return median_of_sorted(self.ranked) if self.ranked else math.nan
 
     def effect(self) -> float:
-        """How far Theil-Sen's line (the median of all slopes) climbs over the window."""
+        """The rise of the Theil-Sen line (median of all slopes) over the window."""
         pairs = combinations(enumerate(self.values), 2)
         slopes = [(later - early) / (j - i) for (i, early), (j, later) in pairs]
         return median(slopes) * (len(self.values) - 1) if slopes else 0.0
 
 
 class Noise:
-    """The size of a series' jitter, from its second differences.
+    """The noise level of a series, from its second differences.
 
-    First differences would take the changing slope of a moving average for noise and hide a real
-    fall; second differences do not. The result is the standard deviation that independent noise
-    would have: 1.4826 * median(|d2|) / sqrt(6).
+    First differences would count the changing slope of a moving average as noise and hide a real
+    fall. The result is the standard deviation of independent noise:
+    1.4826 * median(|d2|) / sqrt(6).
     """
 
     __slots__ = ("_first", "_ranked", "_second", "_values")
@@ -124,7 +124,7 @@ class Noise:
         self._ranked: list[float] = []
 
     def push(self, value: float) -> None:
-        """Take a finite value in."""
+        """Add a finite value."""
         bend = abs(value - 2.0 * self._second + self._first)
         self._first, self._second = self._second, value
         if not math.isfinite(bend):
@@ -148,7 +148,7 @@ class Noise:
 
 
 def robust_log_z(value: float, before: Sequence[float], floor: float = 0.25) -> float:
-    """How many robust deviations a positive value lies from those before it, on a log scale."""
+    """Robust z-score of a positive value on a log scale; 0 with fewer than 10 earlier values."""
     if value <= 0.0 or len(before) < 10:
         return 0.0
     logs = [math.log(x) for x in before if x > 0.0]
@@ -160,7 +160,7 @@ def robust_log_z(value: float, before: Sequence[float], floor: float = 0.25) -> 
 
 
 def count_swings(values: Sequence[float], leg: float) -> int:
-    """How often a series turns round, counting only turns whose leg is longer than `leg`."""
+    """How often a series reverses direction, counting only swings larger than `leg`."""
     if not values or not leg > 0.0:
         return 0
     turns, heading, high, low = 0, 0, values[0], values[0]

@@ -7,7 +7,7 @@ from ppo_top.text.format import number, percent
 
 
 def label(concept: str) -> str:
-    """A concept's (or a tag's) name in a sentence."""
+    """The label of a metric or tag."""
     return about(concept).label
 
 
@@ -17,15 +17,15 @@ def num(value: float) -> str:
 
 
 def pct(share: float) -> str:
-    """A share of one as percent: `61 %`."""
+    """A fraction as percent: `61 %`."""
     return percent(share)
 
 
 def format_value(concept: str, value: float) -> str:
-    """A value as its concept prints it."""
+    """A value in its metric's format."""
     return percent(value) if about(concept).fmt == "pct" else number(value, 3)
 
 
 def ratio_text(after: float, before: float) -> str:
-    """How many times larger: `x 5,000`."""
+    """A ratio: `x 5,000`."""
     return f"x {num(after / before)}" if before else "from 0"
