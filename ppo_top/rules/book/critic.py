@@ -1,4 +1,4 @@
-"""The critic: whether it explains the returns, and whether their scale lets it."""
+"""The critic: whether it explains the returns, and whether their scale allows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ppo_top.rules.engine.wording import num
 
 
 def critic_loss(run: RuleContext) -> History | None:
-    """The critic's loss; RLlib clips the one that it calls so, the plain error is beside it."""
+    """The critic's loss; RLlib clips its `vf_loss` and logs the unclipped error separately."""
     if run.trainer_id == "rllib" and "value_error" in run.histories:
         return run.histories["value_error"]
     return run.histories.get("value_loss")
 
 
 def _tiny(run: RuleContext, loss: History | None) -> bool:
-    """The loss is small against its own past and reward was gained: the critic has converged."""
+    """Whether the critic has converged: small loss against its past, and reward was gained."""
     return loss is not None and run.gained and loss.recent_median(5) < 0.01 * loss.high
 
 
@@ -26,7 +26,7 @@ def _loss_falls(loss: History | None) -> bool:
 
 
 def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) -> bool:
-    """A critic that learns shows it in a few updates; on long tasks its loss falls before."""
+    """A critic that learns shows it within a few updates; on long tasks its loss falls first."""
     left = (
         loss.recent_median(5) / loss.baseline(5)
         if loss is not None and loss.baseline(5) > 0.0
@@ -38,7 +38,7 @@ def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) ->
 
 
 def loss_climbs(run: RuleContext, loss: History | None) -> bool:
-    """The loss rises for long, and not because the returns that it measures grow."""
+    """The loss keeps rising, and not because the returns grow."""
     if loss is None or loss.count < 8 or run.rising:
         return False
     trend = loss.trend(20)
@@ -56,7 +56,7 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         return None
     kl = run.value("approx_kl", 1)
     if kl is not None and abs(kl) < limits["still"]:
-        return borderline(value, limits["low"])  # nothing is trained: not the critic's own fault
+        return borderline(value, limits["low"])  # nothing is trained at all: not the critic's fault
     if value > limits["low"] or (history.count <= limits["early"] and not loss_climbs(run, loss)):
         return borderline(value, limits["low"])
     if run.tiny_updates:
@@ -77,13 +77,13 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
 
 
 def _value_clip(run: RuleContext) -> tuple[str, ...]:
-    """A clip on the values' change, where there is one, is in the units of the rewards."""
+    """The value clip, if any, in units of the rewards."""
     width = run.setting("clip_range_vf", "clip_range_vf")
     return (f"value updates are clipped at {num(width)}",) if width else ()
 
 
 def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A critic that explained the returns does so no more."""
+    """A critic that explained the returns no longer does."""
     history = run.histories["explained_variance"]
     best = run.memos.get("explained-variance-dropped", (0.0,))[0]
     level = history.recent_median(5)
@@ -102,7 +102,7 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Returns so large that the critic cannot fit them."""
+    """Returns are too large for the critic to fit."""
     loss, explained = critic_loss(run), run.value("explained_variance", 1)
     if loss is None or explained is None or loss.last <= limits["loss"]:
         return None

@@ -11,7 +11,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward rises by a negative KL."""
+    """Reward rises while the KL to the reference is negative."""
     if run.severity_of("ref-kl-negative") < WARN:
         return None
     if not run.rising:
@@ -23,7 +23,7 @@ def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The KL controller cannot hold the KL."""
+    """The KL controller cannot limit the KL."""
     if run.severity_of("kl-coef-rising") < WARN:
         return None
     if run.severity_of("ref-kl-high") < WATCH:
@@ -34,7 +34,7 @@ def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | N
 
 
 def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The KL penalty stops learning."""
+    """The KL penalty prevents learning."""
     if run.severity_of("kl-penalty-dominates") < WARN:
         return None
     if not run.flat:
@@ -44,7 +44,7 @@ def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Old and new log-probabilities differ before anything was learned."""
+    """Old and new log-probs differ before anything is learned."""
     ratio = run.histories["ratio_mean"]
     if limits["low"] <= ratio.last <= limits["high"]:
         return None

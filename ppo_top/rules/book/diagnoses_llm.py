@@ -1,4 +1,4 @@
-"""Diagnoses of language models: hacked rewards, runaway text, no signal, mismatch."""
+"""Diagnoses for language models: reward hacking, runaway text, no signal, sampler mismatch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward and KL rise together while length, evaluation or a part of the reward drift."""
+    """Reward and KL rise together while length, evaluation or a reward component drifts."""
     kl = reference_kl(run)
     high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
     climbs = kl is not None and kl.count >= 25 and kl.rising()
@@ -41,7 +41,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """All groups tie and the gradient is gone."""
+    """All groups have zero reward variance and the gradient is zero."""
     share = run.value("frac_zero_std", 3)
     tied = run.severity_of("zero-variance-groups") >= WARN
     if not tied and (share is not None or run.severity_of("reward-spread-gone") < WARN):
@@ -81,7 +81,7 @@ def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Entropy up, completions cut off, reward down."""
+    """Entropy rises, completions are truncated and the reward falls."""
     if run.severity_of("entropy-explodes") < WATCH:
         return None
     cut, gradient = run.histories.get("truncated_frac"), run.histories.get("grad_norm")

@@ -1,4 +1,4 @@
-"""Diagnoses of learning that has stopped: entropy, critic, scale, or learning rate gone."""
+"""Diagnoses of stalled learning: no entropy, no critic, wrong reward scale or no learning rate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """No exploration left, and reward stuck."""
+    """No exploration left and the reward is stuck."""
     entropy, reward = run.severity_of("entropy-collapsed"), run.reward
     if not entropy or reward is None or reward.at_max:
         return None
@@ -27,7 +27,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The critic explains nothing and its loss grows or reward swings."""
+    """The critic explains nothing and its loss grows or the reward swings."""
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
@@ -48,7 +48,7 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Updates change nothing, entropy stays, reward stays."""
+    """Updates change nothing; entropy and reward stay where they were."""
     if run.severity_of("no-op-updates") < WARN:
         return None
     if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
@@ -61,7 +61,7 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Rewards so large that the policy cannot learn either."""
+    """Rewards are too large for the policy to learn."""
     if run.severity_of("reward-scale") < WARN:
         return None
     if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
@@ -72,7 +72,7 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Learning rate, KL and clipping have gone to zero together, reward steady."""
+    """Learning rate, KL and clipping go to zero together, with a stable reward."""
     rate = run.histories.get("lr")
     if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
         return None

@@ -1,4 +1,4 @@
-"""Diagnoses of updates that are too large: rules that speak together have one cause."""
+"""Diagnoses of oversized updates: rules that fire together share one cause."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recent_value_text(run: RuleContext, concept: str) -> str:
 
 
 def _peak(run: RuleContext, concept: str) -> float:
-    """The highest of the last values: a diagnosis often comes when the worst is just over."""
+    """The maximum of the last values: a diagnosis often fires just after the worst."""
     history = run.histories.get(concept)
     return max(history.recent[-8:]) if history is not None else 0.0
 
@@ -35,7 +35,7 @@ SEVERE_STEP_RULES = ("ref-kl-token-high", "policy-loss-positive", "value-loss-sp
 
 
 def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """NaN, and what stood before it."""
+    """Values became NaN after another rule had fired."""
     if run.severity_of("non-finite") < CRIT:
         return None
     began = run.opened_rows["non-finite"]
@@ -53,7 +53,7 @@ GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
 
 
 def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """KL or clipping up, reward down."""
+    """KL or clipping is high and the reward falls."""
     if not (_step_size_bad(run) or _jumped_from_reference(run)):
         return None
     if not (run.falling or run.severity_of("reward-crash") >= WARN):
@@ -72,7 +72,7 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _certain(run: RuleContext) -> bool:
-    """A dip of the reward while steps are a little large may be chance; more than that is not."""
+    """A small drop of the reward with slightly large updates may be chance."""
     return run.severity_of("reward-crash") >= WARN or any(
         run.severity_of(rule) >= CRIT
         for rule in ("kl-high", "clip-high", "ratio-off", *SEVERE_STEP_RULES)
@@ -80,7 +80,7 @@ def _certain(run: RuleContext) -> bool:
 
 
 def _jumped_from_reference(run: RuleContext) -> bool:
-    """Where no update KL is logged, a leap away from the reference within ten updates tells."""
+    """Where no update KL is logged: a jump of the reference KL within ten updates."""
     history = run.histories.get("ref_kl_token")
     if history is None or run.severity_of("ref-kl-token-high") < WARN:
         return False
@@ -98,7 +98,7 @@ def _step_size_bad(run: RuleContext) -> bool:
 
 
 def _rate(run: RuleContext) -> str:
-    """A learning rate that is high for its kind is named."""
+    """Names the learning rate if it is high for the family."""
     rate = run.value("lr", 10)
     if rate is None:
         rate = run.config_number("learning_rate")
@@ -107,7 +107,7 @@ def _rate(run: RuleContext) -> str:
 
 
 def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Step-size signs that no reward shows yet."""
+    """Updates are far too large, before the reward shows it."""
     if run.severity_of("kl-high") < CRIT:
         return None
     loss, entropy = run.severity_of("policy-loss-positive"), run.severity_of("entropy-collapsed")
@@ -123,7 +123,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Far steps, nothing clipped, reward down."""
+    """Large updates, nothing clipped, reward down."""
     if run.severity_of("clip-not-binding") < WARN:
         return None
     if not run.falling:
@@ -134,7 +134,7 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward fell, yet policy and critic gave no sign before, though the policy is logged."""
+    """The reward fell without a sign from policy or critic, though the policy is logged."""
     if run.severity_of("reward-crash", 0) < WARN:
         return None
     signs = (
@@ -156,7 +156,7 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 
 def _shifted(run: RuleContext) -> bool:
-    """Episodes or prompts have another length than before."""
+    """Whether the length of episodes or prompts changed."""
     for concept in ("ep_len", "query_len_mean"):
         history = run.histories.get(concept)
         if history is not None and history.count >= 20:

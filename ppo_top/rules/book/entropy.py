@@ -1,4 +1,4 @@
-"""Entropy: gone too early, there for too long, or frozen with everything else."""
+"""Entropy: lost too early, not falling, or gone together with all updates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def initial_entropy(history: History) -> float:
-    """The entropy that the run began with: the median of its first three values."""
+    """The median of the first three entropies."""
     return history.baseline(3)
 
 
@@ -24,7 +24,7 @@ def highest_initial_entropy(history: History) -> float:
 
 
 def is_discrete(run: RuleContext) -> bool:
-    """Whether entropy is that of a distribution over choices: never below 0, and no Gaussian's."""
+    """Whether the entropy is of a discrete distribution: never below 0, and not a Gaussian's."""
     if "policy_std" in run.histories:
         return False
     entropy = run.histories.get("entropy")
@@ -34,13 +34,13 @@ def is_discrete(run: RuleContext) -> bool:
 
 
 GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
-"""The entropy of a normal distribution of spread 1, which is where continuous policies begin."""
+"""Entropy of a unit Gaussian, the usual initial policy for continuous actions (nats)."""
 
 
 def _is_gaussian(first: float) -> bool:
-    """Whether an entropy is that of one or more such distributions: not every log holds their std.
+    """Whether an entropy is that of unit Gaussians: not every log holds their std.
 
-    It says little: it goes below 0 while the policy learns, or stays where it is.
+    It is not a useful signal: it goes below 0 while the policy learns, or stays where it is.
     """
     dimensions = round(first / GAUSSIAN_ENTROPY)
     return dimensions > 0 and abs(first - dimensions * GAUSSIAN_ENTROPY) < 0.005 * first
@@ -68,7 +68,7 @@ _COLLAPSE_WORDS = {
 
 
 def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool) -> int:
-    """A fall that reward pays for is normal; one that it does not pay for is not."""
+    """Severity of a fall: losing entropy is normal while the reward is gained for it."""
     if run.at_max or (run.rising and not run.falling) or _reward_pays(run):
         return INFO
     crashed = run.open_severities.get("reward-crash", 0) >= WARN
@@ -79,9 +79,9 @@ def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool
 
 
 def _reward_pays(run: RuleContext) -> bool:
-    """Whether a language model has gained much before there can be a trend, the last just now.
+    """Whether a language model gained much within its first updates, the last of it just now.
 
-    Most of its entropy is spent in the first updates of a good run (2505.22617).
+    Most of its entropy is spent in the first updates of a good run (arXiv 2505.22617).
     """
     reward = run.reward
     if run.family not in LLM_FAMILIES or reward is None or not reward.gained:
@@ -92,7 +92,7 @@ def _reward_pays(run: RuleContext) -> bool:
 
 
 def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Nothing is left to explore and nothing moves, so every other value looks healthy."""
+    """No entropy is left and nothing moves, so every other value looks healthy."""
     history = run.histories["entropy"]
     first = highest_initial_entropy(history)
     if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
@@ -109,10 +109,10 @@ def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def has_settled(run: RuleContext) -> bool:
-    """Whether the policy has become certain after it had learned something, and keeps it.
+    """Whether the policy became deterministic after learning, and keeps its reward.
 
-    A reward that varies by chance is then as high as it gets, and never still enough to be called
-    a ceiling. A policy that became certain early, or lost what it had, has collapsed.
+    A noisy reward is then as high as it gets, but never steady enough to count as a ceiling. A
+    policy that became deterministic early, or lost its reward, has collapsed.
     """
     entropy, reward = run.histories.get("entropy"), run.reward
     if entropy is None or reward is None or not reward.gained or reward.falling:
@@ -126,7 +126,7 @@ def has_settled(run: RuleContext) -> bool:
 
 
 def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The policy is still as random as at the start, and the reward has not moved."""
+    """The policy is as random as at the start, and the reward has not moved."""
     history = run.histories["entropy"]
     first, value, reward = initial_entropy(history), history.last, run.reward
     if value < limits["some"] * first or not _began_random(run, first) or reward is None:
@@ -152,13 +152,13 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether hardly a tenth of the run, or where its end is unknown few episodes, are over."""
+    """Whether less than a tenth of the run (or, if its end is unknown, few episodes) is over."""
     budget = run.progress
     return run.few_episodes(limits["early_episodes"]) if budget is None else budget < 0.1
 
 
 UNIFORM_ENTROPY = math.log(2)
-"""The entropy of the smallest choice there is, made at random."""
+"""Entropy of a uniform choice between two actions (nats)."""
 
 SCALED_ENTROPY_TRAINERS = ("skrl", "torchrl")
 """Trainers that log the entropy times its coefficient."""
@@ -171,9 +171,9 @@ def _began_random(run: RuleContext, first: float) -> bool:
 
 
 def _is_held(history: History, drop: float) -> bool:
-    """Whether most of the fall came at once and none after: a bonus holds the entropy there.
+    """Whether most of the fall came at once and none after: an entropy bonus holds it there.
 
-    Where learning is merely slow the fall goes on, however small its steps.
+    If learning is merely slow, the fall continues in small steps.
     """
     first = initial_entropy(history)
     fallen, at_once = first - history.recent_median(5), first - median(history.first[-5:])
@@ -181,15 +181,15 @@ def _is_held(history: History, drop: float) -> bool:
 
 
 def _climbs(reward: RewardCourse) -> bool:
-    """Whether the reward rises half as fast as over the whole run, or faster."""
+    """Whether the reward rises at least half as fast as over the whole run."""
     usual = reward.gain * 15 / reward.count
     return reward.rising and reward.history.trend(15).effect() > 0.5 * usual
 
 
 def _stagnates(reward: RewardCourse) -> bool:
-    """Whether 25 updates brought next to nothing: a smoothed reward creeps without learning.
+    """Whether 25 updates brought almost nothing; a smoothed reward creeps without learning.
 
-    Of a long run no 25 updates bring much, but its best is never old.
+    In a long run no 25 updates bring much, but its best is never old.
     """
     if reward.count > MAX_RECENT_VALUES:
         return reward.count - reward.notable_best_count > 0.25 * reward.count

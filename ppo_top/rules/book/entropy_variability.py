@@ -1,4 +1,4 @@
-"""Entropy and action spread that run away: upwards, out of bounds, or to and fro."""
+"""Entropy and action std that rise, shrink out of bounds, or oscillate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The spread of a Gaussian policy's actions explodes or vanishes."""
+    """The std of a Gaussian policy explodes or vanishes."""
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
     if first <= 0.0 or run.rising or run.at_max:
@@ -47,7 +47,7 @@ def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Entropy goes up and down by a large share of its start."""
+    """Entropy goes up and down by a large share of its initial value."""
     history = run.histories["entropy"]
     leg = limits["leg"] * initial_entropy(history)
     recent = history.recent[-20:]

@@ -1,4 +1,4 @@
-"""What a language model writes: too long, cut off, without an end, or drifting in length."""
+"""Completions of a language model: too long, truncated, without EOS, or drifting in length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Completions are cut off at the length limit."""
+    """Completions are truncated at the length limit."""
     history = run.histories["truncated_frac"]
     value, base = history.last, history.baseline(5)
     if value <= limits["clear"]:
@@ -26,7 +26,7 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Completions become much longer or shorter, and reward does not say why."""
+    """Completions become much longer or shorter without a gain in reward."""
     history = run.histories["resp_len_mean"]
     base, value = history.baseline(10), history.last
     if base <= 0.0:
@@ -58,7 +58,7 @@ def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """No completion ends by itself."""
+    """No completion ends with EOS."""
     cut, ended = run.value("truncated_frac", 0), run.value("term_len_mean", 0)
     count = run.value("eos_count", 0)
     never = (cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0
@@ -68,7 +68,7 @@ def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Prompts have another length than before."""
+    """Prompt length changed since the start."""
     history = run.histories["query_len_mean"]
     base, now = history.baseline(10), history.recent_median(10)
     if base <= 0.0 or abs(now / base - 1.0) <= limits["share"]:
@@ -78,7 +78,7 @@ def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def logprobs_near_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Token log-probabilities leave those of the reference and near 0."""
+    """Token log-probs leave the reference's and approach 0."""
     own = run.value("logprobs_p50", 0)
     reference = run.value("ref_logprobs_p50", 1)
     if own is None or reference is None or own <= limits["certain"] or own - reference <= 0.05:
@@ -90,7 +90,7 @@ def logprobs_near_zero(run: RuleContext, limits: RuleLimits) -> Assessment | Non
 
 
 def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Most calls of tools fail."""
+    """Most tool calls fail."""
     value = run.values["tool_fail_freq"]
     if value <= limits["share"]:
         return None

@@ -1,4 +1,4 @@
-"""Whether rewards of a group differ at all, and which part of the reward moves."""
+"""GRPO's learning signal: whether rewards differ within groups, and which component moves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """All rewards of a group are equal, so that there is no gradient."""
+    """All rewards of a group are equal, so there is no gradient."""
     value = run.value("frac_zero_std", 0)
     if value is None:
         return _no_spread(run, limits)
@@ -32,20 +32,20 @@ def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | N
     rows = run.histories["frac_zero_std"].recent[-TIE_WINDOW_ROWS:]
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run):
-        level -= 1  # a hard task may begin so
+        level -= 1  # normal at the start of a hard task
     if _nearly_solved(run):
         return Assessment(WATCH, value, limits["clear"], message + " (most are solved)")
     return Assessment(max(level, WATCH), value, limits["clear"], message)
 
 
 TIE_WINDOW_ROWS = 16
-"""Rows that are looked at together where a row holds one or two groups."""
+"""Rows judged together if a row holds only one or two groups."""
 
 
 def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> int:
-    """The most that may be said: of rows of one or two groups some on end tie by chance.
+    """The highest severity allowed: with one or two groups a row, some rows tie by chance.
 
-    TRL's usual batch is one group for each GPU. Rewards that never differ are no chance.
+    TRL's usual batch is one group per GPU. Rewards that never differ are not chance.
     """
     reward = run.reward
     many = any(2.0 * share != int(2.0 * share) for share in rows)
@@ -57,7 +57,7 @@ def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> 
 
 
 def _scaled_by_batch(run: RuleContext) -> bool:
-    """With advantages scaled over the batch a tied group still teaches."""
+    """With advantages scaled over the batch, a zero-variance group still has a gradient."""
     return run.config.get("scale_rewards") == "batch"
 
 
@@ -67,7 +67,7 @@ def _at_floor(run: RuleContext) -> bool:
 
 
 def _nearly_solved(run: RuleContext) -> bool:
-    """Whether groups tie because their prompts have become easy, which is what training is for."""
+    """Whether groups tie because their prompts have become easy, which is the goal of training."""
     reward = run.reward
     if reward is None or not reward.gained or reward.history.low < 0.0:
         return False
@@ -75,7 +75,7 @@ def _nearly_solved(run: RuleContext) -> bool:
 
 
 def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Where no share of tied groups is logged, their spread tells."""
+    """Judge by the std where the share of zero-variance groups is not logged."""
     spread = run.value("group_reward_std", 0)
     if spread is None:
         spread = run.value("reward_std", 0)
@@ -96,7 +96,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The spread of rewards has collapsed against its own start."""
+    """The reward std collapsed against its own start."""
     history = run.histories["reward_std"]
     base = history.baseline(10)
     if base <= 0.0 or history.last >= limits["clear"] * base:
@@ -104,7 +104,7 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     rows = history.recent[-TIE_WINDOW_ROWS:]
     gone = sum(spread < limits["share"] * base for spread in rows)
     if history.last >= limits["share"] * base or gone < limits["most"] * len(rows):
-        return borderline(history.last)  # of one group a row the rewards are equal now and then
+        return borderline(history.last)  # with one group a row, rewards are equal now and then
     message = f"spread of rewards fell from {num(base)} to {num(history.last)}"
     if run.at_max:
         return Assessment(INFO, history.last, limits["share"] * base, message + ": solved")
@@ -113,7 +113,7 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Only the upper or the lower side clips, while entropy falls."""
+    """Only the upper bound clips, while entropy falls."""
     low, high = run.value("clip_low", 1), run.value("clip_high", 0)
     entropy = run.histories.get("entropy")
     if low is None or high is None or entropy is None or max(low, high) < limits["floor"]:
@@ -125,7 +125,7 @@ def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """One part of the reward rises while another falls."""
+    """One reward component rises while another falls."""
     if run.updates % int(limits["every"]):
         return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
     up: list[tuple[str, float]] = []
@@ -146,7 +146,7 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _moved(history: History) -> float:
-    """How far a part of the reward has moved over 25 points, 0 where that may be chance."""
+    """The change of a reward component over 25 points, 0 if it may be chance."""
     trend = history.trend(25)
     if abs(trend.tau) < 0.4 or abs(trend.z) < 3.0:
         return 0.0

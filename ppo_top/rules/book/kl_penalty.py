@@ -1,4 +1,4 @@
-"""The KL penalty: its controller, what it costs, and what it buys."""
+"""The KL penalty: its controller, its cost, and what it buys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The adaptive KL coefficient rises; a fault when the KL does not come down for it."""
+    """The adaptive KL coefficient rises; a fault if the KL does not come down."""
     history = run.histories["kl_coef"]
     if history.high <= history.low:
         return None
@@ -33,7 +33,7 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The coefficient has collapsed to nothing."""
+    """The adaptive KL coefficient has fallen to almost zero."""
     history = run.histories["kl_coef"]
     if history.last > limits["low"] or history.high <= limits["low"]:
         return None
@@ -41,7 +41,7 @@ def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The KL penalty outweighs what the score has gained."""
+    """The KL penalty outweighs the gain in score."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
     if run.trainer_id == "trl-legacy":
         length = run.value("resp_len_mean", 1)
@@ -60,7 +60,7 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
 
 def parts_ways(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The score rises while score plus penalty falls."""
+    """The score rises while the KL-penalised reward falls."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward
     if score is None or reward is None or score.last_row != run.mark.row:

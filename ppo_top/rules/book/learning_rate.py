@@ -1,4 +1,4 @@
-"""The learning rate: over too early, pinned at its end, or overruled by the KL limit."""
+"""The learning rate: zero too early, at its bound, or overruled by the KL limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The learning rate reaches zero while there is something left to learn."""
+    """The learning rate reaches zero while there is more to learn."""
     history = run.histories["lr"]
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
@@ -31,7 +31,7 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The learning rate is switched off from one update to the next, in no schedule's way."""
+    """The learning rate drops to zero from one update to the next, unlike any schedule."""
     history = run.histories["lr"]
     if run.at_max or not is_cut(run, history):
         return None
@@ -40,11 +40,11 @@ def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 ADAPTIVE_RATE_TRAINERS = ("rsl_rl", "skrl", "rl_games")
-"""Trainers whose rate may follow the KL: by a factor of 1.5, many times in one update."""
+"""Trainers whose learning rate may follow the KL, by factors of 1.5 several times per update."""
 
 
 def is_cut(run: RuleContext, rate: History) -> bool:
-    """Whether a rate that is next to nothing became so in one step."""
+    """Whether a rate of almost zero became so in one step."""
     if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.trainer_id in ADAPTIVE_RATE_TRAINERS:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
@@ -64,7 +64,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A learning rate that follows the KL has hit its lower or upper end."""
+    """A KL-adaptive learning rate has reached its lower or upper bound."""
     if run.trainer_id not in ADAPTIVE_RATE_TRAINERS:
         return None
     history = run.histories["lr"]

@@ -1,4 +1,4 @@
-"""Numbers that are none: NaN and infinities, losses that hide them, errors that name them."""
+"""Non-finite numbers: NaN, infinities, losses that disappear instead, console errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import label, num, ratio_text
 
 FINITE_POINTS_TO_CLEAR = 3
-"""So many finite points in a row make a series good again."""
+"""This many finite points in a row clear the finding."""
 
 
 def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
@@ -51,7 +51,7 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
-    """The three series that moved most in the ten updates before."""
+    """The three metrics that moved most in the ten updates before."""
     moved = []
     for concept, history in run.histories.items():
         earlier, late = history.recent[-40:-10], history.recent[-10:]
@@ -71,7 +71,7 @@ WATCHED_LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_
 
 
 def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A series stops while its siblings go on, as trackers that drop NaN make it look."""
+    """A metric stops while others continue, as with trackers that drop NaN."""
     for concept, history in run.histories.items():
         if history.last_row == run.mark.row or history.count < limits["points"]:
             continue
@@ -90,7 +90,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _level_of_loss(run: RuleContext, concept: str) -> int:
-    """How bad it is when a series stops; 0 for one that may come and go."""
+    """Severity of a metric that stops; 0 for one that may come and go."""
     if concept in WATCHED_LOSSES:
         return CRIT if run.trainer_id == "rllib" else WATCH
     if run.family not in LLM_FAMILIES:
@@ -101,7 +101,7 @@ def _level_of_loss(run: RuleContext, concept: str) -> int:
 
 
 def _took_over(run: RuleContext, gone: int) -> bool:
-    """Whether another reward began when this one ended: the tasks that it is for are over."""
+    """Whether another reward began when this one ended, as when its tasks are over."""
     parts = (
         run.histories.get(name) for name in run.values if name.startswith(REWARD_COMPONENT_PREFIX)
     )
@@ -114,7 +114,7 @@ def _siblings(run: RuleContext, missing: str) -> bool:
 
 
 def only_console_text(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A rule that speaks by console text alone: no row of numbers raises or clears it."""
+    """For rules that fire on console text alone: no row raises or clears them."""
     return None
 
 

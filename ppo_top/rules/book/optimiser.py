@@ -1,4 +1,4 @@
-"""Losses and gradients: their sign and their jumps."""
+"""Losses and gradients: sign and spikes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num, ratio_text
 
 
 def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The surrogate loss is positive for long, or of an extreme size."""
+    """The surrogate loss stays positive, or is extreme."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
     if _unscaled(run, history):
@@ -36,24 +36,24 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
 
 
 CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")
-"""What tells that a policy loss is that of a clipped or trusted update."""
+"""Metrics that show that the policy loss is that of a PPO-like update."""
 
 
 def _usually_small(run: RuleContext) -> bool:
-    """With normalised advantages the loss is far below 1; elsewhere its size says nothing."""
+    """With normalised advantages the loss is far below 1; otherwise its size says nothing."""
     if run.profile.algo not in ("", "PPO"):
         return False
     if not (
         run.profile.algo or any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
     ):
-        return False  # it may be the loss of A2C, or minus the value of an action (SAC, TD3)
+        return False  # may be A2C's loss, or minus the action value (SAC, TD3)
     if run.trainer_id == "sb3" and "clip_fraction" not in run.histories:
         return False  # A2C
     return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
 
 
 def _unscaled(run: RuleContext, history: History) -> bool:
-    """A loss that was large from the start, of steps that are small, is in units of the reward."""
+    """A loss that was large from the start, with small updates, is in units of the reward."""
     kl = update_kl(run)
     large = median([abs(x) for x in history.first[:5]]) > 0.2
     return run.family == CTRL and large and kl is not None and abs(kl) <= 0.03 and not run.falling

@@ -1,4 +1,4 @@
-"""Whether the run goes on as it should: steps, updates, speed, restarts, its end."""
+"""The progress of the run: steps, updates, speed, restarts, its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Records arrive, but their step does not move."""
+    """Records arrive, but their step does not advance."""
     before = run.memos.get("step-stuck")
     run.memos["step-stuck"] = (float(run.mark.step),)
     if before is None or run.mark.step != before[0] or run.mark.step == 0:
@@ -24,7 +24,7 @@ TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 
 def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The trainer's own counter stands still while steps go on."""
+    """The trainer's own counter stands still while steps continue."""
     name = next((c for c in TRAINER_COUNTERS if c in run.values), None)
     if name is None:
         return None
@@ -41,11 +41,11 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 TRAINING_LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
-"""What a trainer logs once it learns."""
+"""Metrics that are logged once training starts."""
 
 
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Steps a second have fallen far below those at the start."""
+    """Throughput is far below that at the start."""
     step, time = float(run.mark.step), run.mark.time
     learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
     memo = run.memos.get("slow", ())
@@ -74,7 +74,7 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _longer(run: RuleContext) -> str:
-    """Longer answers or episodes take more time: say so where they explain it."""
+    """Names longer completions or episodes where they explain it."""
     for concept in ("resp_len_mean", "ep_len"):
         history = run.histories.get(concept)
         if (
@@ -97,7 +97,7 @@ def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Near its end, the reward still rises: more training would bring more."""
+    """The reward is still rising near the end of the run."""
     reward, budget = run.reward, run.progress
     if reward is None or budget is None or reward.at_max:
         return None

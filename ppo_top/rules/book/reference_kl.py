@@ -1,4 +1,4 @@
-"""How far a language model has drifted from its reference."""
+"""How far a language model has moved from its reference."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ppo_top.rules.engine.wording import num
 
 
 def reference_kl(run: RuleContext) -> History | None:
-    """The KL to the reference, per sequence or per token, whichever the run logs."""
+    """The KL to the reference, per sequence or per token, whichever is logged."""
     return run.histories.get("ref_kl") or run.histories.get("ref_kl_token")
 
 
 def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference is high for a whole sequence.
 
-    The sum grows with the text: what is little a token is no fault, however long the answers are.
+    The sum grows with the length: a small KL per token is no fault, however long the answers are.
     """
     history = run.histories["ref_kl"]
     value, target = history.last, run.config_number("ref_kl_target") or limits["target"]
@@ -41,7 +41,7 @@ def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _accelerates(history: History) -> bool:
-    """Whether the last 20 points climbed three times as far as the 20 before them."""
+    """Whether the last 20 points rose three times as far as the 20 before them."""
     if history.count < 40:
         return False
     recent = history.recent
@@ -72,7 +72,7 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A KL to the reference below zero, which only an estimate can be."""
+    """The KL to the reference is below zero, which only an estimate can be."""
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or history.last >= 0.0:
         return None
@@ -91,11 +91,11 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 K1_KL_TRAINERS = ("verl", "openrlhf")
-"""Trainers that log log p - log q (k1) unless told otherwise, which chance makes negative."""
+"""Trainers that log the k1 estimator (log p - log q) by default: negative by chance."""
 
 
 def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
-    """A mean per token; TRL's estimator (k3) is never below 0 but for rounding."""
+    """A mean per token; TRL's k3 estimator is never negative but for rounding."""
     value = history.last
     if run.trainer_id not in K1_KL_TRAINERS and value < -1e-3:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
@@ -127,7 +127,7 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The KL to the reference climbs, the reward does not."""
+    """The KL to the reference rises, the reward does not."""
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.stuck:
         return None

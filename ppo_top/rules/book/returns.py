@@ -1,4 +1,4 @@
-"""What the critic tells of the returns: they are all equal, or no longer what they were."""
+"""Returns as the critic sees them: all equal, or changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """All returns are equal, so that there is nothing to tell a good action by."""
+    """All returns are equal, so no action is better than another."""
     if "explained_variance" not in run.non_finite_now:
         return None
     if run.at_max or run.gained:
@@ -26,7 +26,7 @@ def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The critic fails at once, learns again, and the reward falls.
 
-    A learner that optimises something else than before looks well in all other values.
+    A learner that now optimises something else looks healthy in all other metrics.
     """
     history, loss, reward = run.histories["explained_variance"], critic_loss(run), run.reward
     if loss is None or loss.last_row != run.mark.row or run.tiny_updates or reward is None:
@@ -48,7 +48,7 @@ def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _surprised(value: float, before: list[float], loss: History, limits: RuleLimits) -> bool:
-    """A good critic that fails from one update to the next, by much."""
+    """A good critic that fails badly from one update to the next."""
     usual = median(before)
     return (
         usual >= limits["good"]

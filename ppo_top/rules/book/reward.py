@@ -1,4 +1,4 @@
-"""The reward itself: it crashes, never moves, goes down, or sits at its ceiling."""
+"""The reward: it collapses, never moves, falls, or is at its ceiling."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from ppo_top.rules.engine.wording import num, pct
 
 
 def reward_now(run: RuleContext) -> RewardCourse | None:
-    """The reward, when this row holds a new value of it."""
+    """The reward, if this row holds a new value of it."""
     reward = run.reward
     return reward if reward is not None and reward.history.last_row == run.mark.row else None
 
 
 def reward_crash(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A large share of what was learned is lost."""
+    """A large share of the gain is lost."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.baseline):
         return None
@@ -54,7 +54,7 @@ def reward_crash(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward is still where it was at the start."""
+    """The reward is still where it was at the start."""
     reward = reward_now(run)
     if reward is None or reward.at_max:
         return None
@@ -75,22 +75,21 @@ def never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _too_early(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Of a run whose length nobody knows thirty updates may be the very beginning.
+    """In a run of unknown length thirty updates may be the very beginning.
 
-    Trainers log the mean of the last hundred episodes: before there were twice as many of them
-    hardly two of its values have nothing in common.
+    Trainers log the mean of the last hundred episodes: before twice as many, its values overlap.
     """
     few = run.progress is None and run.few_episodes(limits["early_episodes"])
     return few and not _below_start(reward)
 
 
 def _below_start(reward: RewardCourse) -> bool:
-    """Whether the reward is below its beginning by more than chance."""
+    """Whether the reward is below its start by more than noise."""
     return reward.baseline - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.baseline))
 
 
 def _unmoved(run: RuleContext, reward: RewardCourse) -> str:
-    """What is seen of a reward that stays where it was, or goes below."""
+    """The assessment of a reward that stays where it was, or falls below."""
     began = num(reward.baseline)
     if _below_start(reward):
         return f"reward has not risen above {began}, where it began,"
@@ -102,10 +101,10 @@ def _unmoved(run: RuleContext, reward: RewardCourse) -> str:
 
 
 def _unmoved_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
-    """How bad that is: who goes on with a policy that can do its task has nothing to gain.
+    """Severity: fine-tuning a policy that can already do its task has nothing to gain.
 
-    The same reward above 0 in every episode may be the most there is. Of noisy scores of
-    completions no labelled run confirms it.
+    The same reward above 0 in every episode may be the maximum. For noisy completion scores no
+    labelled run confirms it.
     """
     if run.resumed:
         return INFO
@@ -122,18 +121,18 @@ def _constant(reward: RewardCourse) -> bool:
 
 
 def _moved(run: RuleContext, reward: RewardCourse) -> bool:
-    """Where the noise is strong the middle of ten points counts.
+    """Whether the median of ten points has moved, where noise is strong.
 
-    Scores of completions are noisy and climb slowly, and so do rewards of many tasks in turn.
+    Completion scores are noisy and rise slowly, and so do rewards of alternating tasks.
     """
     enough = 1.0 if run.family in LLM_FAMILIES else 1.5
     return reward.history.recent_median(10) - reward.history.baseline(10) > enough * reward.noise
 
 
 def _one_score(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Means of completions' scores that agree to the last digit come from one score only.
+    """Mean completion scores that agree to the last digit come from a single score.
 
-    Not so at 0: of a hard task nothing may be solved for many batches.
+    Not at 0: on a hard task nothing may be solved for many batches.
     """
     same = _constant(reward) and reward.history.last != 0.0
     return run.family in LLM_FAMILIES and same and reward.count >= limits["constant"]
@@ -150,7 +149,7 @@ def _long_enough(run: RuleContext, limits: RuleLimits, count: int) -> bool:
 
 
 def wrong_way(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward falls below where the run started."""
+    """The reward falls below where the run started."""
     reward = reward_now(run)
     if reward is None or reward.gained:
         return None
@@ -169,7 +168,7 @@ def wrong_way(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward has risen and then stabilised at its maximum."""
+    """The reward has risen and levelled off at its maximum."""
     reward = reward_now(run)
     if reward is None or not reward.at_max:
         return None
@@ -178,7 +177,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A trainer that logs losses, but no reward."""
+    """A trainer logs losses but no reward."""
     if run.updates <= limits["rows"] or run.reward is not None:
         return None
     message = "no episode reward in the log: nothing notes it, or no episode has ended yet"

@@ -1,4 +1,4 @@
-"""What stands beside the mean reward: spread, tails, episode length, evaluation."""
+"""Around the mean reward: spread, tails, episode length, evaluation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward and episode length used to move together, and now move apart."""
+    """Reward and episode length used to move together, and now diverge."""
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
         return None
@@ -61,7 +61,7 @@ def _correlation(left: list[float], right: list[float]) -> float:
 
 
 def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Evaluation lags behind the training reward, or falls while that rises."""
+    """Evaluation lags behind the training reward, or falls while it rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
     if reward is None or not reward.gained:
         return None
@@ -77,7 +77,7 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A histogram leans far to one side."""
+    """A distribution is strongly skewed."""
     for name in ("reward", "adv"):
         low, mid, high = (run.value(f"{name}_{part}", 0) for part in ("p1", "p50", "p99"))
         if low is None or mid is None or high is None or mid <= low or high <= mid:

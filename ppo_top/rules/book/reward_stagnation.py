@@ -11,7 +11,7 @@ from ppo_top.rules.engine.wording import num
 
 
 def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """No new best for long; a fault only where something else says why."""
+    """No new best for a long time; a fault only if something else explains why."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
         return None
@@ -28,7 +28,7 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _exhausted(run: RuleContext) -> bool:
-    """Whether there is a reason why nothing more will come."""
+    """Whether something explains that no more gain will come."""
     entropy, rate = run.histories.get("entropy"), run.histories.get("lr")
     ties = run.value("frac_zero_std")
     return (
@@ -40,7 +40,7 @@ def _exhausted(run: RuleContext) -> bool:
 
 
 def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Reward goes up and down by a large share of its gain, without getting anywhere."""
+    """The reward goes up and down by a large share of its gain, without a trend."""
     reward = reward_now(run)
     if reward is None or reward.count < limits["points"] or reward.gain <= 0.0:
         return None

@@ -1,4 +1,4 @@
-"""When the sampler's probabilities are not those of the trainer."""
+"""The sampler's probabilities against those of the trainer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ MISMATCH_CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "st
 
 
 def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Log-probabilities, importance ratios or KL between sampler and trainer are off."""
-    readings = [
-        reading
-        for concept, read in _CHECKS
+    """Log-probs, importance ratios or KL between sampler and trainer are off."""
+    assessments = [
+        assessment
+        for concept, check in _CHECKS
         if (value := run.value(concept, 0)) is not None
-        and (reading := read(run, limits, value)) is not None
+        and (assessment := check(run, limits, value)) is not None
     ]
-    return max(readings, key=lambda reading: reading.level, default=None)
+    return max(assessments, key=lambda each: each.level, default=None)
 
 
 def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:

@@ -1,4 +1,4 @@
-"""Updates that move nothing, move past the clip, or leave a ratio far from 1."""
+"""Updates that change nothing, pass the clip range, or have a ratio far from 1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The largest ratio of a histogram, as TRL's first PPO trainer writes it."""
+    """The largest ratio of a histogram, as TRL's legacy PPO logs it."""
     value = run.value("ratio_dist{max}", 0)
     if value is None or value <= limits["tail"]:
         return None
@@ -47,7 +47,7 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
         return None
     if run.family in LLM_FAMILIES and run.gained and not run.falling:
-        return borderline(value, limits["kl"])  # small steps of a large model may be all it needs
+        return borderline(value, limits["kl"])  # small updates may suffice for a large model
     if has_settled(run) or _moves_all_the_same(run, limits):
         return borderline(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
@@ -59,15 +59,15 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _rate_gone(run: RuleContext) -> bool:
-    """The KL falls with the square of the learning rate: a schedule near its end explains it."""
+    """KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
-    if rate is None or rate.high <= 0.0:  # 0 from the start is no schedule
+    if rate is None or rate.high <= 0.0:  # zero from the start is not a schedule
         return False
     return rate.last <= 0.2 * rate.high and not is_cut(run, rate)
 
 
 def _never_moved_by_design(run: RuleContext) -> bool:
-    """One on-policy step a batch leaves KL and clipping at exactly 0."""
+    """One on-policy step per batch has KL and clipping of exactly 0."""
     if run.family != GRPO:
         return False
     kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
@@ -75,7 +75,7 @@ def _never_moved_by_design(run: RuleContext) -> bool:
 
 
 def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
-    """One step a rollout is measured before it is made: KL and clipping are 0, and it learns."""
+    """A single step per rollout is measured before it is made: KL and clipping 0, yet it learns."""
     seen = [run.histories.get(name) for name in ("approx_kl", "approx_kl_k1", "clip_fraction")]
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
@@ -90,7 +90,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
 
 
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The policy moves far, and the clip range is too wide to hold it."""
+    """The policy moves far, and the clip range is too wide to limit it."""
     kl, clip = update_kl(run), run.value("clip_fraction", 1)
     if kl is None or clip is None or kl <= limits["clear_kl"]:
         return None

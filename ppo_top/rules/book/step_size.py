@@ -1,4 +1,4 @@
-"""How far an update moves the policy: KL to the old policy, and how much is clipped."""
+"""The size of updates: KL to the old policy, and clip fraction."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SMALLER_STEPS = (
 
 
 def update_kl(run: RuleContext) -> float | None:
-    """The KL of this row's update; of the k1 estimator, whose sign is noise, its usual size.
+    """The KL of this row's update; of the k1 estimator, whose sign is noise, its recent size.
 
-    Which estimator a script of one's own prints nobody knows.
+    The estimator of a custom script is unknown.
     """
     value = run.value("approx_kl", 0)
     if value is not None:
@@ -36,7 +36,7 @@ def update_kl(run: RuleContext) -> float | None:
 
 
 def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, float]:
-    """(amber, red, crit); a target that the user set raises them, it never lowers them."""
+    """(amber, red, crit); the user's KL target raises them but never lowers them."""
     amber, red, crit = limits["watch"], limits["warn"], limits["crit"]
     target = run.config_number("target_kl")
     if run.trainer_id == "rllib":
@@ -48,7 +48,7 @@ def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, floa
 
 
 def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Each update moves the policy too far."""
+    """Update KL is too high."""
     value = update_kl(run)
     if value is None:
         return None
@@ -70,12 +70,12 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _harm(run: RuleContext) -> bool:
-    """Tuned runs live with large steps: they are a fault when something gets worse for them."""
+    """Tuned runs tolerate large updates: they are a fault if something gets worse."""
     return run.falling or run.open_severities.get("policy-loss-positive", 0) >= WARN
 
 
 def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Too large a share of the samples is clipped."""
+    """Too many samples are clipped."""
     value = clipped_share(run)
     if value is None or value <= limits["clear"]:
         return None
@@ -92,9 +92,9 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _narrow(run: RuleContext, share: float) -> bool:
-    """The limits are those of a clip range of 0.2: half of it cuts off much of a small step, too.
+    """The limits assume a clip range of 0.2; half of it also clips much of a small update.
 
-    The KL tells that steps are small (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
+    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
     """
     clip, kl = run.setting("clip_range", "clip_range"), run.value("approx_kl", 1)
     small = kl is not None and 0.0 <= kl <= 0.02 and clip is not None and clip < 0.15
@@ -111,7 +111,7 @@ def clipped_share(run: RuleContext) -> float | None:
 
 
 def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
-    """Token-level shares are small: there ten times the run's own level is a warning, too."""
+    """Token-level fractions are small: ten times the run's own level is a warning too."""
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < 30:
         return False
@@ -120,7 +120,7 @@ def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
 
 
 def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """One update far larger than those before it."""
+    """One update is far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
     if value is None or history is None or history.count < 12:
         return None

@@ -1,4 +1,4 @@
-"""The critic's loss: it jumps, climbs, or is clipped."""
+"""The critic's loss: spikes, rises, value clipping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
 def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The value loss jumps; one point is a spike, staying at that height a fault."""
+    """The value loss jumps; one point is a spike, staying there is a fault."""
     history = critic_loss(run)
     if history is None or history.last_row != run.mark.row:
         return None
@@ -45,7 +45,7 @@ def _is_spike(history: History, limits: RuleLimits) -> bool:
 
 
 def _third_of_a_kind(run: RuleContext, count: int, within: float) -> bool:
-    """Whether two others, each calmed down again, came shortly before this spike."""
+    """Whether two others, each over again, came shortly before this spike."""
     spikes = (*run.memos.get("value-loss-spikes", ()), float(count))[-3:]
     run.memos["value-loss-spikes"] = spikes
     return len(spikes) == 3 and count - spikes[0] <= within
@@ -54,10 +54,10 @@ def _third_of_a_kind(run: RuleContext, count: int, within: float) -> bool:
 def _after_spike(
     run: RuleContext, limits: RuleLimits, history: History, memo: tuple[float, ...]
 ) -> Assessment | None:
-    """Against the level from before the spike, which must not drift up with it.
+    """Compared with the level before the spike, which must not drift up with it.
 
-    While the reward rises a loss no higher than it has been before belongs to the task: a bonus at
-    the goal, once in some rollouts, makes it go up and down all the time.
+    While the reward rises, a loss no higher than before belongs to the task: a bonus at the goal,
+    reached in some rollouts only, makes it go up and down all the time.
     """
     value, usual, began = history.last, memo[0], memo[1]
     age = history.count - began
@@ -74,15 +74,15 @@ def _after_spike(
 
 
 def _first_success(run: RuleContext, gain: float) -> bool:
-    """Whether the loss jumped with the first reward there was: until then it had nothing to fit."""
+    """Whether the loss jumped with the first reward: until then there was nothing to fit."""
     return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
 
 
 def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool:
-    """Three of five points at that height; of small rollouts proportionally more.
+    """Three of five points at that height; proportionally more for small rollouts.
 
     Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
-    from 0.005 to 20 and back, some updates at a time.
+    from 0.005 to 20 and back for several updates.
     """
     most = min(4.0, FULL_UPDATE_STEPS / run.steps_per_update) if run.small_updates else 1.0
     window = history.recent[-int(min(age + 1, 5 * most)) :]
@@ -91,7 +91,7 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
 
 
 def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The critic's loss climbs, or never falls, while it explains nothing."""
+    """The critic's loss climbs, or never falls, while the critic explains nothing."""
     history = critic_loss(run)
     explained = run.value("explained_variance", 1)
     if history is None or history.last_row != run.mark.row or explained is None or explained >= 0.2:
