@@ -17,15 +17,15 @@ FAMILY = {each.id: each.family for each in known_trainers()}
 
 
 def tries(
-    rule: str, producer: str, config: Mapping[str, ConfigValue] | None = None, algo: str = ""
+    rule: str, trainer: str, config: Mapping[str, ConfigValue] | None = None, algo: str = ""
 ) -> str:
     """What a rule advises a trainer's user, as one text."""
-    about = Profile(producer, FAMILY.get(producer, "ctrl"), config or {}, algo=algo)
+    about = Profile(trainer, FAMILY.get(trainer, "ctrl"), config or {}, algo=algo)
     return "\n".join(fill_advice(BY_ID[rule].remedies, RuleContext(about)))
 
 
 @pytest.mark.parametrize(
-    ("producer", "said"),
+    ("trainer", "said"),
     [
         ("sb3", "set target_kl to 0.02: it ends an update's epochs at 1.5 times that"),
         ("cleanrl", "set target_kl to 0.02: it ends an update's epochs there"),
@@ -34,16 +34,16 @@ def tries(
         ("rsl_rl", "lower desired_kl (rsl_rl's default is 0.01; the learning rate follows it)"),
     ],
 )
-def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(producer: str, said: str) -> None:
+def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(trainer: str, said: str) -> None:
     """One ends the epochs, another steers a coefficient or the learning rate."""
-    assert said in tries("kl-high", producer)
+    assert said in tries("kl-high", trainer)
 
 
-@pytest.mark.parametrize("producer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
-def test_no_limit_is_loosened(producer: str) -> None:
+@pytest.mark.parametrize("trainer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
+def test_no_limit_is_loosened(trainer: str) -> None:
     """Their defaults are tighter than 0.02 already: who sets that lets the policy go further."""
     for rule in RULES:
-        assert "0.02" not in tries(rule.id, producer), rule.id
+        assert "0.02" not in tries(rule.id, trainer), rule.id
 
 
 @pytest.mark.parametrize(
@@ -119,23 +119,23 @@ def test_a_rate_that_follows_the_kl_is_not_what_to_change() -> None:
     assert "desired_kl" not in fixed
 
 
-@pytest.mark.parametrize("producer", sorted(FAMILY))
-def test_nobody_is_told_of_another_trainer_s_tools(producer: str) -> None:
+@pytest.mark.parametrize("trainer", sorted(FAMILY))
+def test_nobody_is_told_of_another_trainer_s_tools(trainer: str) -> None:
     """VecNormalize and Monitor are SB3's, observations are not a language model's."""
-    advice = "\n".join(tries(rule.id, producer) for rule in RULES if _speaks(rule.id, producer))
-    if producer != "sb3":
+    advice = "\n".join(tries(rule.id, trainer) for rule in RULES if _speaks(rule.id, trainer))
+    if trainer != "sb3":
         assert "VecNormalize(" not in advice
         assert "Monitor(" not in advice
-    if FAMILY[producer] in ("rlhf", "grpo"):
+    if FAMILY[trainer] in ("rlhf", "grpo"):
         assert "observation" not in advice
         assert "random policy" not in advice
-    if FAMILY[producer] == "ctrl":
+    if FAMILY[trainer] == "ctrl":
         assert "completion" not in advice.replace("episodes or completions", "")
         assert "bf16" not in advice
 
 
-def _speaks(rule: str, producer: str) -> bool:
-    return FAMILY[producer] in BY_ID[rule].families
+def _speaks(rule: str, trainer: str) -> bool:
+    return FAMILY[trainer] in BY_ID[rule].families
 
 
 def test_what_a_trainer_has_not_taken_over_is_not_named() -> None:
@@ -171,11 +171,11 @@ def test_a_value_that_the_log_has_is_the_run_s_own() -> None:
     )
 
 
-@pytest.mark.parametrize("producer", sorted(FAMILY))
-def test_every_sentence_ends_well(producer: str) -> None:
+@pytest.mark.parametrize("trainer", sorted(FAMILY))
+def test_every_sentence_ends_well(trainer: str) -> None:
     """No gap, no brace, no doubled word is left of what was filled in."""
     for rule in RULES:
-        for line in tries(rule.id, producer).splitlines():
+        for line in tries(rule.id, trainer).splitlines():
             assert line == line.strip() and "{" not in line and "  " not in line, line
             assert not line.endswith((":", ",", " to")), line
 

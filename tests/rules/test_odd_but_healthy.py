@@ -145,8 +145,8 @@ def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: i
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("producer", ["rsl_rl", "skrl", "rl_games"])
-def test_a_rate_that_follows_the_kl_may_leap(producer: str) -> None:
+@pytest.mark.parametrize("trainer", ["rsl_rl", "skrl", "rl_games"])
+def test_a_rate_that_follows_the_kl_may_leap(trainer: str) -> None:
     """Twenty minibatches may each change it by half: neither a cut nor a jump of the schedule."""
     rates = [1e-3, 2e-3, 1e-2, 5e-5, 1e-4, 4e-3]
     columns = {
@@ -155,7 +155,7 @@ def test_a_rate_that_follows_the_kl_may_leap(producer: str) -> None:
         "clip_fraction": None,
         "lr": lambda i: rates[i % 6],
     }
-    found = findings(profile("ctrl", producer), draw_rows(columns, 60))
+    found = findings(profile("ctrl", trainer), draw_rows(columns, 60))
     spoke = rules_found(found, Severity.INFO)
     assert not {rule for rule in spoke if rule.startswith("learning-rate")}
 

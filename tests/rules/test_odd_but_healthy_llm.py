@@ -52,7 +52,7 @@ def test_one_reward_for_all_is_still_critical_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "producer", "spoken"),
+    ("value", "trainer", "spoken"),
     [
         (-0.002, "openrlhf", None),  # log p - log q of a batch, by chance
         (-0.05, "openrlhf", WARN),
@@ -61,11 +61,11 @@ def test_one_reward_for_all_is_still_critical_at_once() -> None:
     ],
 )
 def test_whether_a_negative_kl_is_a_fault_depends_on_the_estimator(
-    value: float, producer: str, spoken: Severity | None
+    value: float, trainer: str, spoken: Severity | None
 ) -> None:
     """The plain estimate wobbles about 0, the one that TRL logs cannot."""
     columns = {**GRPO_COLUMNS, "ref_kl_token": lambda i: value if i < 20 else 0.01}
-    found = findings(profile("grpo", producer), draw_rows(columns, 30))
+    found = findings(profile("grpo", trainer), draw_rows(columns, 30))
     mine = [finding.severity for finding in found if finding.rule == "ref-kl-negative"]
     assert mine == ([spoken] if spoken else [])
 

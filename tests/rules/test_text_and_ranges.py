@@ -93,10 +93,10 @@ def test_the_runs_own_target_sets_the_range() -> None:
     assert rllib is not None and rllib.high == 0.1
 
 
-@pytest.mark.parametrize("producer", sorted(trainer_tables()))
-def test_checklists_hold_known_concepts(producer: str) -> None:
+@pytest.mark.parametrize("trainer", sorted(trainer_tables()))
+def test_checklists_hold_known_concepts(trainer: str) -> None:
     """Every crucial line is a concept of the catalogue, and can say why it is missing."""
-    about = Profile(producer, trainer_tables()[producer].family)
+    about = Profile(trainer, trainer_tables()[trainer].family)
     for concept, label in crucial_values(about):
         assert is_concept(concept) and label
-        assert not_logged_text(concept, producer).startswith("not logged")
+        assert not_logged_text(concept, trainer).startswith("not logged")
