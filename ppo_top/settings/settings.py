@@ -12,7 +12,12 @@ from ppo_top.settings.custom_rule import CustomRule
 Thresholds = Mapping[str, Mapping[str, float]]
 """rule -> name -> value"""
 
-CURRICULUM_RULES = ("reward-crash", "value-loss-spike", "reward-wrong-way", "critic-lost")
+CURRICULUM_RULES = (
+    "reward-crash",
+    "value-loss-spike",
+    "reward-wrong-way",
+    "explained-variance-dropped",
+)
 """Rules about what is normal when tasks get harder during training: one level less severe then."""
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})

@@ -75,7 +75,7 @@ def test_one_tag_may_mean_two_things() -> None:
 
 def test_a_guess_says_that_it_is_one() -> None:
     """A tag that no trainer is known to write is explained by what its name is like."""
-    assert "acme/approx_kl: by its name probably this" in text("acme/approx_kl")
+    assert "acme/approx_kl: probably this, judging by its name" in text("acme/approx_kl")
 
 
 def test_advice_is_in_the_words_of_the_trainer_with_the_values_of_the_run() -> None:

@@ -138,7 +138,7 @@ def test_a_missing_value_names_the_tag_of_its_trainer(tmp_path: Path) -> None:
     watched.finish()
     (run,) = watched.session.runs.values()
     notes = {row.concept: row.note for row in make_run_view(run).checklist}
-    assert notes["value_loss"] == "not logged here: SB3 calls it train/value_loss"
+    assert notes["value_loss"] == "not logged (SB3 tag: train/value_loss)"
     assert notes["ep_len"].startswith("not logged: wrap the env in Monitor")
 
 
