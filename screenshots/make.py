@@ -51,9 +51,9 @@ def ui_state_of(log: str) -> UiState:
     session = Session(Settings())
     follower = Follower([LOGS / log])
     while True:
-        piece = follower.poll()
-        session.apply(piece.updates)
-        if not piece.more:
+        result = follower.poll()
+        session.apply(result.updates)
+        if not result.more:
             break
     session.apply(follower.finish().updates)
     follower.close()
@@ -66,27 +66,27 @@ def ui_state_of(log: str) -> UiState:
             source.mtime = max(times, default=0.0)
         newest = max(newest, *times, 0.0)
     place = f"demo_logs/{log}" if log else "demo_logs"
-    desk = UiState(
+    ui = UiState(
         session=session,
         acknowledgements=Acknowledgements(),
         watched_paths=place,
         clock=lambda: newest + 1,
     )
-    desk.choose_default_run()
-    return desk
+    ui.choose_default_run()
+    return ui
 
 
 def make(name: str) -> None:
     """One picture."""
     log, size, actions, theme = PICTURES[name]
-    desk = ui_state_of(log)
-    act = Actions(desk)
+    ui = ui_state_of(log)
+    act = Actions(ui)
     if not log:
-        desk.choose_run(next(run.id for run in desk.session.runs.values() if "lr3e-2" in run.name))
-    draw_screen(desk, *size)
+        ui.choose_run(next(run.id for run in ui.session.runs.values() if "lr3e-2" in run.name))
+    draw_screen(ui, *size)
     for action in actions:
         getattr(act, f"do_{action}")()
-    block = draw_screen(desk, *size)
+    block = draw_screen(ui, *size)
     path = HERE / f"{name}.svg"
     path.write_text(svg(block.lines, THEMES[theme], f"ppo-top: {name}"), encoding="utf-8")
     if shutil.which("rsvg-convert"):
@@ -106,16 +106,16 @@ def animate(name: str = "replay") -> None:
         return
     if not shutil.which("rsvg-convert"):
         return
-    desk = ui_state_of("sb3_cartpole_lr3e-2")
-    desk.replay = Replay()
-    desk.start_replay()
-    desk.cursor.speed = 10
-    run = desk.run
+    ui = ui_state_of("sb3_cartpole_lr3e-2")
+    ui.replay = Replay()
+    ui.start_replay()
+    ui.cursor.speed = 10
+    run = ui.run
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         for row in range(len(run.timeline) if run is not None else 0):
-            desk.cursor.row = row
-            lines = draw_screen(desk, 100, 30).lines
+            ui.cursor.row = row
+            lines = draw_screen(ui, 100, 30).lines
             file = Path(folder) / f"{row:03}.svg"
             file.write_text(svg(lines, THEMES["dark-paper"], name), encoding="utf-8")
             _png(file, file.with_suffix(".png"))

@@ -44,9 +44,9 @@ def read_session(paths: list[Path]) -> Session:
     session = Session(Settings())
     follower = Follower(paths)
     while True:
-        piece = follower.poll()
-        session.apply(piece.updates)
-        if not piece.more:
+        result = follower.poll()
+        session.apply(result.updates)
+        if not result.more:
             break
     session.apply(follower.finish().updates)
     follower.close()
@@ -54,6 +54,6 @@ def read_session(paths: list[Path]) -> Session:
     return session
 
 
-def drawn_text(desk: UiState, cells: int, rows: int) -> list[str]:
+def drawn_text(ui: UiState, cells: int, rows: int) -> list[str]:
     """The screen as lines of characters."""
-    return [plain_text(row) for row in draw_screen(desk, cells, rows).lines]
+    return [plain_text(row) for row in draw_screen(ui, cells, rows).lines]

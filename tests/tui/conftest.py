@@ -21,14 +21,14 @@ def make_ui_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeUiStat
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def make(*paths: Path, replay: Replay | None = None) -> UiState:
-        desk = UiState(
+        ui = UiState(
             session=read_session(list(paths)),
             acknowledgements=Acknowledgements(),
             replay=replay,
             clock=FakeClock(),
         )
-        desk.choose_default_run()
-        return desk
+        ui.choose_default_run()
+        return ui
 
     return make
 

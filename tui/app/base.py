@@ -60,17 +60,17 @@ class BaseApp(App[int]):
 
     def __init__(
         self,
-        desk: UiState,
+        ui: UiState,
         follower: Follower | None,
         notifier: Callable[[Callable[[str], None]], Notifier] = Notifier,
         theme: str | None = None,
     ) -> None:
         super().__init__()
-        self.ui_state = desk
+        self.ui_state = ui
         self.palette_name = choose_theme(theme).name
         self.canvas = Canvas(THEMES[self.palette_name], self.draw)
         self.notifier = notifier(self._write)
-        once = desk.replay is not None
+        once = ui.replay is not None
         self.reader = (
             ReaderThread(follower, self._post_poll_result, once) if follower is not None else None
         )
@@ -133,48 +133,48 @@ class BaseApp(App[int]):
 
     # --- data ------------------------------------------------------------------------------------
 
-    def _post_poll_result(self, piece: PollResult) -> None:
+    def _post_poll_result(self, result: PollResult) -> None:
         """Called by the reading thread: hand over, nothing else."""
-        self.post_message(PollArrived(piece))
+        self.post_message(PollArrived(result))
 
     def on_poll_arrived(self, message: PollArrived) -> None:
         """Take a slice in and begin to judge it."""
-        desk, piece = self.ui_state, message.result
-        desk.session.apply(piece.updates)
-        desk.session.remove_sources(piece.removed)
-        left = piece.total_bytes - piece.read_bytes
-        show = piece.more and (desk.loading is not None or left > 2_000_000)
-        desk.loading = self._loading_progress(piece) if show else None
-        desk.session.reader_has_more = piece.more
+        ui, result = self.ui_state, message.result
+        ui.session.apply(result.updates)
+        ui.session.remove_sources(result.removed)
+        left = result.total_bytes - result.read_bytes
+        show = result.more and (ui.loading is not None or left > 2_000_000)
+        ui.loading = self._loading_progress(result) if show else None
+        ui.session.reader_has_more = result.more
         if self.reader is not None:
             self._unanswered_polls += 1
             if self.reader.error is not None:
-                desk.toast = f"reading stopped: {self.reader.error!r}"
-        if not piece.more:
+                ui.toast = f"reading stopped: {self.reader.error!r}"
+        if not result.more:
             self._read_to_end = True
-            if desk.replay is not None:
-                desk.session.assign_pending_logs()
+            if ui.replay is not None:
+                ui.session.assign_pending_logs()
         self._judge_or_yield()
 
-    def _loading_progress(self, piece: PollResult) -> LoadingProgress:
+    def _loading_progress(self, result: PollResult) -> LoadingProgress:
         runs = self.ui_state.session.runs.values()
         judged = sum(run.judged and not run.has_more_to_read for run in runs)
-        return LoadingProgress(piece.read_bytes, piece.total_bytes, judged, len(runs))
+        return LoadingProgress(result.read_bytes, result.total_bytes, judged, len(runs))
 
     def _judge(self) -> None:
         """Judge a stretch; go on after keys had their turn."""
-        desk = self.ui_state
-        done = desk.session.judge(JUDGE_SLICE_S, first=desk.chosen_run_id or None)
-        young = not desk.chosen_run_id or time.monotonic() - self._start_time < AUTO_CHOOSE_S
+        ui = self.ui_state
+        done = ui.session.judge(JUDGE_SLICE_S, first=ui.chosen_run_id or None)
+        young = not ui.chosen_run_id or time.monotonic() - self._start_time < AUTO_CHOOSE_S
         if time.monotonic() - self._evicted_at > EVICT_INTERVAL_S or done:
             self._evict_and_recall()
-        known = desk.replay is None or (self._read_to_end and self.notifier_ready)
-        settled = desk.chosen_by_user or (known and not young)
-        if not settled or desk.chosen_run_id not in desk.session.runs:
-            desk.choose_default_run()
+        known = ui.replay is None or (self._read_to_end and self.notifier_ready)
+        settled = ui.chosen_by_user or (known and not young)
+        if not settled or ui.chosen_run_id not in ui.session.runs:
+            ui.choose_default_run()
         if done and self._read_to_end:
             self._all_judged()
-        self._draw_after(self._draw_interval if desk.chosen_run_id == self._drawn_run_id else 0.0)
+        self._draw_after(self._draw_interval if ui.chosen_run_id == self._drawn_run_id else 0.0)
         if not done:
             self._judge_in(0.001)
 
@@ -189,12 +189,12 @@ class BaseApp(App[int]):
 
     def _evict_and_recall(self) -> None:
         """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
-        session, looked = self.ui_state.session, self.ui_state.needed_run_ids
-        self._needed_run_ids, self._evicted_at = looked, time.monotonic()
-        session.free_memory(looked)
+        session, needed = self.ui_state.session, self.ui_state.needed_run_ids
+        self._needed_run_ids, self._evicted_at = needed, time.monotonic()
+        session.free_memory(needed)
         if self.reader is None:
             return
-        keys = session.sources_to_reread(looked)
+        keys = session.sources_to_reread(needed)
         if keys:
             self.reader.reread(keys)
         while self._unanswered_polls and session.unjudged_points < MAX_UNJUDGED_POINTS:
@@ -210,18 +210,18 @@ class BaseApp(App[int]):
 
     def _all_judged(self) -> None:
         """Everything is read and judged: say what turned red, begin a replay."""
-        desk = self.ui_state
+        ui = self.ui_state
         first = not self.notifier_ready
-        for run in desk.session.runs.values():
-            word = desk.verdict_of(run)
-            standing = Severity[word.upper()] if word.upper() in Severity.__members__ else None
+        for run in ui.session.runs.values():
+            word = ui.verdict_of(run)
+            severity = Severity[word.upper()] if word.upper() in Severity.__members__ else None
             told = self.notifier.update_severity(
-                run, standing, notify=not first and desk.replay is None
+                run, severity, notify=not first and ui.replay is None
             )
             if told:
                 self.show_toast(told)
         self.notifier_ready = True
-        self.notifier.set_title(desk.title_text())
+        self.notifier.set_title(ui.title_text())
 
     notifier_ready = False
 
@@ -296,9 +296,9 @@ class BaseApp(App[int]):
 
     def _begin_replay(self) -> None:
         """Set the cursor of a run that is chosen for the first time to where its replay begins."""
-        desk = self.ui_state
-        if desk.replay is not None and desk.run is not None and not desk.cursor.replay:
-            desk.start_replay()
+        ui = self.ui_state
+        if ui.replay is not None and ui.run is not None and not ui.cursor.replay:
+            ui.start_replay()
             self.playback.start()
 
     def show_toast(self, text: str) -> None:

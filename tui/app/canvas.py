@@ -43,16 +43,16 @@ class CellUpdate(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The escape sequences: a jump and the cells of each span, nothing before or after it."""
-        pen = AnsiWriter(console._color_system)
+        writer = AnsiWriter(console._color_system)
         for y, first, last in self.spans:
             for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 if strip is None or start >= last or end <= first:
                     continue
                 begin, stop = max(start, first), min(end, last)
-                pen.move_to(begin, y)
+                writer.move_to(begin, y)
                 for text, style, _ in strip.crop(begin - start, stop - start):
-                    pen.write(text, style)
-        return pen.getvalue()
+                    writer.write(text, style)
+        return writer.getvalue()
 
 
 class CellCompositor(Compositor):

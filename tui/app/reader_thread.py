@@ -96,17 +96,17 @@ class ReaderThread:
             pause = self._paused_until - time.monotonic()
             if pause > 0:
                 self._stop.wait(pause)
-            piece = self.follower.poll(POLL_MAX_POINTS, POLL_BUDGET_S)
-            state = (piece.read_bytes, piece.total_bytes, piece.more)
-            if piece.updates or piece.removed or state != before:
+            result = self.follower.poll(POLL_MAX_POINTS, POLL_BUDGET_S)
+            state = (result.read_bytes, result.total_bytes, result.more)
+            if result.updates or result.removed or state != before:
                 self._free_slots.acquire()
                 if self._stop.is_set():
                     return
-                self._on_poll(piece)
+                self._on_poll(result)
             before = state
-            if not piece.more and self._finish_at_end:
+            if not result.more and self._finish_at_end:
                 self._on_poll(self.follower.finish())
                 self._reread_wanted.wait()  # until points are wanted that were let go
                 self._reread_wanted.clear()
-            elif not piece.more:
+            elif not result.more:
                 self.follower.wait(MAX_WAIT_S)

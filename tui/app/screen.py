@@ -14,9 +14,9 @@ from ppo_top.tui.app.canvas import Canvas, use_cell_compositor
 class PollArrived(Message):
     """The reading thread has a slice."""
 
-    def __init__(self, piece: PollResult) -> None:
+    def __init__(self, result: PollResult) -> None:
         super().__init__()
-        self.result = piece
+        self.result = result
 
 
 class KeyPressed(Message):

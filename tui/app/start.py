@@ -63,7 +63,7 @@ def _app(
     from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
     from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
 
-    desk = UiState(
+    ui = UiState(
         session=Session(settings),
         acknowledgements=Acknowledgements(paths),
         watched_paths=place,
@@ -73,10 +73,10 @@ def _app(
         if ascii or settings.ascii or not _supports_unicode()
         else UNICODE_SYMBOLS,
     )
-    desk.toast = _first_toast(settings, desk.acknowledgements.path, FIRST_START_HINT)
+    ui.toast = _first_toast(settings, ui.acknowledgements.path, FIRST_START_HINT)
     follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
     if pipe is None and replay is None:
-        _first_page(desk, follower, theme or settings.theme)
+        _first_page(ui, follower, theme or settings.theme)
     from ppo_top.tui.app.app import PpoTop
     from ppo_top.tui.app.notifications import Notifier
 
@@ -87,16 +87,16 @@ def _app(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
 
-    return PpoTop(desk, follower, notifier, theme or settings.theme)
+    return PpoTop(ui, follower, notifier, theme or settings.theme)
 
 
-def _first_toast(settings: Settings, memory: Path | None, hint: str) -> str:
+def _first_toast(settings: Settings, acknowledgements: Path | None, hint: str) -> str:
     """What the footer says at first: a problem of the settings, else a hint at the first start."""
     if settings.problems:
         return settings.problems[0]
-    if memory is None:  # nothing is to be kept: the state directory lies among the logs
+    if acknowledgements is None:  # nothing is to be kept: the state directory lies among the logs
         return hint
-    marker = memory.with_name("welcomed")
+    marker = acknowledgements.with_name("welcomed")
     if is_file(marker):
         return ""
     with suppress(OSError):
@@ -112,13 +112,13 @@ def _splash_text(place: str) -> str:
     return words.encode("ascii", "replace").decode()
 
 
-def _first_page(desk: UiState, follower: Follower, theme: str | None) -> None:
+def _first_page(ui: UiState, follower: Follower, theme: str | None) -> None:
     """What can be read in a moment, while Textual is still to be loaded."""
     from ppo_top.tui.app.first_page import show_first_page
     from ppo_top.tui.graphics.theme import choose_theme
 
     if sys.__stderr__ is not None and os.environ.get("TERM") != "dumb":
-        show_first_page(desk, follower, choose_theme(theme), sys.__stderr__)
+        show_first_page(ui, follower, choose_theme(theme), sys.__stderr__)
 
 
 def _screen_to_terminal() -> None:

@@ -43,44 +43,44 @@ class ComparedRun(NamedTuple):
     seen: int
 
 
-def comparable_groups(desk: UiState, name: str) -> dict[str, list[Run]]:
+def comparable_groups(ui: UiState, name: str) -> dict[str, list[Run]]:
     """The runs of the chosen one's kind that log a value, by experiment: its own first.
 
     Beside that they stand as they are listed: those in trouble first, then the newest. The reward
     of a language model and that of a pole on a cart have nothing in common but their name.
     """
-    every = desk.listed_runs()
-    shown = {known.id for known in desk.run_list.filtered(every)} | {desk.chosen_run_id}
+    every = ui.listed_runs()
+    shown = {known.id for known in ui.run_list.filtered(every)} | {ui.chosen_run_id}
     logged = [
         known
         for known in every
-        if known.id in shown and name in desk.session.runs[known.id].profile.tags
+        if known.id in shown and name in ui.session.runs[known.id].profile.tags
     ]
-    if desk.run is not None:
-        kind = desk.run.profile.family
-        kinds = {known.id: desk.session.runs[known.id].profile.family for known in logged}
+    if ui.run is not None:
+        kind = ui.run.profile.family
+        kinds = {known.id: ui.session.runs[known.id].profile.family for known in logged}
         logged = [known for known in logged if kinds[known.id] == kind]
-    logged.sort(key=lambda known: known.id != desk.chosen_run_id)
-    groups = desk.run_list.group_by_experiment(logged)
-    return {key: [desk.session.runs[each.id] for each in group] for key, group in groups.items()}
+    logged.sort(key=lambda known: known.id != ui.chosen_run_id)
+    groups = ui.run_list.group_by_experiment(logged)
+    return {key: [ui.session.runs[each.id] for each in group] for key, group in groups.items()}
 
 
-def compare_lines(desk: UiState, frame: Snapshot, cells: int, rows: int) -> list[StyledLine]:
+def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the layer: what is compared, the chart, a line for each curve."""
-    name, axis = frame.concept, desk.chart.axis
-    groups = list(comparable_groups(desk, name).items())
+    name, axis = snapshot.concept, ui.chart.axis
+    groups = list(comparable_groups(ui, name).items())
     if not groups:
         return [line((" no run logs this value", "dim"))]
     most = min(MAX_GROUPS, max(1, rows // 3))
-    drawn, away = _loaded_members(desk, groups[:most], name)
+    drawn, away = _loaded_members(ui, groups[:most], name)
     about = concept(name)
     x_label = duration if axis == "time" else compact
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, about.fmt))
     legend: list[StyledLine] = []
     for (group, members), style in zip(drawn, GROUP_STYLES, strict=False):
-        shown = [_compared_run(desk, run, name, axis) for run in members]
+        shown = [_compared_run(ui, run, name, axis) for run in members]
         chart.curves += _curves(shown, style, 2 * cells)
-        legend.append(_legend(frame, group, shown, name, style, cells))
+        legend.append(_legend(snapshot, group, shown, name, style, cells))
     amount = sum(len(members) for _, members in groups)
     some = sum(len(members) for _, members in groups[:most])
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
@@ -91,15 +91,15 @@ def compare_lines(desk: UiState, frame: Snapshot, cells: int, rows: int) -> list
         parts.append(line((f"{away} being read", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
     siblings = drawn[0][1] if drawn else []
-    head = [join_fitting(parts, cells), _compared_with_seeds(desk, siblings, name, cells)]
+    head = [join_fitting(parts, cells), _compared_with_seeds(ui, siblings, name, cells)]
     room = rows - len(head) - len(legend)
-    return [*head, *draw_chart(chart, cells, room, frame.symbols.braille), *legend]
+    return [*head, *draw_chart(chart, cells, room, snapshot.symbols.braille), *legend]
 
 
-def _compared_run(desk: UiState, run: Run, name: str, axis: str) -> ComparedRun:
+def _compared_run(ui: UiState, run: Run, name: str, axis: str) -> ComparedRun:
     """A run as it is seen now: in a replay up to the moment of the cursor."""
     track = run.timeline.tracks[name]
-    row = desk.row_of(run)
+    row = ui.row_of(run)
     seen = len(track) if row is None else track.count_until(row)
     return ComparedRun(run, track, x_values(run, track, axis), seen)
 
@@ -113,19 +113,19 @@ def x_values(run: Run, track: Track, axis: str) -> Sequence[float]:
 
 
 def _loaded_members(
-    desk: UiState, groups: list[tuple[str, list[Run]]], name: str
+    ui: UiState, groups: list[tuple[str, list[Run]]], name: str
 ) -> tuple[list[tuple[str, list[Run]]], int]:
     """The groups with the members whose points are here, and how many are still to be read.
 
     Old runs are kept without their points: which ones are needed is left on the desk.
     """
-    desk.compared_run_ids = [run.id for _, members in groups for run in members][:MAX_COMPARED_RUNS]
+    ui.compared_run_ids = [run.id for _, members in groups for run in members][:MAX_COMPARED_RUNS]
     whole = [
         (group, [run for run in members if run.is_whole and run.timeline.tracks.get(name)])
         for group, members in groups
     ]
     kept = [(group, members) for group, members in whole if members]
-    wanted = (desk.session.runs[each] for each in desk.compared_run_ids)
+    wanted = (ui.session.runs[each] for each in ui.compared_run_ids)
     return kept, sum(not run.is_whole for run in wanted)
 
 
@@ -158,14 +158,14 @@ def _single(shown: ComparedRun, style: str, points: int) -> Curve:
 
 
 def _legend(
-    frame: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
+    snapshot: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
 ) -> StyledLine:
     newest = [value_at(each.track, each.xs, math.inf, each.seen) for each in shown]
     newest = [each for each in newest if math.isfinite(each)]
     fmt = concept(name).fmt
     alone = len(shown) == 1
     label = shown[0].run.name if alone else f"{group} ({plural(len(shown), 'seed')})"
-    bar = "=" if frame.symbols.ascii_only else "━━"
+    bar = "=" if snapshot.symbols.ascii_only else "━━"
     parts = [line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12)))]
     if not newest:
         return join_fitting([*parts, line(("no value yet", "dim"))], cells)
@@ -178,14 +178,14 @@ def _legend(
     return join_fitting(parts, cells)
 
 
-def _compared_with_seeds(desk: UiState, siblings: list[Run], name: str, cells: int) -> StyledLine:
+def _compared_with_seeds(ui: UiState, siblings: list[Run], name: str, cells: int) -> StyledLine:
     """The chosen run beside the other seeds of its group at the same step."""
-    run = desk.run
+    run = ui.run
     track = run.timeline.tracks.get(name) if run is not None else None
     others = [each for each in siblings if run is not None and each.id != run.id]
     if run is None or track is None or not others:
         return line((" alone in its group: no other seeds to compare with", "dim"))
-    step = run.timeline.steps[desk.cursor.current_row(run.timeline)]
+    step = run.timeline.steps[ui.cursor.current_row(run.timeline)]
     here = value_at(track, track.steps, step)
     tracks = [each.timeline.tracks[name] for each in others]
     there = [value_at(each, each.steps, step) for each in tracks]

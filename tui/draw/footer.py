@@ -8,18 +8,20 @@ from ppo_top.tui.state.keys import KEY_BINDINGS
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 
 
-def draw_footer(frame: Snapshot, cells: int) -> ScreenBlock:
+def draw_footer(snapshot: Snapshot, cells: int) -> ScreenBlock:
     """The footer in so many cells; its keys can be clicked."""
-    if frame.prompt is not None:
-        return ScreenBlock([_prompt(frame, cells)])
-    if frame.toast:
-        return ScreenBlock([line((" " + shorten(clean(frame.toast), cells - 1), "info"))])
+    if snapshot.prompt is not None:
+        return ScreenBlock([_prompt(snapshot, cells)])
+    if snapshot.toast:
+        return ScreenBlock([line((" " + shorten(clean(snapshot.toast), cells - 1), "info"))])
     block = ScreenBlock([()])
     row: StyledLine = line(" ")
     for key in KEY_BINDINGS:
         if not key.footer_label:
             continue
-        part = line((frame.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim"))
+        part = line(
+            (snapshot.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim")
+        )
         if width(row) + width(part) > cells:
             break
         block.click_regions.append(
@@ -30,12 +32,12 @@ def draw_footer(frame: Snapshot, cells: int) -> ScreenBlock:
     return block
 
 
-def _prompt(frame: Snapshot, cells: int) -> StyledLine:
-    prompt = frame.prompt
+def _prompt(snapshot: Snapshot, cells: int) -> StyledLine:
+    prompt = snapshot.prompt
     if prompt is None:
         return ()
     typed = clean(prompt.text)
-    bar = "_" if frame.symbols.ascii_only else "▏"
+    bar = "_" if snapshot.symbols.ascii_only else "▏"
     left = line((f" {prompt.label}", "key"), (typed, "title"), (bar, "cursor"))
     if width(left) > cells:
         left = line((f" {prompt.label}", "key"), (typed[width(left) - cells :], "title"))

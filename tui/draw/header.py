@@ -22,45 +22,45 @@ from ppo_top.tui.state.snapshot import RunCounts, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def draw_header(frame: Snapshot, cells: int) -> StyledLine:
+def draw_header(snapshot: Snapshot, cells: int) -> StyledLine:
     """The first line: the watched place, the sums over all runs, when something came last."""
-    place = line((" ppo-top", "brand"), "  ", (clean(frame.watched_paths), "dim"))
-    right = _right(frame)
+    place = line((" ppo-top", "brand"), "  ", (clean(snapshot.watched_paths), "dim"))
+    right = _right(snapshot)
     room = cells - width(right) - 1
-    sums = join_fitting(run_count_parts(frame.counts, frame.symbols), room - width(place) - 4)
+    sums = join_fitting(run_count_parts(snapshot.counts, snapshot.symbols), room - width(place) - 4)
     if sums:
         return justify((*place, ("    ", ""), *sums), right, cells)
     short = line(
         (" ppo-top", "brand"),
         "  ",
-        *join_fitting(run_count_parts(frame.counts, frame.symbols), room - 10),
+        *join_fitting(run_count_parts(snapshot.counts, snapshot.symbols), room - 10),
     )
     return justify(short, right, cells)
 
 
-def _right(frame: Snapshot) -> StyledLine:
-    if frame.loading is not None:
-        share = 100 * frame.loading.read_bytes // max(frame.loading.total_bytes, 1)
+def _right(snapshot: Snapshot) -> StyledLine:
+    if snapshot.loading is not None:
+        share = 100 * snapshot.loading.read_bytes // max(snapshot.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")
-    if frame.playback_state is not None and not is_at_end(frame):
-        return line(("replay" if frame.playback_state.replay else "past", "restart"), " ")
-    return line((frame.last_change_text, "dim"), " ") if frame.last_change_text else ()
+    if snapshot.playback_state is not None and not is_at_end(snapshot):
+        return line(("replay" if snapshot.playback_state.replay else "past", "restart"), " ")
+    return line((snapshot.last_change_text, "dim"), " ") if snapshot.last_change_text else ()
 
 
-def is_at_end(frame: Snapshot) -> bool:
+def is_at_end(snapshot: Snapshot) -> bool:
     """Whether what is shown is the newest there is."""
-    return frame.view is None or frame.view.at_end
+    return snapshot.view is None or snapshot.view.at_end
 
 
-def run_count_parts(counts: RunCounts, glyphs: Symbols) -> list[StyledLine]:
+def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
     """The runs by trouble and by state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
     sums = []
     if counts.shown < counts.total:
         sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
     if counts.crit:
-        sums.append(line((f"{glyphs.status[Status.CRIT]} {counts.crit}", "crit")))
+        sums.append(line((f"{symbols.status[Status.CRIT]} {counts.crit}", "crit")))
     if counts.warn:
-        sums.append(line((f"{glyphs.status[Status.WARN]} {counts.warn}", "warn")))
+        sums.append(line((f"{symbols.status[Status.WARN]} {counts.warn}", "warn")))
     for amount, words, style in (
         (counts.live, "live", "live"),
         (counts.starting, "starting", "starting"),
@@ -74,9 +74,9 @@ def run_count_parts(counts: RunCounts, glyphs: Symbols) -> list[StyledLine]:
     return sums or [line((plural(counts.total, "run"), "dim"))]
 
 
-def state_line(view: RunView, glyphs: Symbols) -> StyledLine:
+def state_line(view: RunView, symbols: Symbols) -> StyledLine:
     """The state of a run by sign and word."""
-    return line((f"{glyphs.state[view.state]} {view.state.value}", view.state.value))
+    return line((f"{symbols.state[view.state]} {view.state.value}", view.state.value))
 
 
 def progress_parts(view: RunView) -> list[StyledLine]:
@@ -95,23 +95,23 @@ def progress_parts(view: RunView) -> list[StyledLine]:
     return parts
 
 
-def draw_run_title(frame: Snapshot, cells: int) -> StyledLine:
+def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
     """The line of the chosen run: name, trainer, state, step, speed, time left."""
-    view = frame.view
+    view = snapshot.view
     if view is None:
-        return fit_width(line((frame.waiting_text or "waiting for logs", "dim")), cells)
-    parts = [state_line(view, frame.symbols), *progress_parts(view)]
+        return fit_width(line((snapshot.waiting_text or "waiting for logs", "dim")), cells)
+    parts = [state_line(view, snapshot.symbols), *progress_parts(view)]
     if view.problem_count:
         parts.append(line((plural(view.problem_count, "unreadable place"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
-        parts.append(line((_silence_since(view, frame.last_change_text), view.state.value)))
+        parts.append(line((_silence_since(view, snapshot.last_change_text), view.state.value)))
     name = clean(view.name)
     right = join_fitting(parts, max(cells - min(len(name), 24) - 3, cells // 2))
     room = cells - width(right) - 3
     title = line((shorten(name, max(room, 0)), "title"))
     producer = clean(view.trainer)
     if width(title) + len(producer) + 3 <= room:
-        title = (*title, (f" {frame.symbols.separator} {producer}", "dim"))
+        title = (*title, (f" {snapshot.symbols.separator} {producer}", "dim"))
     if room < 6:
         return crop(join_fitting(parts, cells), cells)
     return justify(line(" ", *title), line(*right, " "), cells)
@@ -126,20 +126,22 @@ def _silence_since(view: RunView, updated: str) -> str:
     return _SILENCE.sub(f"last write {updated}", words) if updated else words
 
 
-def short_status(frame: Snapshot, cells: int) -> StyledLine:
+def short_status(snapshot: Snapshot, cells: int) -> StyledLine:
     """State, step and the rest of the progress for a narrow pane, without the name."""
-    if frame.view is None:
-        return line((shorten(frame.waiting_text or "waiting for logs", cells), "dim"))
-    return join_fitting([state_line(frame.view, frame.symbols), *progress_parts(frame.view)], cells)
+    if snapshot.view is None:
+        return line((shorten(snapshot.waiting_text or "waiting for logs", cells), "dim"))
+    return join_fitting(
+        [state_line(snapshot.view, snapshot.symbols), *progress_parts(snapshot.view)], cells
+    )
 
 
 JUDGED_RUNS_TEXT = "· verdicts {} of {} "
 """What a bar says of several runs."""
 
 
-def loading_bar(frame: Snapshot, cells: int) -> StyledLine:
+def loading_bar(snapshot: Snapshot, cells: int) -> StyledLine:
     """How much is read so far, as a bar over the whole width."""
-    loading = frame.loading
+    loading = snapshot.loading
     if loading is None or not loading.total_bytes:
         return ()
     text = f" reading {plain_text(_megabytes(loading.read_bytes, loading.total_bytes))} "
@@ -147,8 +149,8 @@ def loading_bar(frame: Snapshot, cells: int) -> StyledLine:
         text += JUDGED_RUNS_TEXT.format(count(loading.judged_runs), count(loading.total_runs))
     room = max(cells - len(text) - 1, 0)
     done = room * min(loading.read_bytes, loading.total_bytes) // loading.total_bytes
-    todo = frame.symbols.bar_todo * (room - done)
-    return line((text, "info"), (frame.symbols.bar_done * done, "info"), (todo, "dim"))
+    todo = snapshot.symbols.bar_todo * (room - done)
+    return line((text, "info"), (snapshot.symbols.bar_done * done, "info"), (todo, "dim"))
 
 
 def _megabytes(done: int, total: int) -> StyledLine:

@@ -32,38 +32,39 @@ MIN_RUN_NAME_CELLS = 12
 """With fewer cells left over a layer does not say whose it is."""
 
 
-def draw_screen(desk: UiState, cells: int, rows: int) -> ScreenBlock:
+def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen as it is to look now."""
-    desk.size = (cells, rows)
-    frame = desk.snapshot()
-    if not desk.overlay or rows < 4:
-        return draw_main_screen(frame, cells, rows)
-    if desk.overlay in ("zoom", "compare"):
+    ui.size = (cells, rows)
+    snapshot = ui.snapshot()
+    if not ui.overlay or rows < 4:
+        return draw_main_screen(snapshot, cells, rows)
+    if ui.overlay in ("zoom", "compare"):
         from ppo_top.tui.draw.zoom_chart import chart_lines  # plotext is loaded at the first chart
 
-        body = chart_lines(desk, frame, cells, rows - 2)
-        block = _with_frame(frame, desk.overlay, body, cells, rows)
+        body = chart_lines(ui, snapshot, cells, rows - 2)
+        block = _with_frame(snapshot, ui.overlay, body, cells, rows)
     else:
-        body = TEXT_OVERLAYS[desk.overlay](desk, frame, cells - 2)
-        if desk.overlay == "log" and desk.scroll == 0:
-            desk.scroll = log_start(body, rows - 2)
-        desk.scroll = max(0, min(desk.scroll, len(body) - (rows - 2)))
-        shown = [line(" ", *row) for row in body[desk.scroll : desk.scroll + rows - 2]]
-        block = _with_frame(frame, _title(desk, len(body), rows - 2), shown, cells, rows)
+        body = TEXT_OVERLAYS[ui.overlay](ui, snapshot, cells - 2)
+        if ui.overlay == "log" and ui.scroll == 0:
+            ui.scroll = log_start(body, rows - 2)
+        ui.scroll = max(0, min(ui.scroll, len(body) - (rows - 2)))
+        shown = [line(" ", *row) for row in body[ui.scroll : ui.scroll + rows - 2]]
+        block = _with_frame(snapshot, _title(ui, len(body), rows - 2), shown, cells, rows)
     return ScreenBlock(
-        [fit_width(printable_line(row, frame), cells) for row in block.lines], block.click_regions
+        [fit_width(printable_line(row, snapshot), cells) for row in block.lines],
+        block.click_regions,
     )
 
 
-def _title(desk: UiState, amount: int, rows: int) -> str:
-    more = f" {desk.scroll + 1}-{min(amount, desk.scroll + rows)} of {amount} (PgUp PgDn)"
-    return desk.overlay + (more if amount > rows else "")
+def _title(ui: UiState, amount: int, rows: int) -> str:
+    more = f" {ui.scroll + 1}-{min(amount, ui.scroll + rows)} of {amount} (PgUp PgDn)"
+    return ui.overlay + (more if amount > rows else "")
 
 
 def _with_frame(
-    frame: Snapshot, title: str, body: list[StyledLine], cells: int, rows: int
+    snapshot: Snapshot, title: str, body: list[StyledLine], cells: int, rows: int
 ) -> ScreenBlock:
-    name = frame.view.name if frame.view is not None else frame.watched_paths
+    name = snapshot.view.name if snapshot.view is not None else snapshot.watched_paths
     back = line(("Esc", "key"), (" back ", "dim"))
     room = cells - width(back) - 13  # beside the program's name and blanks
     shown = title if len(title) <= room else title.split(" ", 1)[0]
@@ -73,19 +74,19 @@ def _with_frame(
     head = justify(left, back, cells)
     block = ScreenBlock([head, *body[: rows - 2]])
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.append_block(draw_footer(frame, cells))
+    block.append_block(draw_footer(snapshot, cells))
     return block
 
 
-def help_text(_desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
+def help_text(_desk: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """All keys in groups, then what the signs mean."""
     rows: list[StyledLine] = []
-    glyphs = frame.symbols
+    symbols = snapshot.symbols
     two = cells >= 2 * (11 + max(len(key.description) for key in KEY_BINDINGS))
     for group in KEY_GROUPS:
         rows.append(line((group, "title")))
         keys = [key for key in KEY_BINDINGS if key.group == group]
-        drawn = [row for key in keys for row in _key_lines(key, glyphs, cells)]
+        drawn = [row for key in keys for row in _key_lines(key, symbols, cells)]
         if two:
             half = -(-len(drawn) // 2)
             right = [*drawn[half:], ()]
@@ -93,11 +94,11 @@ def help_text(_desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
         else:
             rows += drawn
         rows.append(())
-    return rows + _symbol_legend(frame, cells)
+    return rows + _symbol_legend(snapshot, cells)
 
 
-def _key_lines(key: KeyBinding, glyphs: Symbols, cells: int) -> list[StyledLine]:
-    shown = glyphs.translate(key.label).ljust(7)
+def _key_lines(key: KeyBinding, symbols: Symbols, cells: int) -> list[StyledLine]:
+    shown = symbols.translate(key.label).ljust(7)
     rows = wrap(key.description, max(cells - 9, 8))
     return [
         line(("  " + (shown if at == 0 else " " * len(shown)), "key"), row)
@@ -105,17 +106,17 @@ def _key_lines(key: KeyBinding, glyphs: Symbols, cells: int) -> list[StyledLine]
     ]
 
 
-def _symbol_legend(frame: Snapshot, cells: int) -> list[StyledLine]:
-    glyphs = frame.symbols
+def _symbol_legend(snapshot: Snapshot, cells: int) -> list[StyledLine]:
+    symbols = snapshot.symbols
     meanings = (
-        *((glyphs.status[status], status.value, text) for status, text in STATUS_LEGEND),
-        *((sign, state.value, state.value) for state, sign in glyphs.state.items()),
-        (glyphs.non_finite, "bad", "a value that is no number, where it happened"),
-        (glyphs.above_scale + glyphs.below_scale, "warn", "a value beyond the drawn scale"),
-        (glyphs.restart, "restart", "the run was resumed here"),
-        (glyphs.best, "dim", "the best value so far"),
-        *((sign, "dim", f"{word} of late") for word, sign in glyphs.trend.items()),
-        (glyphs.folded, "", "seeds of one experiment: Enter or t unfolds them"),
+        *((symbols.status[status], status.value, text) for status, text in STATUS_LEGEND),
+        *((sign, state.value, state.value) for state, sign in symbols.state.items()),
+        (symbols.non_finite, "bad", "a value that is no number, where it happened"),
+        (symbols.above_scale + symbols.below_scale, "warn", "a value beyond the drawn scale"),
+        (symbols.restart, "restart", "the run was resumed here"),
+        (symbols.best, "dim", "the best value so far"),
+        *((sign, "dim", f"{word} of late") for word, sign in symbols.trend.items()),
+        (symbols.folded, "", "seeds of one experiment: Enter or t unfolds them"),
     )
     rows = [line(("Signs", "title"))]
     for sign, style, text in meanings:

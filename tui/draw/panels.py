@@ -57,11 +57,11 @@ class PanelGrid:
         return self.columns * (rows // self.lines)
 
 
-def use_plots(frame: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
+def use_plots(snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
     """Whether curves are drawn high: also where lines of text would leave half of it empty."""
-    if rows >= 2 * MIN_PANEL_LINES or frame.view is None:
+    if rows >= 2 * MIN_PANEL_LINES or snapshot.view is None:
         return True
-    lines = -(-len(drawable_tracks(frame.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
+    lines = -(-len(drawable_tracks(snapshot.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
     return cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
 
 
@@ -92,7 +92,7 @@ def drawable_tracks(
 
 
 def tracks_on_page(
-    frame: Snapshot, view: RunView, most: int, listed: frozenset[str] = frozenset()
+    snapshot: Snapshot, view: RunView, most: int, listed: frozenset[str] = frozenset()
 ) -> list[PanelCell]:
     """The tracks to draw, in the order of their groups: the weightiest on the first page."""
     every = drawable_tracks(view, listed)
@@ -102,12 +102,12 @@ def tracks_on_page(
         key=lambda at: (
             _rank(every[at][1], at, crucial),
             every[at][1].track.concept.startswith(TAG_PREFIX),
-            _is_flat(frame, view, every[at][1]),
+            _is_flat(snapshot, view, every[at][1]),
             at,
         ),
     )
     page = max(most, 1)
-    first = min(frame.scroll, max(0, -(-len(every) // page) - 1)) * page
+    first = min(snapshot.scroll, max(0, -(-len(every) // page) - 1)) * page
     kept = sorted(rank[first : first + most])
     return [PanelCell(*every[at]) for at in kept]
 
@@ -119,42 +119,42 @@ def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
     return 1 if track.track.concept in crucial else 2
 
 
-def _is_flat(frame: Snapshot, view: RunView, track: PanelTrack) -> bool:
+def _is_flat(snapshot: Snapshot, view: RunView, track: PanelTrack) -> bool:
     """Whether a curve has never moved: others are worth more of the first page."""
     seen = track.track.count_until(view.row or 0)
-    low, high, _, bad = frame.drawing_cache.pyramid_for(track.track).extent(0, seen)
+    low, high, _, bad = snapshot.drawing_cache.pyramid_for(track.track).extent(0, seen)
     return low == high and not bad
 
 
 def panels_title(
-    frame: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+    snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> str:
     """How many of the curves are seen, and how to see the others."""
-    plots = use_plots(frame, cells, rows, listed)
+    plots = use_plots(snapshot, cells, rows, listed)
     if plots:
         listed = frozenset()
-    amount = len(drawable_tracks(frame.view, listed)) if frame.view is not None else 0
+    amount = len(drawable_tracks(snapshot.view, listed)) if snapshot.view is not None else 0
     room = max(1, panel_grid(cells, rows, amount, plots).capacity(rows))
     if amount <= room:
         return "Curves"
     pages = -(-amount // room)
-    here = min(frame.scroll, pages - 1) + 1
+    here = min(snapshot.scroll, pages - 1) + 1
     return f"Curves, page {here} of {pages} (PgUp PgDn)"
 
 
 def draw_panels(
-    frame: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+    snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> ScreenBlock:
     """The panels in at most the lines there are; `listed`: what stands on the checklist above."""
-    view = frame.view
+    view = snapshot.view
     block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
         return block
-    plots = use_plots(frame, cells, rows, listed)
+    plots = use_plots(snapshot, cells, rows, listed)
     if plots:
         listed = frozenset()
     layout = panel_grid(cells, rows, len(drawable_tracks(view, listed)), plots)
-    shown = tracks_on_page(frame, view, layout.capacity(rows), listed)
+    shown = tracks_on_page(snapshot, view, layout.capacity(rows), listed)
     wide = cells // layout.columns
     values = max(
         (len(format_metric_value(cell.track.newest_value, cell.track.fmt)) for cell in shown),
@@ -169,7 +169,9 @@ def draw_panels(
         for at, cell in enumerate(shown[start : start + layout.columns]):
             first = cell.group != group
             group = cell.group
-            side.append((_panel_or_error(frame, view, cell, first, (wide - 1, high), values), wide))
+            side.append(
+                (_panel_or_error(snapshot, view, cell, first, (wide - 1, high), values), wide)
+            )
             spot = ClickRegion(at * wide, len(block.lines), wide - 1, high, "concept")
             block.click_regions.append(spot._replace(target=cell.track.track.concept))
         block.lines += side_by_side(side, high)
@@ -177,56 +179,68 @@ def draw_panels(
 
 
 def _panel_or_error(
-    frame: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+    snapshot: Snapshot,
+    view: RunView,
+    cell: PanelCell,
+    first: bool,
+    size: tuple[int, int],
+    values: int,
 ) -> list[StyledLine]:
     """One panel, or what went wrong with it: the others are drawn all the same."""
 
     def draw() -> ScreenBlock:
-        return ScreenBlock(_panel(frame, view, cell, first, size, values))
+        return ScreenBlock(_panel(snapshot, view, cell, first, size, values))
 
     return draw_or_error(f"the curve of {cell.track.track.concept}", draw, *size).lines
 
 
 def _panel(
-    frame: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+    snapshot: Snapshot,
+    view: RunView,
+    cell: PanelCell,
+    first: bool,
+    size: tuple[int, int],
+    values: int,
 ) -> list[StyledLine]:
     """One panel; `values` is the width of the widest value among its neighbours."""
     wide, high = size
     if high == 1:
-        return [_one_line(frame, view, cell, wide, values)]
-    title = _title(frame, cell, first, wide)
+        return [_one_line(snapshot, view, cell, wide, values)]
+    title = _title(snapshot, cell, first, wide)
     room = (wide, high - 1)
     key = (cell.track.track.concept, room)
-    plot = frame.drawing_cache.cached_lines(view, key, lambda: _plot(frame, view, cell.track, room))
+    plot = snapshot.drawing_cache.cached_lines(
+        view, key, lambda: _plot(snapshot, view, cell.track, room)
+    )
     return [title, *plot]
 
 
-def _label_style(frame: Snapshot, cell: PanelCell) -> str:
-    chosen = cell.track.track.concept == frame.concept and frame.focus == "values"
+def _label_style(snapshot: Snapshot, cell: PanelCell) -> str:
+    chosen = cell.track.track.concept == snapshot.concept and snapshot.focus == "values"
     return "title+selected" if chosen else "title"
 
 
-def _title(frame: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
+def _title(snapshot: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
     track = cell.track
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
-    sign = frame.symbols.trend.get(track.trend, "")
+    sign = snapshot.symbols.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
     room = cells - width(latest) - 1
     lead = f"{cell.group}: " if first and len(cell.group) + 2 + len(label) <= room else ""
     if cell.group.lower() == label.lower():
         lead = ""
-    left = line((lead, "brand"), (shorten(label, room), _label_style(frame, cell)), *latest)
-    best = _best(frame, track)
+    left = line((lead, "brand"), (shorten(label, room), _label_style(snapshot, cell)), *latest)
+    best = _best(snapshot, track)
     fits = best and width(left) + len(best) + 2 <= cells
     return justify(left, line((best if fits else "", "dim")), cells) if fits else left
 
 
-def _best(frame: Snapshot, track: PanelTrack) -> str:
+def _best(snapshot: Snapshot, track: PanelTrack) -> str:
     if track.best is None:
         return ""
-    return f"{frame.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
+    return f"{snapshot.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
 
 
 def _colours(track: PanelTrack) -> sparkline.CurveColours:
@@ -236,55 +250,57 @@ def _colours(track: PanelTrack) -> sparkline.CurveColours:
 
 
 def _one_line(
-    frame: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
+    snapshot: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
 ) -> StyledLine:
     track = cell.track
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
-        (" " + label, _label_style(frame, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
+        (" " + label, _label_style(snapshot, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
     )
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
     key = (track.track.concept, room)
-    bars = frame.drawing_cache.cached_lines(view, key, lambda: [_bars(frame, view, track, room)])
+    bars = snapshot.drawing_cache.cached_lines(
+        view, key, lambda: [_bars(snapshot, view, track, room)]
+    )
     return (*left, *bars[0])
 
 
-def _bars(frame: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
+def _bars(snapshot: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
     columns = sparkline.column_extents(
-        track.track, frame.drawing_cache.pyramid_for(track.track), view.row or 0, room
+        track.track, snapshot.drawing_cache.pyramid_for(track.track), view.row or 0, room
     )
-    return sparkline.draw_bars(columns, track.healthy_range, frame.symbols, _colours(track))
+    return sparkline.draw_bars(columns, track.healthy_range, snapshot.symbols, _colours(track))
 
 
 def _plot(
-    frame: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
+    snapshot: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
 ) -> list[StyledLine]:
     wide, high = size
     axis = AXIS_CELLS if wide >= 26 else 0
-    per_cell = 2 if frame.symbols.braille else 1
+    per_cell = 2 if snapshot.symbols.braille else 1
     room = (wide - axis) * per_cell
     row = view.row or 0
     columns = sparkline.column_extents(
-        track.track, frame.drawing_cache.pyramid_for(track.track), row, room
+        track.track, snapshot.drawing_cache.pyramid_for(track.track), row, room
     )
-    reach = sparkline.choose_scale(columns, track.healthy_range)
-    marks = _restarts(frame, view, row, room, per_cell)
+    scale = sparkline.choose_scale(columns, track.healthy_range)
+    marks = _restarts(snapshot, view, row, room, per_cell)
     drawn = braille_plot.draw_braille_plot(
         columns,
         (wide - axis, high),
         track.healthy_range,
-        frame.symbols,
+        snapshot.symbols,
         _colours(track),
-        reach,
+        scale,
         marks,
     )
     if not axis:
         return drawn
-    upper, lower = edge_labels(reach, track.fmt)
+    upper, lower = edge_labels(scale, track.fmt)
     edges = {0: upper, high - 1: lower}
     return [
         (
@@ -295,10 +311,10 @@ def _plot(
     ]
 
 
-def edge_labels(reach: sparkline.Scale, fmt: str) -> tuple[str, str]:
+def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:
     """The upper and the lower end of the scale in as many digits as tell them apart."""
     for digits in (2, 3, 4):
-        upper, lower = _edge(reach.high, fmt, digits), _edge(reach.low, fmt, digits)
+        upper, lower = _edge(scale.high, fmt, digits), _edge(scale.low, fmt, digits)
         if upper != lower:
             return upper, lower
     return "", ""
@@ -315,12 +331,12 @@ def _edge(amount: float, fmt: str, digits: int) -> str:
 
 
 def _restarts(
-    frame: Snapshot, view: RunView, row: int, room: int, per_cell: int
+    snapshot: Snapshot, view: RunView, row: int, room: int, per_cell: int
 ) -> dict[int, Span]:
     """Cell -> sign, where the run was resumed."""
     size = stride(row + 1, room)
     return {
-        int(at / size) // per_cell: (frame.symbols.restart, "restart")
+        int(at / size) // per_cell: (snapshot.symbols.restart, "restart")
         for at in view.timeline.restarts
         if at <= row
     }

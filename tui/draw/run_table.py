@@ -52,21 +52,21 @@ def _seeds_text(entry: RunListEntry) -> str:
     return f" ×{entry.seeds}" if entry.seeds > 1 else ""
 
 
-def draw_run_table(frame: Snapshot, cells: int, rows: int) -> ScreenBlock:
+def draw_run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The list in exactly so many lines, scrolled so that the chosen run is on it."""
     block = ScreenBlock()
     if rows < 1:
         return block
-    entries = list(frame.entries)
+    entries = list(snapshot.entries)
     columns = run_table_widths(entries, cells)
-    block.lines.append(fit_width(_title(frame, columns, cells), cells))
-    at = next((n for n, entry in enumerate(entries) if entry.id == frame.chosen_run_id), 0)
+    block.lines.append(fit_width(_title(snapshot, columns, cells), cells))
+    at = next((n for n, entry in enumerate(entries) if entry.id == snapshot.chosen_run_id), 0)
     room = rows - 1
     first = max(0, min(at - room // 2, len(entries) - room))
     for entry in entries[first : first + room]:
         block.click_regions.append(ClickRegion(0, len(block.lines), cells, 1, "run", entry.id))
-        block.lines.append(_entry(frame, entry, columns, cells))
-    if not entries and frame.filter:
+        block.lines.append(_entry(snapshot, entry, columns, cells))
+    if not entries and snapshot.filter:
         block.lines.append(line(("  no run matches", "dim")))
     return block
 
@@ -101,15 +101,17 @@ def _column_width(head: str, texts: list[str]) -> int:
     return max(longest, len(head)) + 2 if longest else 0
 
 
-def _title(frame: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
+def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     """How many runs there are, or the filter; over a table what its columns are."""
-    amount = sum(entry.seeds for entry in frame.entries)
+    amount = sum(entry.seeds for entry in snapshot.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
-    if frame.filter:
-        words = shorten(f"/{clean(frame.filter)}", cells - 8)
+    if snapshot.filter:
+        words = shorten(f"/{clean(snapshot.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (words, "match"))
     elif (
-        frame.playback_state is not None and frame.playback_state.replay and len(frame.entries) > 1
+        snapshot.playback_state is not None
+        and snapshot.playback_state.replay
+        and len(snapshot.entries) > 1
     ):
         title = (*title, (" at this moment", "dim"))
     heads = [
@@ -122,27 +124,29 @@ def _title(frame: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     return (*fit_width(title, columns.name + 3), (told, "dim")) if told else title
 
 
-def _entry(frame: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int) -> StyledLine:
-    glyphs = frame.symbols
+def _entry(
+    snapshot: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int
+) -> StyledLine:
+    symbols = snapshot.symbols
     verdict = entry.verdict
     lead = "   " if entry.member else " "
     name = clean(entry.name)
     if entry.seeds > 1:
-        name = f"{glyphs.folded if entry.folded else glyphs.unfolded} {name}"
+        name = f"{symbols.folded if entry.folded else symbols.unfolded} {name}"
     seeds = _seeds_text(entry)
     room = columns.name - len(lead) + 1 - len(seeds)
     row = line(
         lead,
-        (glyphs.status[verdict.status], verdict.value),
+        (symbols.status[verdict.status], verdict.value),
         " ",
-        (shorten(name, room).ljust(room), "title" if entry.id == frame.chosen_run_id else ""),
+        (shorten(name, room).ljust(room), "title" if entry.id == snapshot.chosen_run_id else ""),
         (seeds, "dim"),
         *_facts(entry, columns),
-        _state(entry, columns, glyphs),
+        _state(entry, columns, symbols),
     )
     row = fit_width(row, cells)
-    if entry.id == frame.chosen_run_id:
-        tone = "selected" if frame.focus == "runs" else "title"
+    if entry.id == snapshot.chosen_run_id:
+        tone = "selected" if snapshot.focus == "runs" else "title"
         row = tuple((text, f"{style}+{tone}") for text, style in row)
     return row
 
@@ -159,7 +163,7 @@ def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:
     return [fact for fact in facts if fact[0]]
 
 
-def _state(entry: RunListEntry, columns: RunTableWidths, glyphs: Symbols) -> Span:
+def _state(entry: RunListEntry, columns: RunTableWidths, symbols: Symbols) -> Span:
     word = entry.state.value
-    sign = glyphs.state[entry.state]
+    sign = symbols.state[entry.state]
     return (f" {sign} {word}" if columns.state else f" {sign}", word)

@@ -13,25 +13,27 @@ from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
+def findings_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """Every finding of the moment with its reasons, then those that are over."""
-    view = frame.view
+    view = snapshot.view
     if view is None:
         return [line(("no run is chosen", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
-        rows += finding_card(desk, frame, opened, cells)
+        rows += finding_card(ui, snapshot, opened, cells)
         rows.append(())
     if not view.open_findings:
         rows += [line(("no finding is open at this moment", "healthy")), ()]
     if view.cleared_findings:
         rows.append(line(("Over by now", "title")))
-        rows += [row for finding in view.cleared_findings for row in _past(frame, finding, cells)]
+        rows += [
+            row for finding in view.cleared_findings for row in _past(snapshot, finding, cells)
+        ]
     return rows
 
 
 def finding_card(
-    desk: UiState, frame: Snapshot, opened: OpenFinding, cells: int
+    ui: UiState, snapshot: Snapshot, opened: OpenFinding, cells: int
 ) -> list[StyledLine]:
     """Severity, title, since when; meaning, evidence, likely causes, what to try, source."""
     finding = opened.finding
@@ -39,26 +41,26 @@ def finding_card(
     age = plural(opened.rows, "update")
     if opened.seconds:
         age += f", {duration(opened.seconds)}"
-    title = f"{frame.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
+    title = f"{snapshot.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
-    share = _share(desk, finding)
+    share = _share(ui, finding)
     since = f"since step {count(finding.since.step)} ({age}); fired at step "
     since += f"{count(finding.opened.step)}{share}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
-    if finding.rule in frame.acknowledged:
-        reason = clean(frame.acknowledged[finding.rule]) or "no reason given"
+    if finding.rule in snapshot.acknowledged:
+        reason = clean(snapshot.acknowledged[finding.rule]) or "no reason given"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
-    rows += [line("  " + row) for row in wrap(frame.display_text(finding.message), cells - 2)]
+    rows += [line("  " + row) for row in wrap(snapshot.display_text(finding.message), cells - 2)]
     for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
-        rows += _listed(frame, head, texts, cells)
-    rows += _listed(frame, "try", finding.remedies, cells, numbered=True)
+        rows += _listed(snapshot, head, texts, cells)
+    rows += _listed(snapshot, "try", finding.remedies, cells, numbered=True)
     if finding.source:
-        rows += _listed(frame, "source", (finding.source,), cells)
-    return [*rows, *_listed(frame, "rule", (finding.rule,), cells)]
+        rows += _listed(snapshot, "source", (finding.source,), cells)
+    return [*rows, *_listed(snapshot, "rule", (finding.rule,), cells)]
 
 
-def _share(desk: UiState, finding: Finding) -> str:
-    run = desk.run
+def _share(ui: UiState, finding: Finding) -> str:
+    run = ui.run
     if run is None or not len(run.timeline):
         return ""
     share = round(100 * (finding.opened.row + 1) / len(run.timeline))
@@ -66,39 +68,42 @@ def _share(desk: UiState, finding: Finding) -> str:
 
 
 def _listed(
-    frame: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
+    snapshot: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
 ) -> list[StyledLine]:
     rows: list[StyledLine] = []
     for place, text in enumerate(texts, 1):
         sign = f"{place} " if numbered else ""
         lead = head if place == 1 else ""
-        for at, row in enumerate(wrap(frame.display_text(text), max(cells - 13, 8))):
+        for at, row in enumerate(wrap(snapshot.display_text(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
             rows.append(line(first, mark, row))
     return rows
 
 
-def _past(frame: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
+def _past(snapshot: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
     word = finding.severity.word
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
     text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
     return [
-        line((f" {frame.symbols.status[finding.severity.status]} ", word), shorten(text, cells - 3))
+        line(
+            (f" {snapshot.symbols.status[finding.severity.status]} ", word),
+            shorten(text, cells - 3),
+        )
     ]
 
 
-def explain_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
+def explain_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """What the chosen value means, its healthy range and whose it is, and what to try."""
-    view = frame.view
-    if view is None or not frame.concept:
+    view = snapshot.view
+    if view is None or not snapshot.concept:
         return [line(("no value is chosen", "dim"))]
-    about = concept(frame.concept)
-    row = next((each for each in view.checklist if each.concept == frame.concept), None)
+    about = concept(snapshot.concept)
+    row = next((each for each in view.checklist if each.concept == snapshot.concept), None)
     rows = [line((clean(row.label if row else about.label), "title"))]
-    rows += _current(view, frame, row, cells)
+    rows += _current(view, snapshot, row, cells)
     rows.append(())
-    told = [frame.display_text(text) for text in _explained(desk, about, max(cells, 20))]
+    told = [snapshot.display_text(text) for text in _explained(ui, about, max(cells, 20))]
     below = [*told[1:], ""]
     return rows + [
         # what stands above something indented is the title of a section
@@ -107,13 +112,13 @@ def explain_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]
     ]
 
 
-def _explained(desk: UiState, about: Concept, cells: int) -> list[str]:
+def _explained(ui: UiState, about: Concept, cells: int) -> list[str]:
     """The text of `ppo-top explain`, with ranges and advice in the names of the run's trainer."""
     from ppo_top.output.explain import UnknownName, explain
 
     producer, config = UNKNOWN_TRAINER, {}
-    if desk.run is not None:
-        producer, config = desk.run.trainer, desk.run.config
+    if ui.run is not None:
+        producer, config = ui.run.trainer, ui.run.config
     try:
         name, *told = explain(about.name, width=cells, trainer=producer, config=config)
         return told[1:] if told[:1] == [""] else [name, *told]  # its name stands above
@@ -121,8 +126,10 @@ def _explained(desk: UiState, about: Concept, cells: int) -> list[str]:
         return wrap(clean(about.meaning), cells)
 
 
-def _current(view: RunView, frame: Snapshot, row: CheckRow | None, cells: int) -> list[StyledLine]:
-    track = view.timeline.tracks.get(frame.concept)
+def _current(
+    view: RunView, snapshot: Snapshot, row: CheckRow | None, cells: int
+) -> list[StyledLine]:
+    track = view.timeline.tracks.get(snapshot.concept)
     rows = []
     if track is not None:
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
@@ -132,7 +139,7 @@ def _current(view: RunView, frame: Snapshot, row: CheckRow | None, cells: int) -
             if row.healthy_range is not None and row.healthy_range.origin
             else ""
         )
-        healthy = healthy_text(frame.display_text(row.healthy)) or "no fixed range"
+        healthy = healthy_text(snapshot.display_text(row.healthy)) or "no fixed range"
         text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if row.since_step is not None:
@@ -143,9 +150,9 @@ def _current(view: RunView, frame: Snapshot, row: CheckRow | None, cells: int) -
     return rows
 
 
-def config_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
+def config_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """The files that the run was read from, then its hyperparameters by name."""
-    view, run = frame.view, desk.run
+    view, run = snapshot.view, ui.run
     if view is None or run is None:
         return [line(("no run is chosen", "dim"))]
     rows = [line((f"Files below {clean(view.path)}", "title"))]
@@ -161,8 +168,8 @@ def config_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
         for problem in source.problems[:5]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
             rows.append(line((shorten(text, cells), "warn")))
-    if desk.watching:
-        rows += [line((part, "dim")) for part in wrap(clean(desk.watching), cells)]
+    if ui.watching:
+        rows += [line((part, "dim")) for part in wrap(f"Woken by: {clean(ui.watching)}", cells)]
     return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
 
 
@@ -178,12 +185,12 @@ def _settings(view: RunView, cells: int) -> list[StyledLine]:
     return rows
 
 
-def log_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
+def log_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """The console output, oldest line first; telling lines are coloured, and so is the cursor's.
 
     In a replay it ends there; when looking back, what came later is there, and fainter.
     """
-    run, view = desk.run, frame.view
+    run, view = ui.run, snapshot.view
     if run is None or view is None:
         return [line(("no run is chosen", "dim"))]
     rows: list[StyledLine] = []
@@ -196,7 +203,7 @@ def log_text(desk: UiState, frame: Snapshot, cells: int) -> list[StyledLine]:
         last = _last_step(view, [each.step for each in source.lines if each.step is not None])
         later = _first_later(source.lines, last)
         for at, each in enumerate(source.lines):
-            if at >= later and desk.cursor.replay:
+            if at >= later and ui.cursor.replay:
                 break
             style = "faint" if at >= later else "cursor" if at == later - 1 else ""
             style = "crit" if id(each) in telling else style

@@ -10,34 +10,34 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def draw_timeline(frame: Snapshot, cells: int) -> ScreenBlock:
+def draw_timeline(snapshot: Snapshot, cells: int) -> ScreenBlock:
     """The timeline in one line of so many cells; a click on it moves the cursor."""
-    view = frame.view
+    view = snapshot.view
     if view is None or view.row is None or not len(view.timeline):
         return ScreenBlock([line("")])
-    left, right = _left(frame), _right(frame, view)
+    left, right = _left(snapshot), _right(snapshot, view)
     room = cells - width(left) - width(right) - 2
     if room < 12:
         return ScreenBlock([join_fitting([left, right], cells)])
     rows = len(view.timeline)
-    bar = timeline_line(frame, view, rows, room)
+    bar = timeline_line(snapshot, view, rows, room)
     hit = ClickRegion(width(left) + 1, 0, room, 1, "time")
     return ScreenBlock([line(*left, " ", *bar, " ", *right)], [hit])
 
 
-def _left(frame: Snapshot) -> StyledLine:
-    transport = frame.playback_state
-    if transport is None or (not transport.replay and frame.view and frame.view.at_end):
+def _left(snapshot: Snapshot) -> StyledLine:
+    playback = snapshot.playback_state
+    if playback is None or (not playback.replay and snapshot.view and snapshot.view.at_end):
         return line((" timeline", "dim"))
-    if transport.replay and frame.view and frame.view.at_end:
+    if playback.replay and snapshot.view and snapshot.view.at_end:
         return line((" replay over", "restart"))
-    if not transport.playing:
+    if not playback.playing:
         return line((" paused", "restart"))
-    play = ">" if frame.symbols.ascii_only else "▶"
-    return line((f" {play} {number(transport.speed, 3)}x", "cursor"))
+    play = ">" if snapshot.symbols.ascii_only else "▶"
+    return line((f" {play} {number(playback.speed, 3)}x", "cursor"))
 
 
-def _right(frame: Snapshot, view: RunView) -> StyledLine:
+def _right(snapshot: Snapshot, view: RunView) -> StyledLine:
     rows = len(view.timeline)
     row = view.row or 0
     if view.at_end:
@@ -47,13 +47,13 @@ def _right(frame: Snapshot, view: RunView) -> StyledLine:
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
 
 
-def timeline_line(frame: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
+def timeline_line(snapshot: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
     """One cell for a stretch of rows: its worst health, the marks of findings, the cursor."""
-    glyphs = frame.symbols
+    symbols = snapshot.symbols
     cursor = _cell(view.row or 0, rows, cells)
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
-    known = [f for f in frame.findings if _visible(frame, view, f.opened.row)]
+    known = [f for f in snapshot.findings if _visible(snapshot, view, f.opened.row)]
     for finding in sorted(known, key=lambda each: each.severity):
         stop = finding.cleared.row if finding.cleared is not None else rows - 1
         for cell in range(
@@ -61,26 +61,26 @@ def timeline_line(frame: Snapshot, view: RunView, rows: int, cells: int) -> Styl
         ):
             worst[cell] = max(finding.severity, worst[cell] or Severity.INFO)
         status = finding.severity.status
-        marks[_cell(finding.opened.row, rows, cells)] = (glyphs.status[status], status.value)
+        marks[_cell(finding.opened.row, rows, cells)] = (symbols.status[status], status.value)
     for row in view.timeline.restarts:
-        marks.setdefault(_cell(row, rows, cells), (glyphs.restart, "restart"))
+        marks.setdefault(_cell(row, rows, cells), (symbols.restart, "restart"))
     spans: list[Span] = []
     for cell in range(cells):
         if cell == cursor:
-            spans.append((glyphs.cursor, "cursor"))
+            spans.append((symbols.cursor, "cursor"))
         elif cell in marks:
             spans.append(marks[cell])
         else:
             severity = worst[cell]
             past = "dim" if view.verdict is Verdict.UNJUDGED else "healthy"
             tone = severity.word if severity is not None else past
-            spans.append((glyphs.horizontal_line, tone if cell < cursor else "faint"))
+            spans.append((symbols.horizontal_line, tone if cell < cursor else "faint"))
     return merge_spans(spans)
 
 
-def _visible(frame: Snapshot, view: RunView, opened: int) -> bool:
+def _visible(snapshot: Snapshot, view: RunView, opened: int) -> bool:
     """In a replay the future is not told; when looking back on a run its later marks are shown."""
-    replay = frame.playback_state is not None and frame.playback_state.replay
+    replay = snapshot.playback_state is not None and snapshot.playback_state.replay
     return not replay or opened <= (view.row or 0)
 
 

@@ -31,50 +31,50 @@ MIN_STACKED_LINES = 9
 """Lines of a chart in a stack, with its title."""
 
 
-def chart_lines(desk: UiState, frame: Snapshot, cells: int, rows: int) -> list[StyledLine]:
+def chart_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the chart's layer."""
-    if desk.overlay == "compare":
-        return compare_lines(desk, frame, cells, rows)
-    run, view = desk.run, frame.view
+    if ui.overlay == "compare":
+        return compare_lines(ui, snapshot, cells, rows)
+    run, view = ui.run, snapshot.view
     if run is None or view is None or view.row is None:
         return [line(("no values yet", "dim"))]
-    every = [track for panel in view.panels for track in panel.tracks]
-    at = next((n for n, each in enumerate(every) if each.track.concept == frame.concept), None)
+    tracks = [track for panel in view.panels for track in panel.tracks]
+    at = next((n for n, each in enumerate(tracks) if each.track.concept == snapshot.concept), None)
     if at is None:
         return [line((" nothing is logged of this value", "dim"))]
-    chosen = [every[at]]
-    if desk.chart.stacked:
-        group = next(p.tracks for p in view.panels if every[at] in p.tracks)
+    chosen = [tracks[at]]
+    if ui.chart.stacked:
+        group = next(p.tracks for p in view.panels if tracks[at] in p.tracks)
         chosen = list(group[: max(1, rows // MIN_STACKED_LINES)])
     each_rows = rows // len(chosen)
     lines: list[StyledLine] = []
-    for number_, track in enumerate(chosen):
-        last = number_ == len(chosen) - 1
-        room = rows - each_rows * number_ if last else each_rows
-        lines += _track_lines(desk, frame, run, track, (cells, room))
+    for index, track in enumerate(chosen):
+        last = index == len(chosen) - 1
+        room = rows - each_rows * index if last else each_rows
+        lines += _track_lines(ui, snapshot, run, track, (cells, room))
     return lines
 
 
 def _track_lines(
-    desk: UiState, frame: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
+    ui: UiState, snapshot: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
 ) -> list[StyledLine]:
     cells, rows = size
-    row = frame.view.row if frame.view is not None and frame.view.row is not None else 0
+    row = snapshot.view.row if snapshot.view is not None and snapshot.view.row is not None else 0
     seen = track.track.count_until(row)
-    chart, note = _chart(desk, frame, run, track, seen, cells)
-    head = [_facts(frame, track, cells)]
+    chart, note = _chart(ui, snapshot, run, track, seen, cells)
+    head = [_facts(snapshot, track, cells)]
     if rows >= 8:
-        head.append(_readout(desk, run.timeline, track, seen, cells))
+        head.append(_readout(ui, run.timeline, track, seen, cells))
     marked = any(style != "cursor" for _, style in chart.vertical_lines)
-    foot = [_chart_keys(frame, desk.chart, note, marked, cells)] if rows >= 12 else []
+    foot = [_chart_keys(snapshot, ui.chart, note, marked, cells)] if rows >= 12 else []
     return [
         *head,
-        *draw_chart(chart, cells, rows - len(head) - len(foot), frame.symbols.braille),
+        *draw_chart(chart, cells, rows - len(head) - len(foot), snapshot.symbols.braille),
         *foot,
     ]
 
 
-def _facts(frame: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
+def _facts(snapshot: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     parts = [line((" " + clean(track.label), "title"))]
     parts.append(
         line(
@@ -96,10 +96,10 @@ def _facts(frame: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
 
 
 def _readout(
-    desk: UiState, timeline: Timeline, track: PanelTrack, seen: int, cells: int
+    ui: UiState, timeline: Timeline, track: PanelTrack, seen: int, cells: int
 ) -> StyledLine:
     """The exact value under the cursor."""
-    at = _under_cursor(desk.chart, track.track, seen)
+    at = _under_cursor(ui.chart, track.track, seen)
     if at is None:
         return line((" no value before the cursor", "dim"))
     drawn = track.track
@@ -112,8 +112,8 @@ def _readout(
         parts.append(line((clock, "dim")))
     exact = repr(drawn.values[at]) if math.isfinite(drawn.values[at]) else number(drawn.values[at])
     parts.append(line((f"{clean(track.label)} = ", "dim"), (exact, "value")))
-    if desk.chart.smoothing:
-        smooth = smoothed(list(drawn.values[: at + 1]), desk.chart.smoothing)[-1]
+    if ui.chart.smoothing:
+        smooth = smoothed(list(drawn.values[: at + 1]), ui.chart.smoothing)[-1]
         parts.append(line(("smoothed ", "dim"), format_metric_value(smooth, track.fmt)))
     return join_fitting(parts, cells)
 
@@ -127,7 +127,7 @@ def _under_cursor(chart: ChartOptions, track: Track, seen: int) -> int | None:
 
 
 def _chart_keys(
-    frame: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
+    snapshot: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
 ) -> StyledLine:
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
@@ -140,7 +140,9 @@ def _chart_keys(
     if note:
         parts.append(line((note, "warn")))
     if marked:
-        parts.append(line((f"{frame.symbols.vertical_line} ", "crit"), ("a finding fired", "dim")))
+        parts.append(
+            line((f"{snapshot.symbols.vertical_line} ", "crit"), ("a finding fired", "dim"))
+        )
     return join_fitting(parts, cells)
 
 
@@ -175,41 +177,41 @@ def smoothed(values: list[float], weight: float) -> list[float]:
 
 
 def _chart(
-    desk: UiState, frame: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
+    ui: UiState, snapshot: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
 ) -> tuple[Chart, str]:
-    place, x_label = x_axis(run.timeline, desk.chart.axis)
+    to_x, x_label = x_axis(run.timeline, ui.chart.axis)
     drawn = track.track
-    logarithm = desk.chart.log_scale
+    log_scale = ui.chart.log_scale
 
-    def height(amount: float) -> float:
-        if not logarithm:
+    def to_y(amount: float) -> float:
+        if not log_scale:
             return amount
         return math.log10(amount) if amount > 0 else math.nan
 
     kept = points_to_draw(drawn, seen, 2 * cells)
-    curves = [_curve(drawn, kept, list(drawn.values[:seen]), place, height, "curve")]
+    curves = [_curve(drawn, kept, list(drawn.values[:seen]), to_x, to_y, "curve")]
     curves += _outside_curves(curves[0], kept, track)
-    if desk.chart.smoothing:
+    if ui.chart.smoothing:
         for curve in curves:
             curve.style = "faint"
-        means = smoothed(list(drawn.values[:seen]), desk.chart.smoothing)
-        curves.append(_curve(drawn, kept, means, place, height, "a"))
+        means = smoothed(list(drawn.values[:seen]), ui.chart.smoothing)
+        curves.append(_curve(drawn, kept, means, to_x, to_y, "a"))
     note = (
-        "values at or below 0 are not shown" if logarithm and _has_non_positive(drawn, seen) else ""
+        "values at or below 0 are not shown" if log_scale and _has_non_positive(drawn, seen) else ""
     )
     fmt = track.fmt
 
     def y_label(at: float) -> str:
-        return format_metric_value(10.0**at if logarithm else at, fmt)
+        return format_metric_value(10.0**at if log_scale else at, fmt)
 
     chart = Chart(curves, x_label=x_label, y_label=y_label)
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
-    _add_limits(chart, track, height)
-    _add_findings(chart, frame, run, drawn, place)
-    _mark_non_finite(chart, frame, drawn, seen, place)
-    at = _under_cursor(desk.chart, drawn, seen)
-    if at is not None and desk.chart.cursor_row is not None:
-        chart.vertical_lines.append((place(drawn.rows[at]), "cursor"))
+    _add_limits(chart, track, to_y)
+    _add_findings(chart, snapshot, run, drawn, to_x)
+    _mark_non_finite(chart, snapshot, drawn, seen, to_x)
+    at = _under_cursor(ui.chart, drawn, seen)
+    if at is not None and ui.chart.cursor_row is not None:
+        chart.vertical_lines.append((to_x(drawn.rows[at]), "cursor"))
     return chart, note
 
 
@@ -217,15 +219,15 @@ def _curve(
     track: Track,
     kept: list[int],
     values: list[float],
-    place: Callable[[int], float],
-    height: Callable[[float], float],
+    to_x: Callable[[int], float],
+    to_y: Callable[[float], float],
     style: str,
 ) -> Curve:
     curve = Curve([], [], style)
     for at in kept:
-        y = height(values[at])
+        y = to_y(values[at])
         if math.isfinite(y):
-            curve.xs.append(place(track.rows[at]))
+            curve.xs.append(to_x(track.rows[at]))
             curve.ys.append(y)
     return curve
 
@@ -240,7 +242,7 @@ def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Cu
     finite = [at for at in kept if math.isfinite(track.track.values[at])]
     if len(finite) != len(curve.xs):
         return []
-    pieces: list[Curve] = []
+    segments: list[Curve] = []
     joined = False
     for x, y, at in zip(curve.xs, curve.ys, finite, strict=True):
         amount = track.track.values[at]
@@ -248,25 +250,25 @@ def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Cu
             joined = False
             continue
         if not joined:
-            pieces.append(Curve([], [], style))
+            segments.append(Curve([], [], style))
         joined = True
-        pieces[-1].xs.append(x)
-        pieces[-1].ys.append(y)
-    return pieces if len(pieces) <= MAX_OUTSIDE_CURVES else []
+        segments[-1].xs.append(x)
+        segments[-1].ys.append(y)
+    return segments if len(segments) <= MAX_OUTSIDE_CURVES else []
 
 
 def _has_non_positive(track: Track, seen: int) -> bool:
     return any(each <= 0 for each in track.values[:seen])
 
 
-def _add_limits(chart: Chart, track: PanelTrack, height: Callable[[float], float]) -> None:
+def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> None:
     """The ends of the healthy range, where they are on the chart or near it."""
     if track.healthy_range is None or chart.y_range is None:
         return
     low, high = chart.y_range
     span = high - low
     for limit in (track.healthy_range.low, track.healthy_range.high):
-        at = height(limit) if limit is not None else math.nan
+        at = to_y(limit) if limit is not None else math.nan
         if math.isfinite(at) and low - span / 2 <= at <= high + span / 2:
             chart.horizontal_lines.append((at, "ok"))
             low, high = min(low, at - span * 0.02), max(high, at + span * 0.02)
@@ -274,18 +276,18 @@ def _add_limits(chart: Chart, track: PanelTrack, height: Callable[[float], float
 
 
 def _add_findings(
-    chart: Chart, frame: Snapshot, run: Run, track: Track, place: Callable[[int], float]
+    chart: Chart, snapshot: Snapshot, run: Run, track: Track, to_x: Callable[[int], float]
 ) -> None:
     """Where findings that speak of this value fired."""
-    if frame.view is None or frame.view.row is None:
+    if snapshot.view is None or snapshot.view.row is None:
         return
     for finding in run.findings:
-        if track.concept in finding.concepts and finding.opened.row <= frame.view.row:
-            chart.vertical_lines.append((place(finding.opened.row), finding.severity.word))
+        if track.concept in finding.concepts and finding.opened.row <= snapshot.view.row:
+            chart.vertical_lines.append((to_x(finding.opened.row), finding.severity.word))
 
 
 def _mark_non_finite(
-    chart: Chart, frame: Snapshot, track: Track, seen: int, place: Callable[[int], float]
+    chart: Chart, snapshot: Snapshot, track: Track, seen: int, to_x: Callable[[int], float]
 ) -> None:
     """A cross at the foot of the chart where the value is no number."""
     if chart.y_range is None:
@@ -293,4 +295,4 @@ def _mark_non_finite(
     bottom = chart.y_range[0]
     bad = [at for at in range(seen) if not math.isfinite(track.values[at])]
     for at in bad[:: max(1, len(bad) // 200)]:
-        chart.markers.append((place(track.rows[at]), bottom, frame.symbols.non_finite, "bad"))
+        chart.markers.append((to_x(track.rows[at]), bottom, snapshot.symbols.non_finite, "bad"))

@@ -93,7 +93,7 @@ def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> lis
     plotext.terminal.limit(False, False)  # the size is ours to know
     styles: dict[str, int] = {}
 
-    def ink(style: str) -> Any:
+    def pixel(style: str) -> Any:
         return plotext.pixel(styles.setdefault(style, len(styles) + 1))
 
     figure = plotext.figure
@@ -102,15 +102,15 @@ def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> lis
     figure.canvas("default")
     _set_axes(figure, chart, cells, rows)
     for value, style in chart.horizontal_lines:
-        figure.line(value, "horizontal", pixel=ink(style))
-    for place, style in chart.vertical_lines:
-        figure.line(place, "vertical", pixel=ink(style))
+        figure.line(value, "horizontal", pixel=pixel(style))
+    for x, style in chart.vertical_lines:
+        figure.line(x, "vertical", pixel=pixel(style))
     for curve in chart.curves:
         if curve.xs:
-            marker = plotext.marker("braille" if braille else "*", ink(curve.style))
+            marker = plotext.marker("braille" if braille else "*", pixel(curve.style))
             figure.draw(figure.signal(curve.xs, curve.ys, marker=marker).lines())
     for x, y, sign, style in chart.markers:
-        figure.draw(figure.text(x, y, plotext.colorize(sign, ink(style))))
+        figure.draw(figure.text(x, y, plotext.colorize(sign, pixel(style))))
     figure.plot_size(cells, rows)
     return parse_ansi(figure.build().string(), {number: style for style, number in styles.items()})
 
@@ -120,14 +120,14 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     ys = [y for curve in chart.curves for y in curve.ys]
     x_low, x_high = chart.x_range or axis_range(xs, 0.0)
     y_low, y_high = chart.y_range or axis_range(ys)
-    at_x = ticks(x_low, x_high, max(2, cells // 16))
-    at_y = ticks(y_low, y_high, max(2, rows // 4))
-    across = figure.ruler("x")
-    across.lim(x_low, x_high)
-    across.ticks(at_x, [chart.x_label(x) for x in at_x])
-    upright = figure.ruler("y")
-    upright.lim(y_low, y_high)
-    upright.ticks(at_y, [chart.y_label(y) for y in at_y])
+    x_ticks = ticks(x_low, x_high, max(2, cells // 16))
+    y_ticks = ticks(y_low, y_high, max(2, rows // 4))
+    x_ruler = figure.ruler("x")
+    x_ruler.lim(x_low, x_high)
+    x_ruler.ticks(x_ticks, [chart.x_label(x) for x in x_ticks])
+    y_ruler = figure.ruler("y")
+    y_ruler.lim(y_low, y_high)
+    y_ruler.ticks(y_ticks, [chart.y_label(y) for y in y_ticks])
 
 
 def parse_ansi(text: str, styles: dict[int, str]) -> list[StyledLine]:
@@ -136,11 +136,11 @@ def parse_ansi(text: str, styles: dict[int, str]) -> list[StyledLine]:
     for raw in text.rstrip("\n").split("\n"):
         spans = []
         style = "frame"
-        for at, piece in enumerate(_COLOUR_CODE.split(raw)):
+        for at, part in enumerate(_COLOUR_CODE.split(raw)):
             if at % 2:
-                style = _style(piece, styles, style)
-            elif piece:
-                spans.append((piece, style))
+                style = _style(part, styles, style)
+            elif part:
+                spans.append((part, style))
         rows.append(line(*spans))
     return rows
 

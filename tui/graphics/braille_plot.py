@@ -17,9 +17,9 @@ def draw_braille_plot(
     columns: Sequence[Extent],
     size: tuple[int, int],
     limits: SparkLimits | None,
-    glyphs: Symbols,
+    symbols: Symbols,
     colours: CurveColours,
-    reach: Scale,
+    scale: Scale,
     marks: Mapping[int, Span] | None = None,
 ) -> list[StyledLine]:
     """A curve in `size` (cells wide, lines high): two columns a cell in braille, one in ASCII.
@@ -28,28 +28,28 @@ def draw_braille_plot(
     the lowest line where nothing else is drawn.
     """
     wide, high = size
-    per_cell = 2 if glyphs.braille else 1
-    grid = _PlotCells(wide, high, 4 if glyphs.braille else 1)
+    per_cell = 2 if symbols.braille else 1
+    grid = _PlotCells(wide, high, 4 if symbols.braille else 1)
     before: float | None = None
     for number, column in enumerate(columns[: wide * per_cell]):
         low, top, last, bad = column
         cell = number // per_cell
         if bad:
-            grid.symbols.setdefault((cell, high - 1), (glyphs.non_finite, "bad"))
+            grid.symbols.setdefault((cell, high - 1), (symbols.non_finite, "bad"))
         if low is None or top is None:
             continue
         style = colours.outside if is_outside(low, top, limits) else colours.inside
-        if top > reach.high:
-            grid.symbols.setdefault((cell, 0), (glyphs.above_scale, style))
-        if low < reach.low:
-            grid.symbols.setdefault((cell, high - 1), (glyphs.below_scale, style))
+        if top > scale.high:
+            grid.symbols.setdefault((cell, 0), (symbols.above_scale, style))
+        if low < scale.low:
+            grid.symbols.setdefault((cell, high - 1), (symbols.below_scale, style))
         if before is not None:  # so that the curve hangs together
             low, top = min(low, before), max(top, before)
-        dots = reach.level_of(low, high * grid.per_line), reach.level_of(top, high * grid.per_line)
+        dots = scale.level_of(low, high * grid.per_line), scale.level_of(top, high * grid.per_line)
         grid.stroke(cell, number % 2, dots, style)
         before = last
     return [
-        _line_of(grid, row, limits, reach, glyphs, marks if row == high - 1 else None)
+        _line_of(grid, row, limits, scale, symbols, marks if row == high - 1 else None)
         for row in range(high)
     ]
 
@@ -92,34 +92,34 @@ def _line_of(
     grid: _PlotCells,
     row: int,
     limits: SparkLimits | None,
-    reach: Scale,
-    glyphs: Symbols,
+    scale: Scale,
+    symbols: Symbols,
     marks: Mapping[int, Span] | None,
 ) -> StyledLine:
     edge = limits is not None and any(
         limit is not None
-        and reach.low < limit < reach.high
-        and grid.height - 1 - reach.level_of(limit, grid.height) == row
+        and scale.low < limit < scale.high
+        and grid.height - 1 - scale.level_of(limit, grid.height) == row
         for limit in (limits.low, limits.high)
     )
-    tint = "+band" if _in_band(row, grid.height, limits, reach) else ""
+    tint = "+band" if _in_band(row, grid.height, limits, scale) else ""
     spans: list[Span] = []
     for cell in range(grid.width):
         if (cell, row) in grid.symbols:
             sign, style = grid.symbols[cell, row]
         elif bits := grid.bits[row][cell]:
-            sign, style = chr(0x2800 + bits) if glyphs.braille else "*", grid.styles[row][cell]
+            sign, style = chr(0x2800 + bits) if symbols.braille else "*", grid.styles[row][cell]
         elif marks and cell in marks:
             sign, style = marks[cell]
         else:
-            sign, style = (glyphs.limit_line, "limit") if edge else (" ", "")
+            sign, style = (symbols.limit_line, "limit") if edge else (" ", "")
         spans.append((sign, style + tint))
     return merge_spans(spans)
 
 
-def _in_band(row: int, high: int, limits: SparkLimits | None, reach: Scale) -> bool:
+def _in_band(row: int, high: int, limits: SparkLimits | None, scale: Scale) -> bool:
     """Whether the middle of a line of the plot lies in the healthy range."""
     if limits is None or (limits.low is None and limits.high is None):
         return False
-    middle = reach.high - (row + 0.5) / high * (reach.high - reach.low)
+    middle = scale.high - (row + 0.5) / high * (scale.high - scale.low)
     return not is_outside(middle, middle, limits)

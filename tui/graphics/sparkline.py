@@ -134,7 +134,7 @@ def _rounded(low: float, high: float) -> Scale:
 def draw_bars(
     columns: Sequence[Extent],
     limits: SparkLimits | None,
-    glyphs: Symbols,
+    symbols: Symbols,
     colours: CurveColours,
     at: Scale | None = None,
 ) -> StyledLine:
@@ -143,13 +143,13 @@ def draw_bars(
     A column that holds many values stands at their middle, but for one that reaches far beyond its
     like: there the extreme is drawn. Extremes alone would turn the noise of a long run into combs.
     """
-    reach = at or choose_scale(columns, limits)
+    scale = at or choose_scale(columns, limits)
     usual = _usual_span(columns)
     spans: list[Span] = []
     before: float | None = None
     for column in columns:
         value = _height(column, before, usual)
-        spans.append(_bar(column, value, limits, glyphs, colours, reach))
+        spans.append(_bar(column, value, limits, symbols, colours, scale))
         before = column.last if column.last is not None else before
     return merge_spans(spans)
 
@@ -179,24 +179,24 @@ def _bar(
     column: Extent,
     value: float | None,
     limits: SparkLimits | None,
-    glyphs: Symbols,
+    symbols: Symbols,
     colours: CurveColours,
-    reach: Scale,
+    scale: Scale,
 ) -> Span:
     if column.non_finite:
-        return glyphs.non_finite, "bad"
+        return symbols.non_finite, "bad"
     if value is None or column.low is None or column.high is None:
         return " ", ""
-    if column.high > reach.high:
+    if column.high > scale.high:
         value = column.high
-    elif column.low < reach.low:
+    elif column.low < scale.low:
         value = column.low
     style = colours.outside if is_outside(column.low, column.high, limits) else colours.inside
-    if value > reach.high:
-        return glyphs.above_scale, style
-    if value < reach.low:
-        return glyphs.below_scale, style
-    return glyphs.bars[reach.level_of(value, len(glyphs.bars))], style
+    if value > scale.high:
+        return symbols.above_scale, style
+    if value < scale.low:
+        return symbols.below_scale, style
+    return symbols.bars[scale.level_of(value, len(symbols.bars))], style
 
 
 def merge_spans(spans: Sequence[Span]) -> StyledLine:

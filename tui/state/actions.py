@@ -14,15 +14,15 @@ PAGE_LINES = 10
 class Actions:
     """The keys that change what is looked at; those of the program itself are the app's."""
 
-    def __init__(self, desk: UiState) -> None:
-        self.ui_state = desk
+    def __init__(self, ui: UiState) -> None:
+        self.ui_state = ui
 
     # --- layers ----------------------------------------------------------------------------------
 
     def _toggle_overlay(self, name: str) -> None:
-        desk = self.ui_state
-        desk.overlay = "" if desk.overlay == name else name
-        desk.scroll = 0
+        ui = self.ui_state
+        ui.overlay = "" if ui.overlay == name else name
+        ui.scroll = 0
 
     def do_help(self) -> None:
         self._toggle_overlay("help")
@@ -44,37 +44,37 @@ class Actions:
 
     def do_zoom(self) -> None:
         """Into the chart; from the runs (where they fill the screen) to the chosen one."""
-        desk = self.ui_state
+        ui = self.ui_state
         if self._in_list:
-            desk.chosen_by_user = True
-            if not desk.run_list.unfold(desk.session, desk.clock(), desk.chosen_run_id):
-                desk.focus = "values"
+            ui.chosen_by_user = True
+            if not ui.run_list.unfold(ui.session, ui.clock(), ui.chosen_run_id):
+                ui.focus = "values"
             return
-        if desk.overlay in ("", "explain", "compare"):
-            desk.overlay, desk.chart.cursor_row = "zoom", None
+        if ui.overlay in ("", "explain", "compare"):
+            ui.overlay, ui.chart.cursor_row = "zoom", None
 
     def do_out(self) -> None:
         """One layer out: the layer, then the cursor's past, then the filter."""
-        desk = self.ui_state
-        if desk.overlay:
-            desk.overlay, desk.scroll = "", 0
-        elif desk.focus == "runs":
-            desk.focus = "values"
-        elif desk.cursor.row is not None and not desk.cursor.replay:
+        ui = self.ui_state
+        if ui.overlay:
+            ui.overlay, ui.scroll = "", 0
+        elif ui.focus == "runs":
+            ui.focus = "values"
+        elif ui.cursor.row is not None and not ui.cursor.replay:
             self.do_live()
-        elif desk.run_list.filter:
-            desk.run_list.filter = ""
+        elif ui.run_list.filter:
+            ui.run_list.filter = ""
 
     # --- moving ----------------------------------------------------------------------------------
 
     def _move(self, by: int) -> None:
-        desk = self.ui_state
-        if desk.overlay and desk.overlay not in CHART_OVERLAYS and desk.overlay != "explain":
-            desk.scroll = max(0, desk.scroll + by)
-        elif desk.focus == "runs":
-            desk.move_run_choice(by)
+        ui = self.ui_state
+        if ui.overlay and ui.overlay not in CHART_OVERLAYS and ui.overlay != "explain":
+            ui.scroll = max(0, ui.scroll + by)
+        elif ui.focus == "runs":
+            ui.move_run_choice(by)
         else:
-            desk.move_concept_choice(by)
+            ui.move_concept_choice(by)
 
     def do_up(self) -> None:
         self._move(-1)
@@ -94,13 +94,13 @@ class Actions:
         return self.ui_state.focus == "runs" and not self.ui_state.overlay
 
     def _page(self, by: int) -> None:
-        desk = self.ui_state
+        ui = self.ui_state
         if self._in_list:
-            desk.move_run_choice(by * PAGE_LINES)
+            ui.move_run_choice(by * PAGE_LINES)
         else:
-            desk.scroll = max(0, desk.scroll + (by * PAGE_LINES if desk.overlay else by))
-            if not desk.overlay:
-                desk.scroll = min(desk.scroll, len(desk.selectable_concepts()) // 4)
+            ui.scroll = max(0, ui.scroll + (by * PAGE_LINES if ui.overlay else by))
+            if not ui.overlay:
+                ui.scroll = min(ui.scroll, len(ui.selectable_concepts()) // 4)
 
     def do_next_pane(self) -> None:
         self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
@@ -137,28 +137,28 @@ class Actions:
 
         Where it hides the chosen run, Enter goes to the first that it shows.
         """
-        desk = self.ui_state
-        runs = desk.run_list
+        ui = self.ui_state
+        runs = ui.run_list
 
         def hold(text: str) -> None:
             runs.filter = text
 
         def keep(text: str) -> None:
             hold(text)
-            shown = [known.id for known in runs.filtered(desk.listed_runs())]
-            if shown and desk.chosen_run_id not in shown:
-                desk.move_run_choice(0)
+            shown = [known.id for known in runs.filtered(ui.listed_runs())]
+            if shown and ui.chosen_run_id not in shown:
+                ui.move_run_choice(0)
 
         before = runs.filter
-        desk.line_input = LineInput("/", keep, hold, before, lambda: hold(before))
+        ui.line_input = LineInput("/", keep, hold, before, lambda: hold(before))
 
     # --- time travel -----------------------------------------------------------------------------
 
     def _move_cursor(self, rows: int) -> None:
-        desk = self.ui_state
-        if desk.run is not None and len(desk.run.timeline):
-            desk.cursor.playing = False
-            desk.cursor.move_by(desk.run.timeline, rows)
+        ui = self.ui_state
+        if ui.run is not None and len(ui.run.timeline):
+            ui.cursor.playing = False
+            ui.cursor.move_by(ui.run.timeline, rows)
 
     def do_back(self, times: int = 1) -> None:
         self._move_cursor(-times)
@@ -173,18 +173,16 @@ class Actions:
         self._go_to_finding(-1)
 
     def _go_to_finding(self, direction: int) -> None:
-        desk = self.ui_state
-        found = desk.go_to_finding(direction)
-        if found is None or desk.run is None:
+        ui = self.ui_state
+        found = ui.go_to_finding(direction)
+        if found is None or ui.run is None:
             where, key = ("after", "N") if direction > 0 else ("before", "n")
-            desk.toast = f"no finding {where} this moment"
-            if desk.run is not None and desk.run.findings:
-                desk.toast += f"; {key} goes the other way"
+            ui.toast = f"no finding {where} this moment"
+            if ui.run is not None and ui.run.findings:
+                ui.toast += f"; {key} goes the other way"
             return
-        share = round(100 * (found.opened.row + 1) / max(len(desk.run.timeline), 1))
-        desk.toast = (
-            f"{found.title}: fired at step {count(found.opened.step)}, {share} % of the run"
-        )
+        share = round(100 * (found.opened.row + 1) / max(len(ui.run.timeline), 1))
+        ui.toast = f"{found.title}: fired at step {count(found.opened.step)}, {share} % of the run"
 
     def do_pause(self) -> None:
         if self.ui_state.run is not None:
@@ -254,16 +252,16 @@ class Actions:
 
     def _chart_cursor(self, by: int) -> None:
         """Move the chart's cursor; outside a chart the arrows move the timeline's."""
-        desk = self.ui_state
-        run = desk.run
+        ui = self.ui_state
+        run = ui.run
         if run is None:
             return
-        if desk.overlay not in CHART_OVERLAYS:
+        if ui.overlay not in CHART_OVERLAYS:
             self._move_cursor(by)
             return
-        last = desk.cursor.current_row(run.timeline)
-        here = last if desk.chart.cursor_row is None else desk.chart.cursor_row
-        desk.chart.cursor_row = max(0, min(last, here + by))
+        last = ui.cursor.current_row(run.timeline)
+        here = last if ui.chart.cursor_row is None else ui.chart.cursor_row
+        ui.chart.cursor_row = max(0, min(last, here + by))
 
     # --- findings --------------------------------------------------------------------------------
 
@@ -274,46 +272,46 @@ class Actions:
         self._ask_reason("mute, because: ", mute=True)
 
     def _ask_reason(self, label: str, mute: bool) -> None:
-        desk = self.ui_state
-        run, view = desk.run, desk.view()
+        ui = self.ui_state
+        run, view = ui.run, ui.view()
         if run is None or view is None or not view.open_findings:
-            desk.toast = "no finding is open"
+            ui.toast = "no finding is open"
             return
         finding = view.open_findings[0].finding  # what is acknowledged stands behind what is not
         path = run.path
-        if desk.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
+        if ui.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
             for opened in view.open_findings:
-                desk.acknowledgements.revoke(path, opened.finding.rule)
-            desk.invalidate()
-            desk.toast = "everything acknowledged or muted here is told again"
+                ui.acknowledgements.revoke(path, opened.finding.rule)
+            ui.invalidate()
+            ui.toast = "everything acknowledged or muted here is told again"
             return
 
         def keep(reason: str) -> None:
             if mute:
-                desk.acknowledgements.mute(path, finding.rule, reason)
+                ui.acknowledgements.mute(path, finding.rule, reason)
             else:
-                desk.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
-            desk.invalidate()
+                ui.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
+            ui.invalidate()
             word = "muted" if mute else "acknowledged"
-            desk.toast = desk.acknowledgements.problem or f"{finding.title}: {word}"
+            ui.toast = ui.acknowledgements.problem or f"{finding.title}: {word}"
 
-        desk.line_input = LineInput(label, keep)
+        ui.line_input = LineInput(label, keep)
 
     # --- the mouse -------------------------------------------------------------------------------
 
     def click(self, what: str, arg: str, share: float) -> None:
         """A click on a run, a value or the timeline (at a share of its width)."""
-        desk = self.ui_state
+        ui = self.ui_state
         if what == "run":
-            desk.chosen_by_user = True
-            if desk.chosen_run_id == arg:
-                desk.focus = "values"
-            desk.choose_run(arg)
+            ui.chosen_by_user = True
+            if ui.chosen_run_id == arg:
+                ui.focus = "values"
+            ui.choose_run(arg)
         elif what == "concept":
-            if desk.concept == arg and desk.focus == "values":
+            if ui.concept == arg and ui.focus == "values":
                 self.do_zoom()
-            desk.focus, desk.concept = "values", arg
-        elif what == "time" and desk.run is not None and len(desk.run.timeline):
-            rows = len(desk.run.timeline)
+            ui.focus, ui.concept = "values", arg
+        elif what == "time" and ui.run is not None and len(ui.run.timeline):
+            rows = len(ui.run.timeline)
             row = min(rows - 1, int(share * rows))
-            desk.cursor.go_to(desk.run.timeline, row if row < rows - 1 else None)
+            ui.cursor.go_to(ui.run.timeline, row if row < rows - 1 else None)

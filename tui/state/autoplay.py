@@ -30,8 +30,8 @@ class PlaybackHost(Protocol):
 class Playback:
     """The clock of the replay."""
 
-    def __init__(self, stage: PlaybackHost) -> None:
-        self.host = stage
+    def __init__(self, host: PlaybackHost) -> None:
+        self.host = host
         self._waiting = False
         self._last = 0.0
 
@@ -47,21 +47,21 @@ class Playback:
 
     def _tick(self) -> None:
         self._waiting = False
-        desk, now = self.host.ui_state, time.monotonic()
-        run, player = desk.run, desk.cursor
-        if run is None or not player.playing:
+        ui, now = self.host.ui_state, time.monotonic()
+        run, cursor = ui.run, ui.cursor
+        if run is None or not cursor.playing:
             return
-        before = player.current_row(run.timeline)
-        moved = player.advance(run.timeline, now - self._last)
+        before = cursor.current_row(run.timeline)
+        moved = cursor.advance(run.timeline, now - self._last)
         self._last = now
         if moved:
-            self._announce_findings(run, before, player.current_row(run.timeline))
-            if player.current_row(run.timeline) == len(run.timeline) - 1:
-                more = ", . goes to the next run" if len(desk.session.runs) > 1 else ""
+            self._announce_findings(run, before, cursor.current_row(run.timeline))
+            if cursor.current_row(run.timeline) == len(run.timeline) - 1:
+                more = ", . goes to the next run" if len(ui.session.runs) > 1 else ""
                 self.host.show_toast(f"the replay is over: space plays it again{more}")
             self.host.draw()
-        if player.playing:
-            wait = player.wait_s(run.timeline) or 0.0
+        if cursor.playing:
+            wait = cursor.wait_s(run.timeline) or 0.0
             self._sleep(min(max(wait, MIN_FRAME_S), MAX_SLEEP_S))
 
     def _announce_findings(self, run: Run, before: int, now: int) -> None:

@@ -103,12 +103,12 @@ class UiState:
     @property
     def cursor(self) -> Cursor:
         """The cursor of the chosen run; in a replay it begins at the start, playing."""
-        player = self.cursors.get(self.chosen_run_id)
-        if player is None:
-            player = Cursor()
+        cursor = self.cursors.get(self.chosen_run_id)
+        if cursor is None:
+            cursor = Cursor()
             if self.chosen_run_id:
-                self.cursors[self.chosen_run_id] = player
-        return player
+                self.cursors[self.chosen_run_id] = cursor
+        return cursor
 
     @property
     def needed_run_ids(self) -> list[str]:
@@ -186,9 +186,9 @@ class UiState:
         from ppo_top.tui.state.cursor import find_row
 
         start = find_row(run.timeline, replay.start) if replay.start else 0
-        player = self.cursor
-        player.replay, player.speed, player.row = True, replay.speed, start or 0
-        player.playing = not replay.paused
+        cursor = self.cursor
+        cursor.replay, cursor.speed, cursor.row = True, replay.speed, start or 0
+        cursor.playing = not replay.paused
 
     # --- drawing -------------------------------------------------------------------------------
 
@@ -245,9 +245,9 @@ class UiState:
     def _playback_state(self, run: Run | None) -> PlaybackState | None:
         if run is None or (self.cursor.row is None and not self.cursor.replay):
             return None
-        player = self.cursor
-        row = player.current_row(run.timeline)
-        return PlaybackState(row, len(run.timeline), player.playing, player.speed, player.replay)
+        cursor = self.cursor
+        row = cursor.current_row(run.timeline)
+        return PlaybackState(row, len(run.timeline), cursor.playing, cursor.speed, cursor.replay)
 
     def _prompt(self, every: list[ListedRun], shown: list[ListedRun]) -> InputPrompt | None:
         if self.line_input is None:

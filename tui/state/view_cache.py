@@ -36,9 +36,9 @@ class ViewCache:
 
     def get(self, run: Run, row: int | None, now: float, allow_stale: bool = False) -> RunView:
         """The run at a row; in a `allow_stale`, while it is being judged, as it was just now."""
-        moment = ViewKey(run.id, run.version, row, int(now))
+        key = ViewKey(run.id, run.version, row, int(now))
         if self._view is None or not (
-            self._key == moment or (allow_stale and self._is_recent_enough(run, row, now))
+            self._key == key or (allow_stale and self._is_recent_enough(run, row, now))
         ):
             view = make_run_view(run, row, now)
             self._view = (
@@ -46,7 +46,7 @@ class ViewCache:
                 if self.acknowledgements.notes
                 else view
             )
-            self._key, self._made_at = moment, now
+            self._key, self._made_at = key, now
         return self._view
 
     def _is_recent_enough(self, run: Run, row: int | None, now: float) -> bool:
@@ -61,41 +61,45 @@ class ViewCache:
         self._view = None
 
 
-def with_acknowledged_last(memory: Acknowledgements, run: Run, view: RunView) -> RunView:
+def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: RunView) -> RunView:
     """The view with what the user has acknowledged behind what he has not."""
-    noted = {
+    rules = {
         opened.finding.rule
         for opened in view.open_findings
-        if memory.find(run.path, opened.finding.rule, opened.finding.since.step)
+        if acknowledgements.find(run.path, opened.finding.rule, opened.finding.since.step)
     }
-    if not noted:
+    if not rules:
         return view
-    told = tuple(opened for opened in view.open_findings if opened.finding.rule not in noted)
-    known = tuple(opened for opened in view.open_findings if opened.finding.rule in noted)
-    worst = max((opened.severity for opened in told), default=Severity.INFO)
-    return replace(view, open_findings=told + known, verdict=worst.verdict)
+    open_ = tuple(opened for opened in view.open_findings if opened.finding.rule not in rules)
+    acknowledged = tuple(opened for opened in view.open_findings if opened.finding.rule in rules)
+    worst = max((opened.severity for opened in open_), default=Severity.INFO)
+    return replace(view, open_findings=open_ + acknowledged, verdict=worst.verdict)
 
 
-def worst_unacknowledged(memory: Acknowledgements, run: Run, row: int | None) -> tuple[str, str]:
+def worst_unacknowledged(
+    acknowledgements: Acknowledgements, run: Run, row: int | None
+) -> tuple[str, str]:
     """The worst finding that is open at a row and not noted by the user, and since which step."""
     at = len(run.timeline) - 1 if row is None else row
     for opened in open_findings(run, at):
         finding = opened.finding
-        if opened.severity > Severity.INFO and not memory.find(
+        if opened.severity > Severity.INFO and not acknowledgements.find(
             run.path, finding.rule, finding.since.step
         ):
             return finding.title, count(finding.since.step)
     return "", ""
 
 
-def unacknowledged_verdict(memory: Acknowledgements, run: Run, row: int | None) -> Verdict:
+def unacknowledged_verdict(
+    acknowledgements: Acknowledgements, run: Run, row: int | None
+) -> Verdict:
     """The verdict of a run at a row, not counting what the user has acknowledged or muted."""
     found = verdict(run, row)
-    if not found.is_trouble or not memory.notes:
+    if not found.is_trouble or not acknowledgements.notes:
         return found
     at = len(run.timeline) - 1 if row is None else row
     now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
-    noted = {f.rule for f, _ in now if memory.find(run.path, f.rule, f.since.step)}
-    noted |= {rule for f, _ in now if f.rule in noted for rule in f.members}
-    told = [severity for f, severity in now if f.rule not in noted]
-    return max(told, default=Severity.INFO).verdict
+    rules = {f.rule for f, _ in now if acknowledgements.find(run.path, f.rule, f.since.step)}
+    rules |= {rule for f, _ in now if f.rule in rules for rule in f.members}
+    open_ = [severity for f, severity in now if f.rule not in rules]
+    return max(open_, default=Severity.INFO).verdict

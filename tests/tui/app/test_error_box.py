@@ -70,11 +70,11 @@ async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
     whole = panels._panel
 
     def broken(
-        frame: Snapshot, view: RunView, cell: panels.PanelCell, *rest: Any
+        snapshot: Snapshot, view: RunView, cell: panels.PanelCell, *rest: Any
     ) -> list[StyledLine]:
         if cell.track.track.concept == "reward_mean":
             raise ZeroDivisionError("by nothing")
-        return whole(frame, view, cell, *rest)
+        return whole(snapshot, view, cell, *rest)
 
     monkeypatch.setattr(internal_errors, "_reported", {})
     monkeypatch.setattr(internal_errors, "_no_write_paths", [])

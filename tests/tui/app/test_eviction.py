@@ -46,12 +46,12 @@ def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
         log = folder / name / "progress.csv"
         write_unhealthy_run(log, updates=UPDATES, broken_from=UPDATES // 2)
         os.utime(log, (hour_ago, hour_ago))
-    desk = UiState(
+    ui = UiState(
         session=Session(Settings(), max_points=1),
         acknowledgements=Acknowledgements(),
         replay=replay,
     )
-    return PpoTop(desk, Follower([folder]))
+    return PpoTop(ui, Follower([folder]))
 
 
 async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_path: Path) -> None:

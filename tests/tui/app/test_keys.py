@@ -137,10 +137,10 @@ def app(
     monkeypatch.setenv("TERM", "xterm-256color")
     write_unhealthy_run(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
     write_unhealthy_run(tmp_path / "runs" / "omega" / "progress.csv")
-    desk = make_ui_state(tmp_path / "runs")
-    desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "omega"))
-    desk.chosen_by_user = True
-    return RecordingApp(desk, None, theme="dark")
+    ui = make_ui_state(tmp_path / "runs")
+    ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "omega"))
+    ui.chosen_by_user = True
+    return RecordingApp(ui, None, theme="dark")
 
 
 async def press(pilot: Pilot[Any], *keys: str) -> None:

@@ -23,13 +23,13 @@ from tests.tui.conftest import MakeUiState
 
 def replaying(path: Path, replay: Replay) -> PpoTop:
     """The app over some logs, with a follower of its own."""
-    desk = UiState(
+    ui = UiState(
         session=Session(Settings()),
         acknowledgements=Acknowledgements(),
         replay=replay,
         clock=FakeClock(),
     )
-    return PpoTop(desk, Follower([path]), theme="dark")
+    return PpoTop(ui, Follower([path]), theme="dark")
 
 
 def screen(app: PpoTop) -> str:
@@ -79,9 +79,9 @@ def test_the_screen_at_a_cursor_is_the_screen_of_that_moment(
     write_unhealthy_run(whole)
     part.parent.mkdir(parents=True)
     part.write_text("".join(whole.read_text().splitlines(keepends=True)[: row + 2]))
-    desk = make_ui_state(tmp_path / "whole")
-    desk.cursor.row = row
-    there, then = desk.view(), make_ui_state(tmp_path / "part").view()
+    ui = make_ui_state(tmp_path / "whole")
+    ui.cursor.row = row
+    there, then = ui.view(), make_ui_state(tmp_path / "part").view()
     assert there is not None and then is not None
     assert (there.verdict, there.headline) == (then.verdict, then.headline)
     assert [(r.concept, r.status, r.text) for r in there.checklist] == [
@@ -95,8 +95,8 @@ def test_of_several_runs_the_one_with_a_story_is_shown(
     """Not the one that was red from its beginning, nor the healthy one."""
     for name, broken in (("always-bad", 1), ("good-then-bad", 18), ("good", 99)):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
-    desk = make_ui_state(tmp_path / "runs", replay=Replay())
-    assert desk.run is not None and desk.run.name == "good-then-bad"
+    ui = make_ui_state(tmp_path / "runs", replay=Replay())
+    assert ui.run is not None and ui.run.name == "good-then-bad"
 
 
 def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: UiState) -> None:
@@ -112,20 +112,20 @@ def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: Ui
 def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_ui_state: MakeUiState) -> None:
     """By the clock: what is over by then has its verdict, what has not begun has none."""
     names = ("torch_cartpole_nan", "torch_cartpole_lr", "torch_cartpole_critic")
-    desk = make_ui_state(
+    ui = make_ui_state(
         *(DEMO_LOGS / name for name in names), replay=Replay(run="torch_cartpole_lr")
     )
-    desk.start_replay()
-    assert desk.run is not None and desk.run.name == "torch_cartpole_lr"
-    desk.cursor.row = 2
-    listed = {each.name: (each.verdict, each.state) for each in desk.listed_runs()}
+    ui.start_replay()
+    assert ui.run is not None and ui.run.name == "torch_cartpole_lr"
+    ui.cursor.row = 2
+    listed = {each.name: (each.verdict, each.state) for each in ui.listed_runs()}
     assert listed["torch_cartpole_nan"] == ("crit", State.DIED)
     assert listed["torch_cartpole_critic"] == ("unjudged", State.STARTING)
     assert listed["torch_cartpole_lr"][1] is State.LIVE
     assert listed["torch_cartpole_lr"][0] != "crit"
-    assert "at this moment" in "\n".join(drawn_text(desk, 140, 40))
-    desk.cursor.row = len(desk.run.timeline) - 1
-    assert {each.name: each.verdict for each in desk.listed_runs()}["torch_cartpole_lr"] == "crit"
+    assert "at this moment" in "\n".join(drawn_text(ui, 140, 40))
+    ui.cursor.row = len(ui.run.timeline) - 1
+    assert {each.name: each.verdict for each in ui.listed_runs()}["torch_cartpole_lr"] == "crit"
 
 
 def test_looking_back_on_a_live_run_leaves_the_list_as_it_is(sick: UiState) -> None:

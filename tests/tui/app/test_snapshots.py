@@ -44,20 +44,20 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., PpoTop
         os.utime(log, (clock.now - 10, clock.now - 10))
 
     def make(theme: str = "dark-paper", ascii: bool = False) -> PpoTop:
-        desk = UiState(
+        ui = UiState(
             session=read_session([runs]),
             acknowledgements=Acknowledgements(),
             watched_paths="./runs",
             clock=clock,
         )
-        for run in desk.session.runs.values():
+        for run in ui.session.runs.values():
             for finding in run.findings:
                 reword(finding)
-        desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "sick"))
-        desk.chosen_by_user = True
+        ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "sick"))
+        ui.chosen_by_user = True
         if ascii:
-            desk.symbols = ASCII_SYMBOLS
-        return PpoTop(desk, None, theme=theme)
+            ui.symbols = ASCII_SYMBOLS
+        return PpoTop(ui, None, theme=theme)
 
     return make
 

@@ -90,9 +90,9 @@ class PollRecorder:
         self.slices: list[PollResult] = []
         self.arrived = threading.Event()
 
-    def __call__(self, piece: PollResult) -> None:
-        self.slices.append(piece)
-        if piece.updates:
+    def __call__(self, result: PollResult) -> None:
+        self.slices.append(result)
+        if result.updates:
             self.arrived.set()
 
 
@@ -100,12 +100,12 @@ def test_the_thread_hands_over_what_it_reads(tmp_path: Path) -> None:
     """A log that is there is read; the thread ends when it is told to."""
     write_unhealthy_run(tmp_path / "runs" / "one" / "progress.csv")
     taken = PollRecorder()
-    pump = ReaderThread(Follower([tmp_path / "runs"]), taken)
-    pump.start()
+    reader = ReaderThread(Follower([tmp_path / "runs"]), taken)
+    reader.start()
     assert taken.arrived.wait(10)
-    pump.stop()
-    assert not pump._thread.is_alive()
-    assert sum(len(gain.batch.points) for piece in taken.slices for gain in piece.updates) == 4
+    reader.stop()
+    assert not reader._thread.is_alive()
+    assert sum(len(gain.batch.points) for result in taken.slices for gain in result.updates) == 4
 
 
 def test_it_reads_no_more_than_is_taken(tmp_path: Path) -> None:
@@ -114,16 +114,16 @@ def test_it_reads_no_more_than_is_taken(tmp_path: Path) -> None:
         write_unhealthy_run(tmp_path / "runs" / f"run-{number}x" / "progress.csv")
     taken = PollRecorder()
     follower = Follower([tmp_path / "runs"])
-    pump = ReaderThread(follower, taken)
+    reader = ReaderThread(follower, taken)
     poll = follower.poll
     follower.poll = lambda *_: poll(1, 0.0)  # type: ignore[method-assign]
-    pump.start()
+    reader.start()
     assert taken.arrived.wait(10)
-    pump._thread.join(0.5)
+    reader._thread.join(0.5)
     assert len(taken.slices) <= 2
     for _ in range(100):
-        pump.poll_handled()
-    pump.stop()
+        reader.poll_handled()
+    reader.stop()
 
 
 def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
@@ -134,13 +134,13 @@ def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
     def broken(*_: object) -> PollResult:
         raise OSError("gone")
 
-    follower.poll = broken  # type: ignore[method-assign, assignment]
-    pump = ReaderThread(follower, taken)
-    pump.start()
-    pump._thread.join(10)
-    assert isinstance(pump.error, OSError)
+    follower.poll = broken  # type: ignore[method-assign]
+    reader = ReaderThread(follower, taken)
+    reader.start()
+    reader._thread.join(10)
+    assert isinstance(reader.error, OSError)
     assert taken.slices
-    pump.stop()
+    reader.stop()
 
 
 def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: Path) -> None:
@@ -157,15 +157,15 @@ def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: P
         return last
 
     follower.finish = finished  # type: ignore[method-assign]
-    pump = ReaderThread(follower, taken, finish_at_end=True)
-    pump.start()
+    reader = ReaderThread(follower, taken, finish_at_end=True)
+    reader.start()
     ends.get(timeout=10)
     assert taken.arrived.is_set()
     for _ in range(4):
-        pump.poll_handled()
-    pump.reread([gain.source.key for piece in taken.slices for gain in piece.updates])
+        reader.poll_handled()
+    reader.reread([gain.source.key for result in taken.slices for gain in result.updates])
     last = ends.get(timeout=10)
-    pump.stop()
-    assert not pump._thread.is_alive()
+    reader.stop()
+    assert not reader._thread.is_alive()
     assert taken.slices[-1] is last
-    assert [gain.reset for piece in taken.slices for gain in piece.updates] == [False, True]
+    assert [gain.reset for result in taken.slices for gain in result.updates] == [False, True]

@@ -141,10 +141,10 @@ def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: Make
     """A sick seed beside two healthy ones: mean of the others, and how far it is from them."""
     for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 98)):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
-    desk = make_ui_state(tmp_path / "runs")
-    desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "pole_seed2"))
-    desk.overlay, desk.concept = "compare", "reward_mean"
-    shown = "\n".join(drawn_text(desk, 110, 30))
+    ui = make_ui_state(tmp_path / "runs")
+    ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "pole_seed2"))
+    ui.overlay, ui.concept = "compare", "reward_mean"
+    shown = "\n".join(drawn_text(ui, 110, 30))
     assert "its 2 siblings 180" in shown
     assert "pole (3 seeds)" in shown
 
@@ -154,23 +154,23 @@ def test_runs_are_compared_by_step_update_or_time(
     tmp_path: Path, make_ui_state: MakeUiState, axis: str, last: str
 ) -> None:
     """The x axis of the comparison is that of the chart; seconds count from each run's start."""
-    desk = make_ui_state(DEMO_LOGS / "torch_cartpole", DEMO_LOGS / "torch_cartpole_lr")
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole", DEMO_LOGS / "torch_cartpole_lr")
     if axis != "time":
         for name in ("one", "two"):
             write_unhealthy_run(tmp_path / "sheets" / name / "progress.csv")
-        desk = make_ui_state(tmp_path / "sheets")
-    desk.overlay, desk.concept, desk.chart.axis = "compare", "reward_mean", axis
-    shown = "\n".join(drawn_text(desk, 110, 30))
+        ui = make_ui_state(tmp_path / "sheets")
+    ui.overlay, ui.concept, ui.chart.axis = "compare", "reward_mean", axis
+    shown = "\n".join(drawn_text(ui, 110, 30))
     assert f"of 2 runs by {axis}" in shown
     assert last in shown
 
 
 def test_only_runs_of_one_kind_are_compared(make_ui_state: MakeUiState) -> None:
     """A language model's reward of 1 is not laid over a CartPole's of 500."""
-    desk = make_ui_state(DEMO_LOGS)
-    desk.choose_run(next(run.id for run in desk.session.runs.values() if run.name == "trl_grpo"))
-    desk.overlay, desk.concept = "compare", "reward_mean"
-    shown = "\n".join(drawn_text(desk, 110, 40))
+    ui = make_ui_state(DEMO_LOGS)
+    ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "trl_grpo"))
+    ui.overlay, ui.concept = "compare", "reward_mean"
+    shown = "\n".join(drawn_text(ui, 110, 40))
     assert "reward of 3 runs by step" in shown
     assert "trl_grpo_constant" in shown and "cartpole" not in shown
 
@@ -182,11 +182,11 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_ui_state: MakeU
         write_unhealthy_run(
             tmp_path / "runs" / name / "progress.csv", broken_from=20 if "k" in name else 99
         )
-    desk = make_ui_state(tmp_path / "runs")
-    chosen = next(run for run in desk.session.runs.values() if run.name == "run-lx")
-    desk.choose_run(chosen.id)
-    desk.overlay, desk.concept = "compare", "reward_mean"
-    lines = drawn_text(desk, 110, 40)
+    ui = make_ui_state(tmp_path / "runs")
+    chosen = next(run for run in ui.session.runs.values() if run.name == "run-lx")
+    ui.choose_run(chosen.id)
+    ui.overlay, ui.concept = "compare", "reward_mean"
+    lines = drawn_text(ui, 110, 40)
     assert "8 of 12 runs by step · / filters" in "\n".join(lines)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]

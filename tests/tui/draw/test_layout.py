@@ -89,14 +89,14 @@ def test_several_runs_have_a_list_beside_them(tmp_path: Path, make_ui_state: Mak
     """At 140 columns the runs are listed, those in trouble first; at 80 they are one key away."""
     write_unhealthy_run(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
     write_unhealthy_run(tmp_path / "runs" / "omega" / "progress.csv")
-    desk = make_ui_state(tmp_path / "runs")
-    wide = drawn_text(desk, 140, 40)
+    ui = make_ui_state(tmp_path / "runs")
+    wide = drawn_text(ui, 140, 40)
     assert "Runs" in wide[1]
     assert "omega" in wide[2] and wide[2].strip().startswith("✗")
     assert "alpha" in wide[3]
-    assert not any("alpha" in row and "omega" in row for row in drawn_text(desk, 80, 24))
-    desk.focus = "runs"
-    assert any("alpha" in row for row in drawn_text(desk, 80, 24))
+    assert not any("alpha" in row and "omega" in row for row in drawn_text(ui, 80, 24))
+    ui.focus = "runs"
+    assert any("alpha" in row for row in drawn_text(ui, 80, 24))
 
 
 def test_ascii_means_ascii(sick: UiState) -> None:
@@ -116,22 +116,22 @@ def test_hostile_names_and_values_stay_text(tmp_path: Path, make_ui_state: MakeU
     header = PROGRESS_CSV_HEADER + ",custom/\x1b]0;owned\x07[bold]"
     rows = "".join(f"{n * 2048},{n},0.01,0.1,{n}\n" for n in range(1, 20))
     (run / "progress.csv").write_text(f"{header}\n{rows}")
-    desk = make_ui_state(tmp_path / "runs")
+    ui = make_ui_state(tmp_path / "runs")
     for layer in ("", "config", "findings", "explain"):
-        desk.overlay = layer
-        for row in draw_screen(desk, 140, 40).lines:
+        ui.overlay = layer
+        for row in draw_screen(ui, 140, 40).lines:
             assert plain_text(row).isprintable()
-    desk.overlay = ""
-    assert "[red]run" in "\n".join(drawn_text(desk, 140, 40))
+    ui.overlay = ""
+    assert "[red]run" in "\n".join(drawn_text(ui, 140, 40))
 
 
 def test_with_nothing_to_show_it_says_what_it_waits_for(
     tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
     """An empty directory is no fault: the place and what would be read are named."""
-    desk = make_ui_state(tmp_path)
-    desk.waiting_text = "Looking for logs in ./runs\nTensorBoard and others"
-    shown = "\n".join(drawn_text(desk, 80, 24))
+    ui = make_ui_state(tmp_path)
+    ui.waiting_text = "Looking for logs in ./runs\nTensorBoard and others"
+    shown = "\n".join(drawn_text(ui, 80, 24))
     assert "Looking for logs in ./runs" in shown
 
 
@@ -156,21 +156,21 @@ def test_wide_characters_keep_columns_straight(tmp_path: Path, make_ui_state: Ma
     """Names in Chinese or with emoji take two cells a character, and nothing shifts."""
     write_unhealthy_run(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")
     write_unhealthy_run(tmp_path / "runs" / "b" / "progress.csv")
-    desk = make_ui_state(tmp_path / "runs")
+    ui = make_ui_state(tmp_path / "runs")
     for size in SIZES:
-        assert {cell_len(row) for row in drawn_text(desk, *size)} == {size[0]}
-    assert "倒立摆" in "\n".join(drawn_text(desk, 140, 40))
+        assert {cell_len(row) for row in drawn_text(ui, *size)} == {size[0]}
+    assert "倒立摆" in "\n".join(drawn_text(ui, 140, 40))
 
 
 @pytest.mark.parametrize("demo", sorted(path.name for path in DEMO_LOGS.iterdir() if path.is_dir()))
 def test_every_demo_log_is_shown_with_its_verdict(demo: str, make_ui_state: MakeUiState) -> None:
     """Each shipped log draws at the usual sizes, with the words of its verdict on top."""
-    desk = make_ui_state(DEMO_LOGS / demo)
-    view = desk.view()
+    ui = make_ui_state(DEMO_LOGS / demo)
+    view = ui.view()
     assert view is not None
     words = view.headline.split(",")[0].split(":")[0]
     for size in ((140, 40), (80, 24), (40, 15)):
-        lines = drawn_text(desk, *size)
+        lines = drawn_text(ui, *size)
         assert words.split()[0] in " ".join(lines[:4])
         assert len(lines) == size[1]
 
@@ -190,8 +190,8 @@ def test_values_of_curves_in_lines_stand_in_a_column(
     tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
     """Long numbers widen the column for all, so that the curves begin together."""
-    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in drawn_text(desk, 60, 20)]
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in drawn_text(ui, 60, 20)]
     ends = [found.end() for found in rows if found is not None]
     assert len(ends) >= 3
     assert len(set(ends)) == 1
@@ -199,9 +199,9 @@ def test_values_of_curves_in_lines_stand_in_a_column(
 
 def test_a_side_pane_says_nothing_twice(make_ui_state: MakeUiState) -> None:
     """Curves below the checklist are of values that do not stand on it."""
-    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    desk.hidden_sections = frozenset()
-    rows = drawn_text(desk, 40, 22)
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    ui.hidden_sections = frozenset()
+    rows = drawn_text(ui, 40, 22)
     names = [row[3:18].strip() if row[1] in "✓▲✗ℹ·–" else row[1:17].strip() for row in rows[3:]]
     named = [name for name in names if name and not name.startswith(("timeline", "q quit"))]
     assert len(named) == len(set(named))
@@ -217,10 +217,10 @@ def test_signs_of_several_letters_push_nothing_off_the_screen(
     make_ui_state: MakeUiState, cells: int
 ) -> None:
     """In ASCII `<=` takes two cells: what stands behind it is still whole."""
-    desk = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
-    desk.symbols = ASCII_SYMBOLS
-    block = draw_screen(desk, cells, 30)
-    view = desk.view()
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    ui.symbols = ASCII_SYMBOLS
+    block = draw_screen(ui, cells, 30)
+    view = ui.view()
     assert view is not None
     steps = {f"{row.since_step:,}" for row in view.checklist if row.since_step is not None}
     steps |= {f"{each.finding.since.step:,}" for each in view.open_findings}
@@ -233,24 +233,24 @@ def test_signs_of_several_letters_push_nothing_off_the_screen(
 
 def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> None:
     """At 80x24 a run with three findings names two and says that there is another."""
-    desk = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
-    view = desk.view()
+    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    view = ui.view()
     assert view is not None and len(view.open_findings) == 3
-    named = next(row for row in drawn_text(desk, 80, 24) if "Completions truncated" in row)
+    named = next(row for row in drawn_text(ui, 80, 24) if "Completions are cut off" in row)
     assert "1 more (f)" in named
-    assert "No EOS in any completion" not in "\n".join(drawn_text(desk, 80, 24))
-    full = "\n".join(drawn_text(desk, 140, 40))
-    assert "No EOS in any completion" in full and "more (f)" not in full
+    assert "No completion ends" not in "\n".join(drawn_text(ui, 80, 24))
+    full = "\n".join(drawn_text(ui, 140, 40))
+    assert "No completion ends" in full and "more (f)" not in full
 
 
 def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
     make_ui_state: MakeUiState,
 ) -> None:
-    """A headline names the amber values; in a narrow pane only their rows do."""
-    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    wide = "\n".join(drawn_text(desk, 140, 40))
-    assert "Watching: explained var out of range" in wide
-    assert drawn_text(desk, 30, 15)[0].split() == ["✓", "Watching"]
+    """An amber value below a green verdict is told of; in a narrow pane the row alone says it."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    wide = "\n".join(drawn_text(ui, 140, 40))
+    assert "Healthy: explained var is outside its range, not enough for a finding" in wide
+    assert drawn_text(ui, 40, 15)[0].split() == ["✓", "Healthy"]
 
 
 @pytest.mark.parametrize(
@@ -274,12 +274,12 @@ def test_the_ends_of_a_scale_are_never_cut_off(
 
 def test_an_acknowledged_finding_is_marked_behind_the_others(make_ui_state: MakeUiState) -> None:
     """Once seen, the worst finding makes way, and its line says that it was seen."""
-    desk = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
-    run, view = desk.run, desk.view()
+    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    run, view = ui.run, ui.view()
     assert run is not None and view is not None
     first = view.open_findings[0].finding
-    desk.acknowledgements.acknowledge(run.path, first.rule, first.since.step, "seen")
-    desk.invalidate()
-    rows = drawn_text(desk, 140, 40)
+    ui.acknowledgements.acknowledge(run.path, first.rule, first.since.step, "seen")
+    ui.invalidate()
+    rows = drawn_text(ui, 140, 40)
     assert first.title not in rows[2]
     assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)

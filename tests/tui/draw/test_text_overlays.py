@@ -15,10 +15,10 @@ from tests.support.screens import DEMO_LOGS, drawn_text
 from tests.tui.conftest import MakeUiState
 
 
-def layer(desk: UiState, name: str, cells: int = 110, rows: int = 60) -> str:
+def layer(ui: UiState, name: str, cells: int = 110, rows: int = 60) -> str:
     """A layer as text, blanks and line breaks as one blank."""
-    desk.overlay = name
-    return " ".join("\n".join(drawn_text(desk, cells, rows)).split())
+    ui.overlay = name
+    return " ".join("\n".join(drawn_text(ui, cells, rows)).split())
 
 
 def test_a_finding_card_holds_all_that_the_rule_says(sick: UiState) -> None:
@@ -37,8 +37,8 @@ def test_a_finding_card_holds_all_that_the_rule_says(sick: UiState) -> None:
 
 def test_a_calm_run_says_that_nothing_is_open(make_ui_state: MakeUiState) -> None:
     """No finding is a finding too."""
-    desk = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    assert "no finding is open at this moment" in layer(desk, "findings")
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    assert "no finding is open at this moment" in layer(ui, "findings")
 
 
 def test_an_explanation_names_value_range_and_whose_it_is(sick: UiState) -> None:
@@ -56,9 +56,9 @@ def test_an_explanation_names_value_range_and_whose_it_is(sick: UiState) -> None
 
 def test_an_explanation_speaks_of_the_run_at_hand(make_ui_state: MakeUiState) -> None:
     """Its trainer's range and names alone, with its own values in the advice."""
-    desk = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
-    desk.concept = "approx_kl"
-    shown = layer(desk, "explain")
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    ui.concept = "approx_kl"
+    shown = layer(ui, "explain")
     assert "lower learning_rate (0.03 now), by 3 to 10 times" in shown
     assert "custom PPO 0.001-0.02" in shown
     assert "TRL" not in shown and "RLlib" not in shown
@@ -75,32 +75,32 @@ def test_the_configuration_lists_settings_and_files(make_ui_state: MakeUiState) 
 @pytest.mark.parametrize("demo", ["torch_cartpole_lr", "sb3_cartpole_lr3e-2"])
 def test_a_replay_shows_the_console_up_to_the_cursor(make_ui_state: MakeUiState, demo: str) -> None:
     """Lines that came later are not there; at the end the last line is."""
-    desk = make_ui_state(DEMO_LOGS / demo)
-    run = desk.run
+    ui = make_ui_state(DEMO_LOGS / demo)
+    run = ui.run
     assert run is not None
     last = next(source for source in run.sources.values() if source.lines).lines[-1].text
-    whole = layer(desk, "log", 160, 3000)
+    whole = layer(ui, "log", 160, 3000)
     assert " ".join(last.split()) in whole
-    Actions(desk).do_start()
-    desk.cursor.replay = True
-    assert len(layer(desk, "log", 160, 3000)) < len(whole) / 2
+    Actions(ui).do_start()
+    ui.cursor.replay = True
+    assert len(layer(ui, "log", 160, 3000)) < len(whole) / 2
 
 
 def test_the_console_opens_around_the_finding_that_was_jumped_to(
     make_ui_state: MakeUiState,
 ) -> None:
     """The line of that moment is marked in the middle, with what came before and after it."""
-    desk = make_ui_state(DEMO_LOGS / "torch_cartpole_critic")
-    actions = Actions(desk)
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_critic")
+    actions = Actions(ui)
     actions.do_start()
     actions.do_next_red()
-    assert desk.run is not None and desk.cursor.row is not None
+    assert ui.run is not None and ui.cursor.row is not None
     actions.do_log()
-    rows = draw_screen(desk, 100, 11).lines
+    rows = draw_screen(ui, 100, 11).lines
     marked = [n for n, row in enumerate(rows) if any(style == "cursor" for _, style in row)]
     assert len(marked) == 1 and 3 <= marked[0] <= 8
-    assert f"Iteration {desk.cursor.row + 1}/20" in plain_text(rows[marked[0]])
-    assert f"Iteration {desk.cursor.row + 3}/20" in "".join(map(plain_text, rows))
+    assert f"Iteration {ui.cursor.row + 1}/20" in plain_text(rows[marked[0]])
+    assert f"Iteration {ui.cursor.row + 3}/20" in "".join(map(plain_text, rows))
 
 
 def test_long_texts_scroll_and_stop_at_their_end(sick: UiState) -> None:

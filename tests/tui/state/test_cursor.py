@@ -22,43 +22,43 @@ def timeline(*times: float) -> Timeline:
 def test_it_plays_by_the_clock_of_the_log() -> None:
     """At 60x a row that came a minute later comes after a second."""
     line = timeline(0, 60, 120, 180)
-    player = Cursor(row=0, playing=True, speed=60)
-    assert not player.advance(line, 0.5)
-    assert player.advance(line, 0.6)
-    assert player.row == 1
-    assert player.wait_s(line) == pytest.approx(0.9)
+    cursor = Cursor(row=0, playing=True, speed=60)
+    assert not cursor.advance(line, 0.5)
+    assert cursor.advance(line, 0.6)
+    assert cursor.row == 1
+    assert cursor.wait_s(line) == pytest.approx(0.9)
 
 
 def test_a_long_pause_is_not_sat_through() -> None:
     """A run that was resumed a day later goes on after ten usual updates."""
     line = timeline(*range(0, 300, 10), 86_400, 86_410)
-    player = Cursor(row=29, playing=True, speed=10)
-    player.advance(line, 10.1)
-    assert player.row == 30
+    cursor = Cursor(row=29, playing=True, speed=10)
+    cursor.advance(line, 10.1)
+    assert cursor.row == 30
 
 
 def test_without_a_clock_a_row_is_a_second() -> None:
     """A log that tells no time plays a row a second times the speed."""
     line = timeline(*[math.nan] * 10)
-    player = Cursor(row=0, playing=True, speed=2)
-    player.advance(line, 1.0)
-    assert player.row == 2
+    cursor = Cursor(row=0, playing=True, speed=2)
+    cursor.advance(line, 1.0)
+    assert cursor.row == 2
 
 
 def test_it_stops_at_the_end() -> None:
     """At the newest row playing is over."""
     line = timeline(0, 1, 2)
-    player = Cursor(row=0, playing=True, speed=100)
-    player.advance(line, 10)
-    assert (player.row, player.playing) == (2, False)
+    cursor = Cursor(row=0, playing=True, speed=100)
+    cursor.advance(line, 10)
+    assert (cursor.row, cursor.playing) == (2, False)
 
 
 def test_past_the_end_is_live_again() -> None:
     """Moving on from the last past row follows the run again; a replay stays where it is."""
     line = timeline(0, 1, 2)
-    player = Cursor(row=1)
-    player.move_by(line, 1)
-    assert player.row is None
+    cursor = Cursor(row=1)
+    cursor.move_by(line, 1)
+    assert cursor.row is None
     replay = Cursor(row=1, replay=True)
     replay.move_by(line, 5)
     assert replay.row == 2
@@ -67,11 +67,11 @@ def test_past_the_end_is_live_again() -> None:
 def test_back_from_the_end() -> None:
     """One step back from live is the row before the newest; before the first there is nothing."""
     line = timeline(0, 1, 2)
-    player = Cursor()
-    player.move_by(line, -1)
-    assert player.row == 1
-    player.move_by(line, -9)
-    assert player.row == 0
+    cursor = Cursor()
+    cursor.move_by(line, -1)
+    assert cursor.row == 1
+    cursor.move_by(line, -9)
+    assert cursor.row == 0
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ def test_nonsense_is_no_place(wanted: str) -> None:
 
 def test_speeds_go_up_and_down_in_round_numbers() -> None:
     """Faster and slower end at 10000x and 1x."""
-    player = Cursor(speed=60)
-    player.change_speed(1)
-    assert player.speed == 100
+    cursor = Cursor(speed=60)
+    cursor.change_speed(1)
+    assert cursor.speed == 100
     for _ in range(30):
-        player.change_speed(-1)
-    assert player.speed == 1
+        cursor.change_speed(-1)
+    assert cursor.speed == 1
     for _ in range(30):
-        player.change_speed(1)
-    assert player.speed == 10_000
+        cursor.change_speed(1)
+    assert cursor.speed == 10_000

@@ -44,8 +44,8 @@ def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_ui_state: Make
         log = tmp_path / "runs" / name / "progress.csv"
         write_unhealthy_run(log, broken_from=broken)
         os.utime(log, (1_799_999_000 - age, 1_799_999_000 - age))
-    desk = make_ui_state(tmp_path / "runs")
-    assert [each.name for each in desk.listed_runs()] == ["red", "new", "old"]
+    ui = make_ui_state(tmp_path / "runs")
+    assert [each.name for each in ui.listed_runs()] == ["red", "new", "old"]
 
 
 @pytest.mark.parametrize(
@@ -117,17 +117,17 @@ def test_live_runs_that_write_in_turn_do_not_take_the_screen_in_turn(
         log = tmp_path / "runs" / name / "progress.csv"
         write_unhealthy_run(log, broken_from=99)
         os.utime(log, (1_800_000_000 - age, 1_800_000_000 - age))
-    desk = make_ui_state(tmp_path / "runs")
-    by_name = {run.name: run for run in desk.session.runs.values()}
-    assert desk.run is by_name["second"]
+    ui = make_ui_state(tmp_path / "runs")
+    by_name = {run.name: run for run in ui.session.runs.values()}
+    assert ui.run is by_name["second"]
     for source in by_name["first"].sources.values():
         source.mtime = 1_800_000_000
     by_name["first"].version += 1
-    desk.choose_default_run()
-    assert desk.run is by_name["second"]
-    desk.session.reader_has_more = True
-    desk.choose_default_run()
-    assert desk.run is by_name["first"]
+    ui.choose_default_run()
+    assert ui.run is by_name["second"]
+    ui.session.reader_has_more = True
+    ui.choose_default_run()
+    assert ui.run is by_name["first"]
 
 
 def test_hundreds_of_runs_are_listed_quickly(seeds: UiState) -> None:

@@ -113,12 +113,12 @@ def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Two runs with names that tell nothing and settings that are equal but for the seed."""
     for name in ("bold-sun", "calm-sea"):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
-    desk = make_ui_state(tmp_path / "runs")
-    for seed, run in enumerate(desk.session.runs.values()):
+    ui = make_ui_state(tmp_path / "runs")
+    for seed, run in enumerate(ui.session.runs.values()):
         run.config.update({**PPO_SETTINGS, "seed": seed})
-    desk.run_list.invalidate()
-    desk.choose_run(desk.listed_runs()[0].id)
-    return desk
+    ui.run_list.invalidate()
+    ui.choose_run(ui.listed_runs()[0].id)
+    return ui
 
 
 def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> None:
