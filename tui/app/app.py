@@ -47,7 +47,7 @@ class PpoTop(BaseApp):
         before = self.ui_state.toast
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")
-        if times > 1 and action in ("back", "forward", "left", "right"):
+        if times > 1 and action in ("step_back", "step_forward", "left", "right"):
             act(times)
         else:
             act()

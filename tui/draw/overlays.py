@@ -9,10 +9,10 @@ from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
 from ppo_top.tui.draw.text_overlays import (
     config_text,
+    console_start,
+    console_text,
     explain_text,
     findings_text,
-    log_start,
-    log_text,
 )
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
@@ -45,8 +45,8 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
         block = _with_frame(snapshot, ui.overlay, body, cells, rows)
     else:
         body = TEXT_OVERLAYS[ui.overlay](ui, snapshot, cells - 2)
-        if ui.overlay == "log" and ui.scroll == 0:
-            ui.scroll = log_start(body, rows - 2)
+        if ui.overlay == "console" and ui.scroll == 0:
+            ui.scroll = console_start(body, rows - 2)
         ui.scroll = max(0, min(ui.scroll, len(body) - (rows - 2)))
         shown = [line(" ", *row) for row in body[ui.scroll : ui.scroll + rows - 2]]
         block = _with_frame(snapshot, _title(ui, len(body), rows - 2), shown, cells, rows)
@@ -139,5 +139,5 @@ TEXT_OVERLAYS: dict[str, Callable[[UiState, Snapshot, int], list[StyledLine]]] =
     "findings": findings_text,
     "explain": explain_text,
     "config": config_text,
-    "log": log_text,
+    "console": console_text,
 }

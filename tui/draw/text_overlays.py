@@ -185,7 +185,7 @@ def _settings(view: RunView, cells: int) -> list[StyledLine]:
     return rows
 
 
-def log_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     """The console output, oldest line first; telling lines are coloured, and so is the cursor's.
 
     In a replay it ends there; when looking back, what came later is there, and fainter.
@@ -211,7 +211,7 @@ def log_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
     return rows or [line(("this run has no console output", "dim"))]
 
 
-def log_start(body: list[StyledLine], rows: int) -> int:
+def console_start(body: list[StyledLine], rows: int) -> int:
     """Where the console output begins on the screen: its end, or around the cursor's line."""
     at = next((n for n, row in enumerate(body) if row and row[0][1] == "cursor"), len(body))
     return max(0, min(at - rows // 2, len(body) - rows))

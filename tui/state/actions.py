@@ -33,8 +33,8 @@ class Actions:
     def do_explain(self) -> None:
         self._toggle_overlay("explain")
 
-    def do_log(self) -> None:
-        self._toggle_overlay("log")
+    def do_console(self) -> None:
+        self._toggle_overlay("console")
 
     def do_config(self) -> None:
         self._toggle_overlay("config")
@@ -53,7 +53,7 @@ class Actions:
         if ui.overlay in ("", "explain", "compare"):
             ui.overlay, ui.chart.cursor_row = "zoom", None
 
-    def do_out(self) -> None:
+    def do_back(self) -> None:
         """One layer out: the layer, then the cursor's past, then the filter."""
         ui = self.ui_state
         if ui.overlay:
@@ -61,7 +61,7 @@ class Actions:
         elif ui.focus == "runs":
             ui.focus = "values"
         elif ui.cursor.row is not None and not ui.cursor.replay:
-            self.do_live()
+            self.do_latest()
         elif ui.run_list.filter:
             ui.run_list.filter = ""
 
@@ -102,13 +102,13 @@ class Actions:
             if not ui.overlay:
                 ui.scroll = min(ui.scroll, len(ui.selectable_concepts()) // 4)
 
-    def do_next_pane(self) -> None:
+    def do_switch_focus(self) -> None:
         self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
 
-    def do_run_before(self) -> None:
+    def do_previous_run(self) -> None:
         self.ui_state.move_run_choice(-1)
 
-    def do_run_after(self) -> None:
+    def do_next_run(self) -> None:
         self.ui_state.move_run_choice(1)
 
     def do_fold(self) -> None:
@@ -160,16 +160,16 @@ class Actions:
             ui.cursor.playing = False
             ui.cursor.move_by(ui.run.timeline, rows)
 
-    def do_back(self, times: int = 1) -> None:
+    def do_step_back(self, times: int = 1) -> None:
         self._move_cursor(-times)
 
-    def do_forward(self, times: int = 1) -> None:
+    def do_step_forward(self, times: int = 1) -> None:
         self._move_cursor(times)
 
-    def do_next_red(self) -> None:
+    def do_next_finding(self) -> None:
         self._go_to_finding(1)
 
-    def do_previous_red(self) -> None:
+    def do_previous_finding(self) -> None:
         self._go_to_finding(-1)
 
     def _go_to_finding(self, direction: int) -> None:
@@ -198,13 +198,13 @@ class Actions:
         self.ui_state.cursor.change_speed(direction)
         self.ui_state.toast = f"replay at {self.ui_state.cursor.speed:,.0f}x"
 
-    def do_start(self) -> None:
+    def do_first(self) -> None:
         if self._in_list:
             self.ui_state.move_run_choice(-len(self.ui_state.session.runs))
         elif self.ui_state.run is not None and len(self.ui_state.run.timeline):
             self.ui_state.cursor.go_to(self.ui_state.run.timeline, 0)
 
-    def do_live(self) -> None:
+    def do_latest(self) -> None:
         if self._in_list:
             self.ui_state.move_run_choice(len(self.ui_state.session.runs))
         elif self.ui_state.run is not None:
@@ -229,16 +229,16 @@ class Actions:
     def do_axis(self) -> None:
         self.ui_state.chart.next_axis()
 
-    def do_logarithm(self) -> None:
+    def do_log_scale(self) -> None:
         self.ui_state.chart.log_scale = not self.ui_state.chart.log_scale
 
-    def do_smoother(self) -> None:
+    def do_more_smooth(self) -> None:
         self.ui_state.chart.change_smoothing(1)
 
-    def do_rougher(self) -> None:
+    def do_less_smooth(self) -> None:
         self.ui_state.chart.change_smoothing(-1)
 
-    def do_raw(self) -> None:
+    def do_no_smooth(self) -> None:
         self.ui_state.chart.smoothing = 0.0
 
     def do_stack(self) -> None:

@@ -84,7 +84,7 @@ def test_it_survives_two_hundred_resizes(program: Program) -> None:
     program.resize(80, 24)
     program.read(1.0)
     os.write(program.handle, b"?")
-    assert b"Look closer" in program.read(10, b"Look closer")
+    assert b"Views and charts" in program.read(10, b"Views and charts")
     os.write(program.handle, b"q")
     assert program.ended() == 0
 

@@ -104,7 +104,7 @@ def test_ascii_means_ascii(sick: UiState) -> None:
     sick.symbols = ASCII_SYMBOLS
     for size in SIZES:
         assert all(row.isascii() for row in drawn_text(sick, *size))
-    for layer in ("help", "findings", "explain", "config", "log"):
+    for layer in ("help", "findings", "explain", "config", "console"):
         sick.overlay = layer
         assert all(row.isascii() for row in drawn_text(sick, 100, 30))
 

@@ -79,11 +79,11 @@ def test_a_replay_shows_the_console_up_to_the_cursor(make_ui_state: MakeUiState,
     run = ui.run
     assert run is not None
     last = next(source for source in run.sources.values() if source.lines).lines[-1].text
-    whole = layer(ui, "log", 160, 3000)
+    whole = layer(ui, "console", 160, 3000)
     assert " ".join(last.split()) in whole
-    Actions(ui).do_start()
+    Actions(ui).do_first()
     ui.cursor.replay = True
-    assert len(layer(ui, "log", 160, 3000)) < len(whole) / 2
+    assert len(layer(ui, "console", 160, 3000)) < len(whole) / 2
 
 
 def test_the_console_opens_around_the_finding_that_was_jumped_to(
@@ -92,10 +92,10 @@ def test_the_console_opens_around_the_finding_that_was_jumped_to(
     """The line of that moment is marked in the middle, with what came before and after it."""
     ui = make_ui_state(DEMO_LOGS / "torch_cartpole_critic")
     actions = Actions(ui)
-    actions.do_start()
-    actions.do_next_red()
+    actions.do_first()
+    actions.do_next_finding()
     assert ui.run is not None and ui.cursor.row is not None
-    actions.do_log()
+    actions.do_console()
     rows = draw_screen(ui, 100, 11).lines
     marked = [n for n, row in enumerate(rows) if any(style == "cursor" for _, style in row)]
     assert len(marked) == 1 and 3 <= marked[0] <= 8

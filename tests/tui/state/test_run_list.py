@@ -156,7 +156,7 @@ def test_a_filter_that_hides_the_chosen_run_goes_to_the_first_that_it_shows(seed
 def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: UiState) -> None:
     """Where it has the screen to itself, finding, step, reward and state stand beside the name."""
     seeds.run_list.fold_seeds = False
-    Actions(seeds).do_next_pane()
+    Actions(seeds).do_switch_focus()
     lines = drawn_text(seeds, 100, 24)
     assert "finding" in lines[1] and "since" in lines[1] and "reward" in lines[1]
     red = next(line for line in lines if "pole_seed2" in line)
@@ -173,13 +173,14 @@ def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     actions = Actions(seeds)
     seeds.run_list.fold_seeds = False
     ids = [known.id for known in seeds.listed_runs()]
-    actions.do_next_pane()
-    actions.do_live()
+    actions.do_switch_focus()
+    actions.do_latest()
     assert seeds.chosen_run_id == ids[-1]
-    actions.do_start()
-    assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], None)
-    actions.do_next_pane()
-    actions.do_start()
+    actions.do_first()
+    assert seeds.chosen_run_id == ids[0]
+    assert seeds.cursor.row is None
+    actions.do_switch_focus()
+    actions.do_first()
     assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], 0)
 
 
