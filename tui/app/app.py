@@ -74,7 +74,7 @@ class PpoTop(BaseApp):
         at = THEME_ORDER.index(self.palette_name)
         self.palette_name = THEME_ORDER[(at + 1) % len(THEME_ORDER)]
         self.canvas.use_theme(THEMES[self.palette_name])
-        self.show_toast(f"theme: {self.palette_name}")
+        self.show_toast(f"Theme: {self.palette_name}")
 
     def do_redraw(self) -> None:
         """Look for what is new at once, and paint everything anew."""
@@ -85,7 +85,7 @@ class PpoTop(BaseApp):
     def do_bell(self) -> None:
         """Ring or be silent."""
         self.notifier.bell = not self.notifier.bell
-        self.show_toast("bell " + ("on" if self.notifier.bell else "off"))
+        self.show_toast(f"Bell {'on' if self.notifier.bell else 'off'}")
 
     def do_suspend(self) -> None:
         """Into the background, as Ctrl+Z does everywhere."""

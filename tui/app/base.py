@@ -149,7 +149,7 @@ class BaseApp(App[int]):
         if self.reader is not None:
             self._unanswered_polls += 1
             if self.reader.error is not None:
-                ui.toast = f"reading stopped: {self.reader.error!r}"
+                ui.toast = f"Reading failed: {self.reader.error!r}"
         if not result.more:
             self._read_to_end = True
             if ui.replay is not None:

@@ -1,4 +1,4 @@
-"""Telling the user outside the screen: title, bell, OSC 9, tmux; each can be switched off."""
+"""Notifications outside the screen: title, bell, OSC 9 and tmux; each can be switched off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NOTIFICATION_CHARS = 120
 
 @dataclass(slots=True)
 class Notifier:
-    """Writes to the terminal by `write`; nothing of a log reaches it but as clean text."""
+    """Writes to the terminal with `write`; text from logs is sanitised first."""
 
     write: Callable[[str], None]
     bell: bool = True
@@ -27,7 +27,7 @@ class Notifier:
     _last_severity: dict[str, Severity] = field(default_factory=dict)
 
     def set_title(self, text: str) -> None:
-        """Set the terminal's title, where it changed."""
+        """Set the terminal's title if it changed."""
         text = clean(text)[:MAX_NOTIFICATION_CHARS]
         if text != self._title and self.environment.get("TERM") not in ("dumb", "linux"):
             if not self._title:
@@ -36,31 +36,31 @@ class Notifier:
             self.write(f"\x1b]2;{text}\x1b\\")
 
     def restore_title(self) -> None:
-        """Give the terminal its old title back."""
+        """Restore the terminal's old title."""
         if self._title:
             self.write("\x1b[23;2t")
             self._title = ""
 
     def update_severity(self, run: Run, severity: Severity | None, notify: bool) -> str:
-        """Note how bad a run is now; tells it (and gives the words) when it has just turned red."""
+        """Record a run's severity; notify, and return the text, when it just became critical."""
         before = self._last_severity.get(run.id)
-        now = severity or Severity.INFO
-        self._last_severity[run.id] = now
+        now = self._last_severity[run.id] = severity or Severity.INFO
         if now < Severity.CRIT or before is Severity.CRIT or not notify:
             return ""
         worst = max(run.findings, key=lambda each: each.severity, default=None)
-        words = clean(f"{run.name}: {worst.title if worst else 'red'}")[:MAX_NOTIFICATION_CHARS]
-        self._notify(words)
-        return words
+        text = clean(f"{run.name}: {worst.title if worst else 'critical'}")
+        text = text[:MAX_NOTIFICATION_CHARS]
+        self._notify(text)
+        return text
 
-    def _notify(self, words: str) -> None:
+    def _notify(self, text: str) -> None:
         if self.bell:
             self.write("\x07")
         if self.desktop:
-            self.write(f"\x1b]9;ppo-top: {words}\x1b\\")
+            self.write(f"\x1b]9;ppo-top: {text}\x1b\\")
         if self.tmux and self.environment.get("TMUX"):
-            # The text is an argument of its own and `#` is doubled, so tmux runs nothing of it.
-            quoted = "ppo-top: " + words.replace("#", "##")
+            # A separate argument with `#` doubled, so that tmux executes nothing in it.
+            quoted = "ppo-top: " + text.replace("#", "##")
             subprocess.Popen(
                 ["tmux", "display-message", quoted],
                 stdin=subprocess.DEVNULL,

@@ -70,7 +70,7 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
     name, axis = snapshot.concept, ui.chart.axis
     groups = list(comparable_groups(ui, name).items())
     if not groups:
-        return [line((" no run logs this value", "dim"))]
+        return [line((" no run logs this metric", "dim"))]
     most = min(MAX_GROUPS, max(1, rows // 3))
     drawn, away = _loaded_members(ui, groups[:most], name)
     about = concept(name)
@@ -86,9 +86,9 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
     parts = [line((f" {clean(about.label)} of {which} by {axis}", "title"))]
     if some < amount:
-        parts.append(line(("/ ", "key"), ("filters", "dim")))
+        parts.append(line(("/ ", "key"), ("filter", "dim")))
     if away:
-        parts.append(line((f"{away} being read", "info")))
+        parts.append(line((f"loading {away}", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
     siblings = drawn[0][1] if drawn else []
     head = [join_fitting(parts, cells), _compared_with_seeds(ui, siblings, name, cells)]
@@ -168,7 +168,7 @@ def _legend(
     bar = "=" if snapshot.symbols.ascii_only else "━━"
     parts = [line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12)))]
     if not newest:
-        return join_fitting([*parts, line(("no value yet", "dim"))], cells)
+        return join_fitting([*parts, line(("no data yet", "dim"))], cells)
     parts.append(line(("last ", "dim"), (format_metric_value(mean(newest), fmt), "value")))
     if len(newest) > 1:
         low, high = (format_metric_value(each, fmt) for each in (min(newest), max(newest)))
@@ -184,21 +184,21 @@ def _compared_with_seeds(ui: UiState, siblings: list[Run], name: str, cells: int
     track = run.timeline.tracks.get(name) if run is not None else None
     others = [each for each in siblings if run is not None and each.id != run.id]
     if run is None or track is None or not others:
-        return line((" alone in its group: no other seeds to compare with", "dim"))
+        return line((" no other seeds", "dim"))
     step = run.timeline.steps[ui.cursor.current_row(run.timeline)]
     here = value_at(track, track.steps, step)
     tracks = [each.timeline.tracks[name] for each in others]
     there = [value_at(each, each.steps, step) for each in tracks]
     there = [each for each in there if math.isfinite(each)]
     if not there or not math.isfinite(here):
-        return line((" its siblings have no value at this step", "dim"))
+        return line((" other seeds: no data at this step", "dim"))
     fmt = concept(name).fmt
-    how_many = plural(len(there), "sibling")
-    text = f" {format_metric_value(here, fmt)} at step {count(step)}; its {how_many} "
+    others_text = "other seed" if len(there) == 1 else f"{len(there)} other seeds"
+    text = f" this seed {format_metric_value(here, fmt)}, {others_text} "
     spread = stdev(there) if len(there) > 1 else 0.0
     text += format_metric_value(mean(there), fmt)
     if spread > 0:
-        away = (here - mean(there)) / spread
-        side = "above" if away > 0 else "below"
-        text += f" ± {format_metric_value(spread, fmt)}: {number(abs(away), 2)} sd {side} them"
-    return line((shorten(text, cells), "value"))
+        z_score = (here - mean(there)) / spread
+        text += f" ± {format_metric_value(spread, fmt)} ({number(abs(z_score), 2)} sd "
+        text += "above)" if z_score > 0 else "below)"
+    return line((shorten(f"{text} (step {count(step)})", cells), "value"))

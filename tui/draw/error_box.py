@@ -13,9 +13,9 @@ from ppo_top.tui.state.snapshot import ScreenBlock
 def draw_error_screen(words: str, cells: int, rows: int) -> ScreenBlock:
     """A screen that says what went wrong and which keys lead on."""
     lines: list[StyledLine] = [line((" ppo-top", "brand")), ()]
-    text = f"This cannot be drawn, which is a fault of ppo-top. {words}"
+    text = f"Internal error: this view cannot be drawn. {words}"
     lines += [line(" ", (row, "crit")) for row in wrap(clean(text), max(cells - 2, 4))]
-    lines += [(), line(" Esc leaves this view, , and . change the run, q quits.")]
+    lines += [(), line(" Esc: back   , and .: previous and next run   q: quit")]
     return ScreenBlock([*lines[:rows], *[()] * (rows - len(lines))])
 
 

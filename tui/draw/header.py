@@ -43,7 +43,7 @@ def _right(snapshot: Snapshot) -> StyledLine:
         share = 100 * snapshot.loading.read_bytes // max(snapshot.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")
     if snapshot.playback_state is not None and not is_at_end(snapshot):
-        return line(("replay" if snapshot.playback_state.replay else "past", "restart"), " ")
+        return line(("replay" if snapshot.playback_state.replay else "in the past", "restart"), " ")
     return line((snapshot.last_change_text, "dim"), " ") if snapshot.last_change_text else ()
 
 
@@ -102,7 +102,7 @@ def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
         return fit_width(line((snapshot.waiting_text or "waiting for logs", "dim")), cells)
     parts = [state_line(view, snapshot.symbols), *progress_parts(view)]
     if view.problem_count:
-        parts.append(line((plural(view.problem_count, "unreadable place"), "warn")))
+        parts.append(line((plural(view.problem_count, "parse error"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
         parts.append(line((_silence_since(view, snapshot.last_change_text), view.state.value)))
     name = clean(view.name)
@@ -117,7 +117,7 @@ def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
     return justify(line(" ", *title), line(*right, " "), cells)
 
 
-_SILENCE = re.compile(r"no new data for [^·]*[^· ]")
+_SILENCE = re.compile(r"(nothing new for|no new data for|last write) [^,·]*[^,· ]")
 
 
 def _silence_since(view: RunView, updated: str) -> str:

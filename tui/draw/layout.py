@@ -219,7 +219,7 @@ def _run_pane(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def _run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    return draw_or_error("the runs", lambda: draw_run_table(snapshot, cells, rows), cells, rows)
+    return draw_or_error("the run list", lambda: draw_run_table(snapshot, cells, rows), cells, rows)
 
 
 def _verdict(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
@@ -227,12 +227,14 @@ def _verdict(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def _values(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    return draw_or_error("the values", lambda: draw_checklist(snapshot, cells, rows), cells, rows)
+    return draw_or_error(
+        "the checklist", lambda: draw_checklist(snapshot, cells, rows), cells, rows
+    )
 
 
 def _curves(snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> ScreenBlock:
     return draw_or_error(
-        "the curves", lambda: draw_panels(snapshot, cells, rows, listed), cells, rows
+        "the charts", lambda: draw_panels(snapshot, cells, rows, listed), cells, rows
     )
 
 

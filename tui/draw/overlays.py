@@ -111,14 +111,14 @@ def _symbol_legend(snapshot: Snapshot, cells: int) -> list[StyledLine]:
     meanings = (
         *((symbols.status[status], status.value, text) for status, text in STATUS_LEGEND),
         *((sign, state.value, state.value) for state, sign in symbols.state.items()),
-        (symbols.non_finite, "bad", "a value that is no number, where it happened"),
-        (symbols.above_scale + symbols.below_scale, "warn", "a value beyond the drawn scale"),
-        (symbols.restart, "restart", "the run was resumed here"),
-        (symbols.best, "dim", "the best value so far"),
-        *((sign, "dim", f"{word} of late") for word, sign in symbols.trend.items()),
-        (symbols.folded, "", "seeds of one experiment: Enter or t unfolds them"),
+        (symbols.non_finite, "bad", "NaN or Inf at this update"),
+        (symbols.above_scale + symbols.below_scale, "warn", "value off the scale"),
+        (symbols.restart, "restart", "run resumed here"),
+        (symbols.best, "dim", "best value so far"),
+        *((sign, "dim", f"recently {word}") for word, sign in symbols.trend.items()),
+        (symbols.folded, "", "seeds of one experiment (Enter or t unfolds)"),
     )
-    rows = [line(("Signs", "title"))]
+    rows = [line(("Symbols", "title"))]
     for sign, style, text in meanings:
         for at, row in enumerate(wrap(text, cells - 6)):
             rows.append(line(("  " + (sign if not at else " ").ljust(4), style), row))
@@ -126,12 +126,12 @@ def _symbol_legend(snapshot: Snapshot, cells: int) -> list[StyledLine]:
 
 
 STATUS_LEGEND = (
-    (Status.OK, "in its healthy range"),
+    (Status.OK, "within its healthy range"),
     (Status.WARMING_UP, "too early to judge"),
     (Status.MISSING, "not logged"),
-    (Status.INFO, "worth knowing"),
-    (Status.WARN, "watch or warning: outside the healthy range"),
-    (Status.CRIT, "something is wrong"),
+    (Status.INFO, "for information"),
+    (Status.WARN, "watch or warn: outside the healthy range"),
+    (Status.CRIT, "critical"),
 )
 
 TEXT_OVERLAYS: dict[str, Callable[[UiState, Snapshot, int], list[StyledLine]]] = {

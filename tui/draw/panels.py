@@ -136,10 +136,10 @@ def panels_title(
     amount = len(drawable_tracks(snapshot.view, listed)) if snapshot.view is not None else 0
     room = max(1, panel_grid(cells, rows, amount, plots).capacity(rows))
     if amount <= room:
-        return "Curves"
+        return "Charts"
     pages = -(-amount // room)
     here = min(snapshot.scroll, pages - 1) + 1
-    return f"Curves, page {here} of {pages} (PgUp PgDn)"
+    return f"Charts, page {here} of {pages} (PgUp PgDn)"
 
 
 def draw_panels(
@@ -191,7 +191,7 @@ def _panel_or_error(
     def draw() -> ScreenBlock:
         return ScreenBlock(_panel(snapshot, view, cell, first, size, values))
 
-    return draw_or_error(f"the curve of {cell.track.track.concept}", draw, *size).lines
+    return draw_or_error(f"the chart of {cell.track.track.concept}", draw, *size).lines
 
 
 def _panel(

@@ -67,7 +67,7 @@ def draw_run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
         block.click_regions.append(ClickRegion(0, len(block.lines), cells, 1, "run", entry.id))
         block.lines.append(_entry(snapshot, entry, columns, cells))
     if not entries and snapshot.filter:
-        block.lines.append(line(("  no run matches", "dim")))
+        block.lines.append(line(("  no matching run", "dim")))
     return block
 
 
@@ -113,7 +113,7 @@ def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLin
         and snapshot.playback_state.replay
         and len(snapshot.entries) > 1
     ):
-        title = (*title, (" at this moment", "dim"))
+        title = (*title, (" (at replay time)", "dim"))
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),

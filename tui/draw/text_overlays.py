@@ -17,15 +17,15 @@ def findings_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLin
     """Every finding of the moment with its reasons, then those that are over."""
     view = snapshot.view
     if view is None:
-        return [line(("no run is chosen", "dim"))]
+        return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
         rows += finding_card(ui, snapshot, opened, cells)
         rows.append(())
     if not view.open_findings:
-        rows += [line(("no finding is open at this moment", "healthy")), ()]
+        rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
-        rows.append(line(("Over by now", "title")))
+        rows.append(line(("Resolved", "title")))
         rows += [
             row for finding in view.cleared_findings for row in _past(snapshot, finding, cells)
         ]
@@ -43,12 +43,11 @@ def finding_card(
         age += f", {duration(opened.seconds)}"
     title = f"{snapshot.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
-    share = _share(ui, finding)
-    since = f"since step {count(finding.since.step)} ({age}); fired at step "
-    since += f"{count(finding.opened.step)}{share}"
+    since = f"since step {count(finding.since.step)} ({age}), detected at step "
+    since += count(finding.opened.step)
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snapshot.acknowledged:
-        reason = clean(snapshot.acknowledged[finding.rule]) or "no reason given"
+        reason = clean(snapshot.acknowledged[finding.rule]) or "no reason"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
     rows += [line("  " + row) for row in wrap(snapshot.display_text(finding.message), cells - 2)]
     for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
@@ -57,14 +56,6 @@ def finding_card(
     if finding.source:
         rows += _listed(snapshot, "source", (finding.source,), cells)
     return [*rows, *_listed(snapshot, "rule", (finding.rule,), cells)]
-
-
-def _share(ui: UiState, finding: Finding) -> str:
-    run = ui.run
-    if run is None or not len(run.timeline):
-        return ""
-    share = round(100 * (finding.opened.row + 1) / len(run.timeline))
-    return f", {share} % of the updates so far"
 
 
 def _listed(
@@ -97,7 +88,7 @@ def explain_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine
     """What the chosen value means, its healthy range and whose it is, and what to try."""
     view = snapshot.view
     if view is None or not snapshot.concept:
-        return [line(("no value is chosen", "dim"))]
+        return [line(("no metric selected", "dim"))]
     about = concept(snapshot.concept)
     row = next((each for each in view.checklist if each.concept == snapshot.concept), None)
     rows = [line((clean(row.label if row else about.label), "title"))]
@@ -154,13 +145,13 @@ def config_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]
     """The files that the run was read from, then its hyperparameters by name."""
     view, run = snapshot.view, ui.run
     if view is None or run is None:
-        return [line(("no run is chosen", "dim"))]
-    rows = [line((f"Files below {clean(view.path)}", "title"))]
+        return [line(("no run selected", "dim"))]
+    rows = [line((f"Sources in {clean(view.path)}", "title"))]
     for key in sorted(run.sources):
         source = run.sources[key]
         facts = f"{source.format}, {plural(source.points, 'point')}"
         if source.problem_count:
-            facts += f", {plural(source.problem_count, 'unreadable place')}"
+            facts += f", {plural(source.problem_count, 'parse error')}"
         rows.append(line("  ", shorten(clean(key), cells - 2)))
         rows.append(line((f"    {facts}", "dim")))
         if source.left_out_text:
@@ -169,13 +160,13 @@ def config_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]
             text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
             rows.append(line((shorten(text, cells), "warn")))
     if ui.watching:
-        rows += [line((part, "dim")) for part in wrap(f"Woken by: {clean(ui.watching)}", cells)]
-    return [*rows, (), line(("Settings", "title")), *_settings(view, cells)]
+        rows += [line((part, "dim")) for part in wrap(clean(ui.watching), cells)]
+    return [*rows, (), line(("Hyperparameters", "title")), *_settings(view, cells)]
 
 
 def _settings(view: RunView, cells: int) -> list[StyledLine]:
     if not view.config:
-        return [line(("  none are logged", "dim"))]
+        return [line(("  no hyperparameters found", "dim"))]
     rows = []
     names = min(max(len(clean(name)) for name in view.config), max(cells // 2, 8))
     for name, value in sorted(view.config.items()):
@@ -192,7 +183,7 @@ def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine
     """
     run, view = ui.run, snapshot.view
     if run is None or view is None:
-        return [line(("no run is chosen", "dim"))]
+        return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for key in sorted(run.sources):
         source = run.sources[key]
@@ -208,7 +199,7 @@ def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine
             style = "faint" if at >= later else "cursor" if at == later - 1 else ""
             style = "crit" if id(each) in telling else style
             rows.append(line((shorten(clean(each.text), cells), style)))
-    return rows or [line(("this run has no console output", "dim"))]
+    return rows or [line(("no console output", "dim"))]
 
 
 def console_start(body: list[StyledLine], rows: int) -> int:

@@ -30,7 +30,7 @@ def _left(snapshot: Snapshot) -> StyledLine:
     if playback is None or (not playback.replay and snapshot.view and snapshot.view.at_end):
         return line((" timeline", "dim"))
     if playback.replay and snapshot.view and snapshot.view.at_end:
-        return line((" replay over", "restart"))
+        return line((" replay finished", "restart"))
     if not playback.playing:
         return line((" paused", "restart"))
     play = ">" if snapshot.symbols.ascii_only else "▶"
@@ -41,7 +41,7 @@ def _right(snapshot: Snapshot, view: RunView) -> StyledLine:
     rows = len(view.timeline)
     row = view.row or 0
     if view.at_end:
-        return line(("newest ", "cursor"))
+        return line(("latest ", "cursor"))
     share = 100 * (row + 1) // rows
     step = count(view.timeline.steps[row])
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))

@@ -159,8 +159,6 @@ def _other_findings(snapshot: Snapshot, view: RunView, cells: int, most: int) ->
 def _cleared_line(snapshot: Snapshot, view: RunView, cells: int) -> StyledLine:
     newest = view.cleared_findings[0]
     cleared = newest.cleared
-    where = f", over at step {count(cleared.step)}" if cleared is not None else ""
-    text = (
-        f"{plural(len(view.cleared_findings), 'finding')} in the past: {clean(newest.title)}{where}"
-    )
+    where = f", cleared at step {count(cleared.step)}" if cleared is not None else ""
+    text = f"{len(view.cleared_findings)} resolved; last: {clean(newest.title)}{where}"
     return line(("   " + shorten(text, cells - 3), "dim"))

@@ -37,11 +37,11 @@ def chart_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[
         return compare_lines(ui, snapshot, cells, rows)
     run, view = ui.run, snapshot.view
     if run is None or view is None or view.row is None:
-        return [line(("no values yet", "dim"))]
+        return [line(("no data yet", "dim"))]
     tracks = [track for panel in view.panels for track in panel.tracks]
     at = next((n for n, each in enumerate(tracks) if each.track.concept == snapshot.concept), None)
     if at is None:
-        return [line((" nothing is logged of this value", "dim"))]
+        return [line((" this metric is not logged", "dim"))]
     chosen = [tracks[at]]
     if ui.chart.stacked:
         group = next(p.tracks for p in view.panels if tracks[at] in p.tracks)
@@ -101,7 +101,7 @@ def _readout(
     """The exact value under the cursor."""
     at = _under_cursor(ui.chart, track.track, seen)
     if at is None:
-        return line((" no value before the cursor", "dim"))
+        return line((" no data up to the cursor", "dim"))
     drawn = track.track
     parts = [
         line((" at step ", "dim"), (count(drawn.steps[at]), "cursor")),
@@ -141,7 +141,7 @@ def _chart_keys(
         parts.append(line((note, "warn")))
     if marked:
         parts.append(
-            line((f"{snapshot.symbols.vertical_line} ", "crit"), ("a finding fired", "dim"))
+            line((f"{snapshot.symbols.vertical_line} ", "crit"), ("finding detected", "dim"))
         )
     return join_fitting(parts, cells)
 
@@ -196,9 +196,7 @@ def _chart(
             curve.style = "faint"
         means = smoothed(list(drawn.values[:seen]), ui.chart.smoothing)
         curves.append(_curve(drawn, kept, means, to_x, to_y, "a"))
-    note = (
-        "values at or below 0 are not shown" if log_scale and _has_non_positive(drawn, seen) else ""
-    )
+    note = "log axis: values ≤ 0 hidden" if log_scale and _has_non_positive(drawn, seen) else ""
     fmt = track.fmt
 
     def y_label(at: float) -> str:

@@ -112,10 +112,9 @@ class Actions:
         self.ui_state.move_run_choice(1)
 
     def do_fold(self) -> None:
-        self.ui_state.run_list.fold_seeds = not self.ui_state.run_list.fold_seeds
-        self.ui_state.toast = "groups of seeds " + (
-            "folded" if self.ui_state.run_list.fold_seeds else "unfolded"
-        )
+        runs = self.ui_state.run_list
+        runs.fold_seeds = not runs.fold_seeds
+        self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
 
     def _toggle(self, section: str) -> None:
         self.ui_state.hidden_sections = self.ui_state.hidden_sections ^ {section}
@@ -176,13 +175,13 @@ class Actions:
         ui = self.ui_state
         found = ui.go_to_finding(direction)
         if found is None or ui.run is None:
-            where, key = ("after", "N") if direction > 0 else ("before", "n")
-            ui.toast = f"no finding {where} this moment"
+            ui.toast = "No later finding" if direction > 0 else "No earlier finding"
             if ui.run is not None and ui.run.findings:
-                ui.toast += f"; {key} goes the other way"
+                ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
-        share = round(100 * (found.opened.row + 1) / max(len(ui.run.timeline), 1))
-        ui.toast = f"{found.title}: fired at step {count(found.opened.step)}, {share} % of the run"
+        percent = round(100 * (found.opened.row + 1) / max(len(ui.run.timeline), 1))
+        step = count(found.opened.step)
+        ui.toast = f"{found.title}: detected at step {step}, {percent} % of the run"
 
     def do_pause(self) -> None:
         if self.ui_state.run is not None:
@@ -196,7 +195,7 @@ class Actions:
 
     def _speed(self, direction: int) -> None:
         self.ui_state.cursor.change_speed(direction)
-        self.ui_state.toast = f"replay at {self.ui_state.cursor.speed:,.0f}x"
+        self.ui_state.toast = f"replay speed {self.ui_state.cursor.speed:,.0f}x"
 
     def do_first(self) -> None:
         if self._in_list:
@@ -211,7 +210,7 @@ class Actions:
             self.ui_state.cursor.go_to(self.ui_state.run.timeline, None)
 
     def do_jump(self) -> None:
-        self.ui_state.line_input = LineInput("go to step or % ", self._jump)
+        self.ui_state.line_input = LineInput("Go to step or %: ", self._jump)
 
     def _jump(self, text: str) -> None:
         run = self.ui_state.run
@@ -219,7 +218,7 @@ class Actions:
             return
         row = find_row(run.timeline, text)
         if row is None:
-            self.ui_state.toast = f"{text!r} is neither a step nor a percentage"
+            self.ui_state.toast = f"expected a step or a percentage, got {text!r}"
         else:
             self.ui_state.cursor.playing = False
             self.ui_state.cursor.go_to(run.timeline, row)
@@ -266,16 +265,16 @@ class Actions:
     # --- findings --------------------------------------------------------------------------------
 
     def do_acknowledge(self) -> None:
-        self._ask_reason("acknowledge, because: ", mute=False)
+        self._ask_reason("Acknowledge, reason (optional): ", mute=False)
 
     def do_mute(self) -> None:
-        self._ask_reason("mute, because: ", mute=True)
+        self._ask_reason("Mute rule for this run, reason (optional): ", mute=True)
 
     def _ask_reason(self, label: str, mute: bool) -> None:
         ui = self.ui_state
         run, view = ui.run, ui.view()
         if run is None or view is None or not view.open_findings:
-            ui.toast = "no finding is open"
+            ui.toast = "No open finding"
             return
         finding = view.open_findings[0].finding  # what is acknowledged stands behind what is not
         path = run.path
@@ -283,7 +282,7 @@ class Actions:
             for opened in view.open_findings:
                 ui.acknowledgements.revoke(path, opened.finding.rule)
             ui.invalidate()
-            ui.toast = "everything acknowledged or muted here is told again"
+            ui.toast = "Cleared all acks and mutes of this run"
             return
 
         def keep(reason: str) -> None:

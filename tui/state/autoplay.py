@@ -57,8 +57,8 @@ class Playback:
         if moved:
             self._announce_findings(run, before, cursor.current_row(run.timeline))
             if cursor.current_row(run.timeline) == len(run.timeline) - 1:
-                more = ", . goes to the next run" if len(ui.session.runs) > 1 else ""
-                self.host.show_toast(f"the replay is over: space plays it again{more}")
+                more = ", . next run" if len(ui.session.runs) > 1 else ""
+                self.host.show_toast(f"Replay finished: Space restart{more}")
             self.host.draw()
         if cursor.playing:
             wait = cursor.wait_s(run.timeline) or 0.0
@@ -68,4 +68,4 @@ class Playback:
         for finding in run.findings:
             if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
                 share = round(100 * (finding.opened.row + 1) / max(len(run.timeline), 1))
-                self.host.show_toast(f"{finding.title}: would have fired at {share} % of the run")
+                self.host.show_toast(f"{finding.title}: detected at {share} % of the run")

@@ -37,16 +37,14 @@ MAX_RECENT_RUNS = 4
 
 WAITING_TEXT = (
     "Looking for logs in {place}\n"
-    "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are found by "
-    "themselves, also in a directory that does not exist yet.\n"
-    "Nothing comes? Give the directory that the trainer writes to, or its output: "
+    "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are detected "
+    "automatically, also in a directory that does not exist yet.\n"
+    "No runs found? Point ppo-top at the trainer's output directory, or pipe its output: "
     "python train.py 2>&1 | ppo-top -\n"
-    "q quits, ? shows all keys."
+    "q: quit, ?: all keys"
 )
 
-FIRST_START_HINT = (
-    "New here? ? lists all keys · ⏎ opens a chart · e explains a value · n jumps to a finding"
-)
+FIRST_START_HINT = "New here? ? all keys · ⏎ chart · e explain the metric · n next finding"
 
 
 @dataclass(slots=True)
@@ -137,7 +135,7 @@ class UiState:
         """The terminal's title: how many of all runs are red."""
         every = self.listed_runs()
         bad = sum(1 for each in every if each.verdict is Verdict.CRIT)
-        return f"ppo-top: {bad} of {plural(len(every), 'run')} red" if bad else "ppo-top"
+        return f"ppo-top: {bad} of {plural(len(every), 'run')} critical" if bad else "ppo-top"
 
     def view(self) -> RunView | None:
         """The chosen run at its cursor."""
@@ -252,7 +250,7 @@ class UiState:
     def _prompt(self, every: list[ListedRun], shown: list[ListedRun]) -> InputPrompt | None:
         if self.line_input is None:
             return None
-        hint = "Enter to apply · Esc to leave"
+        hint = "Enter: apply · Esc: cancel"
         if self.line_input.label == "/":
             hint = f"[{len(shown)}/{len(every)}]  {hint}"
         return InputPrompt(self.line_input.label, self.line_input.text, hint)

@@ -57,10 +57,10 @@ async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
         await pilot.pause()
         shown = "\n".join(plain_text(row) for row in app.canvas._rows)
         assert shown.count("ZeroDivisionError") == 1
-        marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Curves"}
+        marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Charts"}
         assert all(mark in shown for name, mark in marks.items() if name != part)
         await pilot.press("i")
-        assert "Files below" in "\n".join(plain_text(row) for row in app.canvas._rows)
+        assert "Sources in" in "\n".join(plain_text(row) for row in app.canvas._rows)
 
 
 async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
@@ -83,6 +83,6 @@ async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
         shown = "\n".join(plain_text(row) for row in app.canvas._rows)
-    assert shown.count("drawing the curve") == 1
-    below = shown[shown.index("Curves") :]
+    assert shown.count("drawing the chart") == 1
+    below = shown[shown.index("Charts") :]
     assert "KL" in below

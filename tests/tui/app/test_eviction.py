@@ -120,7 +120,7 @@ async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
         await pilot.press("c")
         await until(lambda: sum(run.is_whole for run in session.runs.values()) >= MAX_GROUPS)
-        await until(lambda: "being read" not in screen(app))
+        await until(lambda: "loading" not in screen(app))
         assert f"of {RUNS} runs" in screen(app)
         assert screen(app).count("last ") == MAX_GROUPS
         await pilot.press("escape")

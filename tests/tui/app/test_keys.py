@@ -73,7 +73,7 @@ KEY_CASES: dict[str, KeyCase] = {
     "slower": KeyCase((), lambda app: app.ui_state.cursor.speed == 20),
     "first": row(0),
     "latest": row(None, "home"),
-    "jump": KeyCase((), lambda app: "go to step" in screen(app).splitlines()[-1]),
+    "jump": KeyCase((), lambda app: "Go to step" in screen(app).splitlines()[-1]),
     "up": KeyCase(
         ("down",), lambda app: app.ui_state.concept == app.ui_state.selectable_concepts()[0]
     ),
@@ -101,8 +101,8 @@ KEY_CASES: dict[str, KeyCase] = {
         ("enter", "left", "left"), lambda app: app.ui_state.chart.cursor_row == NEWEST_ROW - 1
     ),
     "stack": KeyCase(("enter",), lambda app: app.ui_state.chart.stacked),
-    "acknowledge": KeyCase((), lambda app: "acknowledge" in screen(app).splitlines()[-1]),
-    "mute": KeyCase((), lambda app: "mute" in screen(app).splitlines()[-1]),
+    "acknowledge": KeyCase((), lambda app: "Acknowledge" in screen(app).splitlines()[-1]),
+    "mute": KeyCase((), lambda app: "Mute" in screen(app).splitlines()[-1]),
     "bell": KeyCase((), lambda app: not app.notifier.bell),
     "theme": KeyCase((), lambda app: app.palette_name == "light"),
     "redraw": KeyCase((), lambda app: "ppo-top" in screen(app)),
@@ -186,7 +186,7 @@ async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:
         await press(pilot, "slash", "o", "m")
         assert "[1/2]" in screen(app)
         await press(pilot, "g")
-        assert "no run matches" in screen(app)
+        assert "no matching run" in screen(app)
         await press(pilot, "backspace", "enter")
         assert app.ui_state.run_list.filter == "om"
         assert "1 of 2 shown" in screen(app)

@@ -51,10 +51,10 @@ async def test_it_plays_from_the_start_and_tells_what_fires(tmp_path: Path) -> N
     async with app.run_test(size=(120, 34)):
         await until(app, "▶ 20x")
         assert (app.ui_state.cursor.row or 0) < 20
-        await until(app, "would have fired at")
-        await until(app, "newest")
+        await until(app, "detected at")
+        await until(app, "Replay finished: Space restart")
         assert app.ui_state.cursor.playing is False
-        await until(app, "the replay is over: space plays it again")
+        assert "latest" in screen(app).splitlines()[-2]
         assert "✗" in screen(app).splitlines()[2]
 
 
@@ -123,7 +123,7 @@ def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_ui_state: Mak
     assert listed["torch_cartpole_critic"] == ("unjudged", State.STARTING)
     assert listed["torch_cartpole_lr"][1] is State.LIVE
     assert listed["torch_cartpole_lr"][0] != "crit"
-    assert "at this moment" in "\n".join(drawn_text(ui, 140, 40))
+    assert "at replay time" in "\n".join(drawn_text(ui, 140, 40))
     ui.cursor.row = len(ui.run.timeline) - 1
     assert {each.name: each.verdict for each in ui.listed_runs()}["torch_cartpole_lr"] == "crit"
 

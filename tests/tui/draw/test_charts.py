@@ -145,7 +145,7 @@ def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: Make
     ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "pole_seed2"))
     ui.overlay, ui.concept = "compare", "reward_mean"
     shown = "\n".join(drawn_text(ui, 110, 30))
-    assert "its 2 siblings 180" in shown
+    assert "2 other seeds 180" in shown
     assert "pole (3 seeds)" in shown
 
 
@@ -187,15 +187,15 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_ui_state: MakeU
     ui.choose_run(chosen.id)
     ui.overlay, ui.concept = "compare", "reward_mean"
     lines = drawn_text(ui, 110, 40)
-    assert "8 of 12 runs by step · / filters" in "\n".join(lines)
+    assert "8 of 12 runs by step · / filter" in "\n".join(lines)
     legend = [row.split()[1] for row in lines if "━━" in row and "last" in row]
     assert legend[:2] == ["run-lx", "run-kx"]
     assert len(legend) == 8
 
 
 def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: UiState) -> None:
-    """A line where a finding fired is explained below; without findings there is nothing to say."""
+    """The legend explains the line of a finding; without findings there is no legend."""
     sick.overlay, sick.concept = "zoom", "approx_kl"
-    assert "│ a finding fired" in drawn_text(sick, 120, 34)[-2]
+    assert "│ finding detected" in drawn_text(sick, 120, 34)[-2]
     sick.cursor.row = 10
-    assert "a finding fired" not in drawn_text(sick, 120, 34)[-2]
+    assert "finding detected" not in drawn_text(sick, 120, 34)[-2]

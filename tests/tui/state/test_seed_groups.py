@@ -128,4 +128,4 @@ def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> Non
     named.overlay, named.concept = "compare", "reward_mean"
     lines = "\n".join(drawn_text(named, 120, 40))
     assert "(2 seeds)" in lines
-    assert "sibling" in lines
+    assert "other seed" in lines
