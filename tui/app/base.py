@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from ppo_top.files.follower import Follower
@@ -16,7 +18,8 @@ from ppo_top.model import Severity
 from ppo_top.runs.session import MAX_UNJUDGED_POINTS
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
-from ppo_top.tui.app.input_priority import InputPriority, listen_for_input
+from ppo_top.tui.app.driver import TerminalDriver
+from ppo_top.tui.app.input_priority import InputPriority
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.app.screen import MainScreen, PollArrived
@@ -91,6 +94,11 @@ class BaseApp(App[int]):
 
     # --- life ------------------------------------------------------------------------------------
 
+    def get_driver_class(self) -> type[Driver]:
+        """Our driver, unless the environment asks for another (such as a web server's)."""
+        driver = super().get_driver_class()
+        return TerminalDriver if driver is LinuxDriver else driver
+
     def get_default_screen(self) -> Screen[Any]:
         """The front."""
         return MainScreen(self.canvas)
@@ -102,8 +110,9 @@ class BaseApp(App[int]):
         self.canvas.output_paused = True
         self.call_after_refresh(self.canvas.resume_output)
         self.set_interval(STATE_CHECK_INTERVAL_S, self._check_states)
-        install_signal_handlers(self, self.canvas.refresh)
-        listen_for_input(self._driver, self.prioritise_input)
+        install_signal_handlers(self)
+        # After a suspension the terminal shows what others left there.
+        self.app_resume_signal.subscribe(self, lambda _: self.canvas.refresh())
         self.canvas.focus()
 
     def on_unmount(self) -> None:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from typing import Any
 
+import pytest
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseMove
 
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.app.input_priority import (
-    MAX_WORK_DELAY_S,
-    RECENT_INPUT_S,
-    InputPriority,
-    listen_for_input,
-)
+from ppo_top.tui.app.driver import TerminalDriver
+from ppo_top.tui.app.input_priority import MAX_WORK_DELAY_S, RECENT_INPUT_S, InputPriority
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import FakeClock
 
 
-class FakeDriver:
-    """Keeps what is sent to the app."""
+class RecordingDriver(TerminalDriver):
+    """Keeps what is sent to the app and does to the terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: Any, **options: Any) -> None:
+        super().__init__(app, **options)
         self.sent: list[Any] = []
 
     def send_message(self, message: Any) -> None:
-        """As a driver of Textual."""
+        """Keep the message."""
         self.sent.append(message)
 
 
@@ -57,25 +60,56 @@ def test_work_goes_on_under_a_key_that_is_held_down() -> None:
     assert max(gaps) <= MAX_WORK_DELAY_S + 0.03 + 1e-6
 
 
-def test_keys_are_heard_before_they_go_their_way() -> None:
-    """A key is heard and passed on; the mouse that only moves is passed on."""
-    driver, heard = FakeDriver(), []
-    assert listen_for_input(driver, lambda: heard.append(len(driver.sent)))
+@pytest.fixture
+async def driver(sick: UiState, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
+    """The driver of the app, without its signal handlers."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    app = PpoTop(sick, None)
+    app.input_priority = InputPriority(FakeClock())
+    assert app.driver_class is TerminalDriver
+    return RecordingDriver(app)
+
+
+async def test_a_key_is_recorded_before_it_is_sent(driver: RecordingDriver) -> None:
+    """The driver reports a key and passes it on; a mouse that only moves is not reported."""
+    priority = driver._app.input_priority  # type: ignore[attr-defined]
     move = MouseMove(None, 1, 1, 0, 0, 0, False, False, False)
+    driver.process_message(move)
+    assert not priority.is_input_recent
     key = Key("q", "q")
-    driver.send_message(move)
-    driver.send_message(key)
+    driver.process_message(key)
     assert driver.sent == [move, key]
-    assert heard == [1]  # before the key itself was sent
+    assert priority.is_input_recent
 
 
-def test_a_driver_without_the_door_is_left_alone() -> None:
-    """Another Textual may send keys in another way: nothing is heard early, nothing breaks."""
-    assert not listen_for_input(object(), lambda: None)
+@pytest.mark.parametrize("restored_before", [False, True], ids=["SIGSTOP", "SIGTSTP"])
+async def test_the_terminal_is_set_up_once_after_a_stop(
+    driver: RecordingDriver, monkeypatch: pytest.MonkeyPatch, restored_before: bool
+) -> None:
+    """Every set-up follows a restore, whether the stop gave a chance to restore or not."""
+    calls: list[str] = []
+    monkeypatch.setattr(LinuxDriver, "start_application_mode", lambda _: calls.append("set up"))
+    monkeypatch.setattr(LinuxDriver, "suspend_application_mode", lambda _: calls.append("restore"))
+    driver.fileno = -1
+    driver.start_application_mode()
+    if restored_before:
+        driver.suspend_application_mode()
+    driver.resume_application_mode()
+    assert calls == ["set up", "restore", "set up"]
+    resumed = [message for message in driver.sent if isinstance(message, Driver.SignalResume)]
+    assert len(resumed) == (0 if restored_before else 1)  # else Textual sends it
 
 
-async def test_this_textual_has_the_door(sick: UiState) -> None:
-    """With the pinned Textual a key is heard before the app is told of it."""
+async def test_another_driver_of_the_environment_is_kept(
+    sick: UiState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual's own way of choosing a driver (for a web server) still works."""
+    monkeypatch.setattr(App, "get_driver_class", lambda _: HeadlessDriver)
+    assert PpoTop(sick, None).driver_class is HeadlessDriver
+
+
+async def test_a_key_in_the_app_is_recorded(sick: UiState) -> None:
+    """A key that the app handles counts as input, whatever the driver."""
     app = PpoTop(sick, None)
     app.input_priority = InputPriority(FakeClock())
     async with app.run_test(size=(100, 30)) as pilot:
