@@ -25,9 +25,10 @@ from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.app.screen import MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
 from ppo_top.tui.draw.error_box import draw_error_screen
-from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.autoplay import Playback
+from ppo_top.tui.state.comparison import select_compared_runs
 from ppo_top.tui.state.snapshot import ClickRegion, LoadingProgress, ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
 
@@ -296,7 +297,12 @@ class BaseApp(App[int]):
         if self.reader is not None:
             self.ui_state.watching = self.reader.follower.watch_status
         try:
-            return draw_screen(self.ui_state, cells, rows)
+            if self.ui_state.overlay == "compare":
+                select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
+            block = draw_screen(self.ui_state, cells, rows)
+            if block.scroll is not None:
+                self.ui_state.scroll = block.scroll
+            return block
         except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
             words = internal_errors.report_internal_error(
                 f"drawing {self.ui_state.overlay or 'the main screen'}", error

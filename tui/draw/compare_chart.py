@@ -14,13 +14,12 @@ from ppo_top.runs.timeline import Track
 from ppo_top.text.format import clean, compact, count, duration, format_metric_value, number, plural
 from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw_chart, points_to_draw
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line, shorten
+from ppo_top.tui.state.comparison import comparable_groups, compared_runs, groups_that_fit
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 
 GROUP_STYLES = "abcdefgh"
-MAX_GROUPS = len(GROUP_STYLES)
-MAX_COMPARED_RUNS = 48
-"""So many runs are compared at a time: of each all points are needed."""
+"""A style for each of `MAX_GROUPS` curves."""
 
 
 def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = None) -> float:
@@ -43,54 +42,37 @@ class ComparedRun(NamedTuple):
     seen: int
 
 
-def comparable_groups(ui: UiState, name: str) -> dict[str, list[Run]]:
-    """The runs of the chosen one's kind that log a value, by experiment: its own first.
-
-    Beside that they stand as they are listed: those in trouble first, then the newest. The reward
-    of a language model and that of a pole on a cart have nothing in common but their name.
-    """
-    every = ui.listed_runs()
-    shown = {known.id for known in ui.run_list.filtered(every)} | {ui.chosen_run_id}
-    logged = [
-        known
-        for known in every
-        if known.id in shown and name in ui.session.runs[known.id].profile.tags
-    ]
-    if ui.run is not None:
-        kind = ui.run.profile.family
-        kinds = {known.id: ui.session.runs[known.id].profile.family for known in logged}
-        logged = [known for known in logged if kinds[known.id] == kind]
-    logged.sort(key=lambda known: known.id != ui.chosen_run_id)
-    groups = ui.run_list.group_by_experiment(logged)
-    return {key: [ui.session.runs[each.id] for each in group] for key, group in groups.items()}
-
-
 def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the layer: what is compared, the chart, a line for each curve."""
     name, axis = snapshot.concept, ui.chart.axis
-    groups = list(comparable_groups(ui, name).items())
+    groups = comparable_groups(ui, name)
     if not groups:
         return [line((" no run logs this metric", "dim"))]
-    most = min(MAX_GROUPS, max(1, rows // 3))
-    drawn, away = _loaded_members(ui, groups[:most], name)
+    fitting = groups_that_fit(groups, rows)
+    loading = sum(not run.is_whole for run in compared_runs(fitting))
     about = concept(name)
     x_label = duration if axis == "time" else compact
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, about.fmt))
     legend: list[StyledLine] = []
-    for (group, members), style in zip(drawn, GROUP_STYLES, strict=False):
-        shown = [_compared_run(ui, run, name, axis) for run in members]
+    siblings: list[Run] = []
+    styles = iter(GROUP_STYLES)
+    for group, members in fitting:
+        loaded = [run for run in members if run.is_whole and run.timeline.tracks.get(name)]
+        if not loaded:
+            continue
+        siblings, style = siblings or loaded, next(styles)
+        shown = [_compared_run(ui, run, name, axis) for run in loaded]
         chart.curves += _curves(shown, style, 2 * cells)
         legend.append(_legend(snapshot, group, shown, name, style, cells))
     amount = sum(len(members) for _, members in groups)
-    some = sum(len(members) for _, members in groups[:most])
+    some = sum(len(members) for _, members in fitting)
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
     parts = [line((f" {clean(about.label)} of {which} by {axis}", "title"))]
     if some < amount:
         parts.append(line(("/ ", "key"), ("filter", "dim")))
-    if away:
-        parts.append(line((f"loading {away}", "info")))
+    if loading:
+        parts.append(line((f"loading {loading}", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
-    siblings = drawn[0][1] if drawn else []
     head = [join_fitting(parts, cells), _compared_with_seeds(ui, siblings, name, cells)]
     room = rows - len(head) - len(legend)
     return [*head, *draw_chart(chart, cells, room, snapshot.symbols.braille), *legend]
@@ -110,23 +92,6 @@ def x_values(run: Run, track: Track, axis: str) -> Sequence[float]:
     if axis == "time" and start == start:
         return [time - start if time == time else 0.0 for time in track.times]
     return track.steps if axis == "step" else [row + 1 for row in track.rows]
-
-
-def _loaded_members(
-    ui: UiState, groups: list[tuple[str, list[Run]]], name: str
-) -> tuple[list[tuple[str, list[Run]]], int]:
-    """The groups with the members whose points are here, and how many are still to be read.
-
-    Old runs are kept without their points: which ones are needed is left on the desk.
-    """
-    ui.compared_run_ids = [run.id for _, members in groups for run in members][:MAX_COMPARED_RUNS]
-    whole = [
-        (group, [run for run in members if run.is_whole and run.timeline.tracks.get(name)])
-        for group, members in groups
-    ]
-    kept = [(group, members) for group, members in whole if members]
-    wanted = (ui.session.runs[each] for each in ui.compared_run_ids)
-    return kept, sum(not run.is_whole for run in wanted)
 
 
 def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:

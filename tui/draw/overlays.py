@@ -28,37 +28,39 @@ from ppo_top.tui.state.keys import KEY_BINDINGS, KEY_GROUPS, KeyBinding
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import UiState
 
+OVERLAY_FRAME_LINES = 2
+"""Lines of an overlay above and below its body: title and footer."""
+
 MIN_RUN_NAME_CELLS = 12
 """With fewer cells left over a layer does not say whose it is."""
 
 
 def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen as it is to look now."""
-    ui.size = (cells, rows)
     snapshot = ui.snapshot()
     if not ui.overlay or rows < 4:
         return draw_main_screen(snapshot, cells, rows)
     if ui.overlay in ("zoom", "compare"):
         from ppo_top.tui.draw.zoom_chart import chart_lines  # plotext is loaded at the first chart
 
-        body = chart_lines(ui, snapshot, cells, rows - 2)
+        body = chart_lines(ui, snapshot, cells, rows - OVERLAY_FRAME_LINES)
         block = _with_frame(snapshot, ui.overlay, body, cells, rows)
     else:
         body = TEXT_OVERLAYS[ui.overlay](ui, snapshot, cells - 2)
-        if ui.overlay == "console" and ui.scroll == 0:
-            ui.scroll = console_start(body, rows - 2)
-        ui.scroll = max(0, min(ui.scroll, len(body) - (rows - 2)))
-        shown = [line(" ", *row) for row in body[ui.scroll : ui.scroll + rows - 2]]
-        block = _with_frame(snapshot, _title(ui, len(body), rows - 2), shown, cells, rows)
-    return ScreenBlock(
-        [fit_width(printable_line(row, snapshot), cells) for row in block.lines],
-        block.click_regions,
-    )
-
-
-def _title(ui: UiState, amount: int, rows: int) -> str:
-    more = f" {ui.scroll + 1}-{min(amount, ui.scroll + rows)} of {amount} (PgUp PgDn)"
-    return ui.overlay + (more if amount > rows else "")
+        height = rows - OVERLAY_FRAME_LINES
+        start = ui.scroll
+        if ui.overlay == "console" and start == 0:
+            start = console_start(body, height)
+        start = max(0, min(start, len(body) - height))
+        shown = [line(" ", *row) for row in body[start : start + height]]
+        title = ui.overlay
+        if len(body) > height:
+            end = min(len(body), start + height)
+            title += f" {start + 1}-{end} of {len(body)} (PgUp PgDn)"
+        block = _with_frame(snapshot, title, shown, cells, rows)
+        block.scroll = start
+    block.lines = [fit_width(printable_line(row, snapshot), cells) for row in block.lines]
+    return block
 
 
 def _with_frame(

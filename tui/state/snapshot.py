@@ -97,6 +97,8 @@ class ScreenBlock:
 
     lines: list[StyledLine] = field(default_factory=list)
     click_regions: list[ClickRegion] = field(default_factory=list)
+    scroll: int | None = None
+    """The first line shown of a text overlay, within its ends."""
 
     def append_block(self, other: ScreenBlock, x: int = 0) -> None:
         """Append another block below."""

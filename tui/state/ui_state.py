@@ -71,7 +71,6 @@ class UiState:
     watching: str = ""
     """What wakes the reader, in words."""
     loading: LoadingProgress | None = None
-    size: tuple[int, int] = (80, 24)
     chart: ChartOptions = field(default_factory=ChartOptions)
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
     cursors: dict[str, Cursor] = field(default_factory=dict)
@@ -100,13 +99,8 @@ class UiState:
 
     @property
     def cursor(self) -> Cursor:
-        """The cursor of the chosen run; in a replay it begins at the start, playing."""
-        cursor = self.cursors.get(self.chosen_run_id)
-        if cursor is None:
-            cursor = Cursor()
-            if self.chosen_run_id:
-                self.cursors[self.chosen_run_id] = cursor
-        return cursor
+        """The cursor of the selected run."""
+        return self.cursors.get(self.chosen_run_id) or Cursor()
 
     @property
     def needed_run_ids(self) -> list[str]:
@@ -171,6 +165,7 @@ class UiState:
         """Look at a run."""
         if run_id != self.chosen_run_id:
             self.chosen_run_id, self.scroll = run_id, 0
+            self.cursors.setdefault(run_id, Cursor())
             self.recent_run_ids = [
                 run_id,
                 *(each for each in self.recent_run_ids if each != run_id),
@@ -196,7 +191,6 @@ class UiState:
         shown = self.run_list.filtered(every)
         view = self.view()
         run = self.run
-        self._ensure_concept(view)
         return Snapshot(
             watched_paths=self.watched_paths,
             view=view,
@@ -207,7 +201,7 @@ class UiState:
             last_change_text=self._last_change_text(run),
             playback_state=self._playback_state(run),
             focus=self.focus,
-            concept=self.concept,
+            concept=self.selected_concept(view),
             scroll=self.scroll,
             hidden_sections=self.hidden_sections,
             prompt=self._prompt(every, shown),
@@ -220,9 +214,10 @@ class UiState:
             drawing_cache=self.drawing_cache,
         )
 
-    def _ensure_concept(self, view: RunView | None) -> None:
-        if view is not None and self.concept not in self.selectable_concepts(view):
-            self.concept = next(iter(self.selectable_concepts(view)), "")
+    def selected_concept(self, view: RunView | None = None) -> str:
+        """The selected metric; the first one where the run does not have it."""
+        concepts = self.selectable_concepts(view)
+        return self.concept if self.concept in concepts else next(iter(concepts), "")
 
     def selectable_concepts(self, view: RunView | None = None) -> list[str]:
         """The values that can be chosen, in the order in which they are drawn."""

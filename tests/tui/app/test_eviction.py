@@ -17,8 +17,8 @@ from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw.compare_chart import MAX_GROUPS
 from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.state.comparison import MAX_GROUPS
 from ppo_top.tui.state.replay_time import row_at
 from ppo_top.tui.state.run_list import RunList
 from ppo_top.tui.state.ui_state import MAX_RECENT_RUNS, UiState

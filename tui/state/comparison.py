@@ -1,0 +1,53 @@
+"""Which runs are compared with the selected one, by experiment."""
+
+from __future__ import annotations
+
+from ppo_top.runs.run import Run
+from ppo_top.tui.state.ui_state import UiState
+
+MAX_GROUPS = 8
+"""Curves in a comparison."""
+
+MAX_COMPARED_RUNS = 48
+"""Runs in a comparison: each needs all of its points in memory."""
+
+RunGroup = tuple[str, list[Run]]
+"""Name of an experiment and its runs (seeds)."""
+
+
+def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
+    """The listed runs that log a metric, by experiment: the selected run's first.
+
+    Only runs of the selected one's algorithm family: the rewards of a language model and of
+    CartPole are not comparable.
+    """
+    every = ui.listed_runs()
+    shown = {listed.id for listed in ui.run_list.filtered(every)} | {ui.chosen_run_id}
+    runs = ui.session.runs
+    family = ui.run.profile.family if ui.run is not None else None
+    candidates = [
+        listed
+        for listed in every
+        if listed.id in shown
+        and metric in runs[listed.id].profile.tags
+        and family in (None, runs[listed.id].profile.family)
+    ]
+    candidates.sort(key=lambda listed: listed.id != ui.chosen_run_id)
+    groups = ui.run_list.group_by_experiment(candidates)
+    return [(name, [runs[each.id] for each in members]) for name, members in groups.items()]
+
+
+def groups_that_fit(groups: list[RunGroup], rows: int) -> list[RunGroup]:
+    """The groups that a comparison of this many lines draws."""
+    return groups[: min(MAX_GROUPS, max(1, rows // 3))]
+
+
+def compared_runs(groups: list[RunGroup]) -> list[Run]:
+    """The runs whose points are needed to draw some groups."""
+    return [run for _, members in groups for run in members][:MAX_COMPARED_RUNS]
+
+
+def select_compared_runs(ui: UiState, rows: int) -> None:
+    """Request the points of all runs that a comparison of this many lines draws."""
+    groups = groups_that_fit(comparable_groups(ui, ui.selected_concept()), rows)
+    ui.compared_run_ids = [run.id for run in compared_runs(groups)]
