@@ -1,7 +1,7 @@
-"""The screen: the only place where Textual, Rich and plotext are known.
+"""The terminal UI: the only package that imports Textual, Rich and plotext.
 
-`ppo_top.tui.app.start.run` shows the screen until the user quits and gives the exit code. This
-module itself loads nothing of Textual, so that a command line is parsed before it is needed.
+`ppo_top.tui.app.start.run` shows the screen until the user quits and returns the exit code. This
+module does not import Textual, so that parsing a command line stays fast.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 
 class Replay(NamedTuple):
-    """Show a finished log as it came: `speed` times its own clock, from a step or a share on.
+    """Options of a replay: `speed` times real time, from a step or a percentage on.
 
     `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`).
-    `run` names the run to begin with; else it is one that was healthy before it turned red.
+    `run` names the first run; by default one that was healthy before it became critical.
     """
 
     speed: float = 60.0

@@ -1,1 +1,1 @@
-"""The Textual application: the only place that knows Textual."""
+"""The Textual application: the only package of the screen that imports Textual."""

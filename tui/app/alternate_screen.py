@@ -1,4 +1,4 @@
-"""The time between the first word on the terminal and Textual: whatever ends it puts all back."""
+"""The alternate screen before Textual has started; restored on any error or signal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 ENTER_ALTERNATE_SCREEN = "\x1b[?1049h\x1b[H\x1b[2J"
 HIDE_CURSOR = "\x1b[?25l"
 LEAVE_ALTERNATE_SCREEN = (
-    "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l"  # Textual's, if it began
+    "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l"  # Textual's modes, if set
     "\x1b[?7h\x1b[m\x1b[?25h\x1b[?1049l"
 )
 
@@ -20,10 +20,10 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 @contextmanager
-def on_alternate_screen(words: str) -> Iterator[None]:
-    """Enter the other screen with a first word, and leave it when a signal or an error comes.
+def on_alternate_screen(text: str) -> Iterator[None]:
+    """Show a text on the alternate screen; leave it on a signal or an error.
 
-    Textual takes the signals over once it runs, and leaves the screen itself.
+    Once Textual runs, it handles the signals and leaves the screen itself.
     """
     terminal = sys.__stderr__
     if terminal is None or os.environ.get("TERM") == "dumb":
@@ -31,8 +31,8 @@ def on_alternate_screen(words: str) -> Iterator[None]:
         return
     handle = terminal.fileno()
 
-    def say(text: str) -> None:
-        with suppress(OSError):  # a terminal that is gone
+    def write(text: str) -> None:
+        with suppress(OSError):  # the terminal is gone
             os.write(handle, text.encode())
 
     settings = None
@@ -40,7 +40,7 @@ def on_alternate_screen(words: str) -> Iterator[None]:
         settings = termios.tcgetattr(handle)
 
     def leave() -> None:
-        say(LEAVE_ALTERNATE_SCREEN)
+        write(LEAVE_ALTERNATE_SCREEN)
         if settings is not None:
             with suppress(termios.error, OSError):
                 termios.tcsetattr(handle, termios.TCSANOW, settings)
@@ -52,12 +52,12 @@ def on_alternate_screen(words: str) -> Iterator[None]:
     def pause(_number: int, _frame: object) -> None:
         leave()
         os.kill(os.getpid(), signal.SIGSTOP)
-        say(ENTER_ALTERNATE_SCREEN + HIDE_CURSOR)
+        write(ENTER_ALTERNATE_SCREEN + HIDE_CURSOR)
 
     for number in END_SIGNALS:
         signal.signal(number, end)
     signal.signal(signal.SIGTSTP, pause)
-    say(ENTER_ALTERNATE_SCREEN + words + HIDE_CURSOR)
+    write(ENTER_ALTERNATE_SCREEN + text + HIDE_CURSOR)
     try:
         yield
     except BaseException:

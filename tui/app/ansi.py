@@ -1,4 +1,4 @@
-"""The shortest way to write styled text on the screen: what is set already is not said again."""
+"""Styled text as ANSI sequences, as short as possible: only changes of style are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.color import ColorSystem
 from rich.style import Style
 
 StyleCodes = dict[str, str]
-"""What is set (`ink`, `paper`, `weight` or another attribute) and the codes that set it."""
+"""Attribute (`ink`, `paper`, `weight` or another) -> the codes that set it."""
 
 _RESET_CODES = {
     "ink": "39",
@@ -23,7 +23,7 @@ _RESET_CODES = {
 
 @lru_cache(maxsize=1024)
 def style_codes(style: Style, colours: ColorSystem) -> StyleCodes:
-    """The codes of a style by what they set."""
+    """The codes of a style, by attribute."""
     drawn = style.render("x", color_system=colours)
     parts = drawn[2 : drawn.index("m")].split(";") if drawn.startswith("\x1b[") else []
     found: StyleCodes = {}
@@ -50,7 +50,7 @@ def _kind(code: str) -> str:
 
 
 def style_change(before: StyleCodes, after: StyleCodes) -> str:
-    """The sequence that leads from one style to another."""
+    """The sequence that changes one style into another."""
     if before == after:
         return ""
     if not after or any(kind not in after and kind not in _RESET_CODES for kind in before):
@@ -73,8 +73,8 @@ class AnsiWriter:
 
     def move_to(self, x: int, y: int) -> None:
         """Go to a cell, counted from 0."""
-        place = f"{x + 1}G" if y == self._line else f"{y + 1};{x + 1}H"
-        self._written.append(f"\x1b[{place}")
+        position = f"{x + 1}G" if y == self._line else f"{y + 1};{x + 1}H"
+        self._written.append(f"\x1b[{position}")
         self._line = y
 
     def write(self, text: str, style: Style | None) -> None:
@@ -84,5 +84,5 @@ class AnsiWriter:
         self._current_codes = wanted
 
     def getvalue(self) -> str:
-        """All that was written."""
+        """Everything written so far, ending without a style."""
         return "".join([*self._written, style_change(self._current_codes, {})])

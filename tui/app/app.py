@@ -1,4 +1,4 @@
-"""The app: keys, mouse and commands on top of what is shown."""
+"""The app: keys, mouse and command palette."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PpoTop(BaseApp):
     # --- keys ------------------------------------------------------------------------------------
 
     def on_key_pressed(self, message: KeyPressed) -> None:
-        """Do what the key table says, or type."""
+        """Run the key's action, or edit the line that is being typed."""
         self.prioritise_input()
         if self.ui_state.line_input is not None:
             if not self.ui_state.line_input.press_key(message.key, message.character):
@@ -43,7 +43,7 @@ class PpoTop(BaseApp):
         self.draw(allow_stale=True)
 
     def perform_action(self, action: str, times: int = 1) -> None:
-        """Do an action of the key table."""
+        """Run an action of the key table."""
         before = self.ui_state.toast
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")
@@ -62,7 +62,7 @@ class PpoTop(BaseApp):
             self.draw()
 
     def do_quit(self) -> None:
-        """Leave."""
+        """Quit."""
         self.exit(0)
 
     def do_palette(self) -> None:
@@ -70,29 +70,29 @@ class PpoTop(BaseApp):
         self.action_command_palette()
 
     def do_theme(self) -> None:
-        """The next theme."""
+        """Switch to the next theme."""
         at = THEME_ORDER.index(self.palette_name)
         self.palette_name = THEME_ORDER[(at + 1) % len(THEME_ORDER)]
         self.canvas.use_theme(THEMES[self.palette_name])
         self.show_toast(f"Theme: {self.palette_name}")
 
     def do_redraw(self) -> None:
-        """Look for what is new at once, and paint everything anew."""
+        """Poll the logs now and repaint everything."""
         if self.reader is not None:
             self.reader.follower.wake()
         self.canvas.use_theme(THEMES[self.palette_name])
 
     def do_bell(self) -> None:
-        """Ring or be silent."""
+        """Toggle the bell."""
         self.notifier.bell = not self.notifier.bell
         self.show_toast(f"Bell {'on' if self.notifier.bell else 'off'}")
 
     def do_suspend(self) -> None:
-        """Into the background, as Ctrl+Z does everywhere."""
+        """Suspend the process."""
         self.action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The key table as commands."""
+        """The key table as commands of the palette."""
         for key in KEY_BINDINGS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
@@ -105,7 +105,7 @@ class PpoTop(BaseApp):
     # --- the mouse -------------------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
-        """What was clicked on, the smallest region first."""
+        """Act on the smallest region under the mouse."""
         found = [
             hit
             for hit in self.click_regions
@@ -123,14 +123,14 @@ class PpoTop(BaseApp):
         self.draw()
 
     def on_mouse_scroll_down(self, _event: events.MouseScrollDown) -> None:
-        """The line below."""
+        """Move down."""
         self._scroll(self.actions.do_down)
 
     def on_mouse_scroll_up(self, _event: events.MouseScrollUp) -> None:
-        """The line above."""
+        """Move up."""
         self._scroll(self.actions.do_up)
 
     def _scroll(self, move: Callable[[], None]) -> None:
-        if isinstance(self.screen, MainScreen):  # not behind the command palette
+        if isinstance(self.screen, MainScreen):  # not while the command palette is open
             move()
             self._draw_after(0.02)

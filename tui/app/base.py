@@ -1,4 +1,4 @@
-"""The app without its hands: one thread reads, this one judges and owns all that is shown."""
+"""The app without input: a thread reads the logs; this one judges and draws them."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ from ppo_top.tui.state.snapshot import ClickRegion, LoadingProgress, ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
 
 JUDGE_SLICE_S = 0.006
-"""The longest stretch of judging between two chances for a key."""
+"""The longest slice of judging before input is handled."""
 
 KEY_RETRY_S = 0.02
-"""How much later it is tried again to do what gave way to a key."""
+"""Delay before retrying work that yielded to a key."""
 
 DRAW_PAUSE_FACTOR = 8
-"""Drawing what comes in takes at most one part in so many of the time."""
+"""Drawing new data takes at most one part in this many of the time."""
 
 MIN_DRAW_INTERVAL_S = 0.1
-"""Pictures of new data follow each other no faster; keys are answered at once."""
+"""The shortest time between two redraws for new data; keys are answered at once."""
 
 STATE_CHECK_INTERVAL_S = 5.0
-"""How often states are looked at when nothing comes: a stall is a silence."""
+"""How often run states are checked without new data, to notice a stall."""
 
 TOAST_S = 6.0
 
 EVICT_INTERVAL_S = 0.2
-"""How often it is seen, while much is judged, what can be let go."""
+"""How often memory is freed while judging."""
 
 AUTO_CHOOSE_S = 3.0
-"""So long after the start the newest live run is chosen; later the choice is the user's."""
+"""For this long after the start the newest live run is selected automatically."""
 
 
 class BaseApp(App[int]):
-    """Takes in what is read, judges it in slices and draws what changed."""
+    """Applies what was read, judges it in slices and draws the changes."""
 
     CSS = "MainScreen { overflow: hidden; }"
     ENABLE_COMMAND_PALETTE = True
@@ -84,7 +84,7 @@ class BaseApp(App[int]):
         self._judge_scheduled = False
         self._needed_run_ids: list[str] = []
         self._evicted_at = 0.0
-        self._unanswered_polls = 0  # slices that were taken in without telling the reader yet
+        self._unanswered_polls = 0  # results applied but not yet acknowledged to the reader
         self._read_to_end = False
         self.playback = Playback(self)
         self._toast_time = 0.0
@@ -93,7 +93,7 @@ class BaseApp(App[int]):
         self._drawn_run_id = ""
         self._shown_states: list[object] = []
 
-    # --- life ------------------------------------------------------------------------------------
+    # --- lifecycle --------------------------------------------------------------------------------
 
     def get_driver_class(self) -> type[Driver]:
         """Our driver, unless the environment asks for another (such as a web server's)."""
@@ -101,11 +101,11 @@ class BaseApp(App[int]):
         return TerminalDriver if driver is LinuxDriver else driver
 
     def get_default_screen(self) -> Screen[Any]:
-        """The front."""
+        """The main screen."""
         return MainScreen(self.canvas)
 
     def on_mount(self) -> None:
-        """Begin to read, and to look at the states now and then."""
+        """Start reading and checking states."""
         if self.reader is not None:
             self.reader.start()
         self.canvas.output_paused = True
@@ -117,21 +117,21 @@ class BaseApp(App[int]):
         self.canvas.focus()
 
     def on_unmount(self) -> None:
-        """Stop reading and give the title back."""
+        """Stop reading and restore the terminal's title."""
         self.notifier.restore_title()
         if self.reader is not None:
             self.reader.stop()
 
     def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """Call back after some seconds, when the messages before it have had their turn.
+        """Call back after some seconds, after the messages that are queued by then.
 
-        Textual's own timer for one call (8.2) never calls where its thread is held up at the start
-        for longer than the delay: it takes the moment for missed. A reader beside does that.
+        Textual's one-shot timer (8.2) never fires if its thread is blocked for longer than the
+        delay at the start, and the reader thread can block it that long.
         """
         return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
 
     def prioritise_input(self) -> None:
-        """A key was pressed: reading and judging leave the interpreter to it for a moment."""
+        """A key was pressed: pause reading and judging briefly."""
         self.input_priority.record_input()
         if self.reader is not None:
             self.reader.pause_briefly()
@@ -144,11 +144,11 @@ class BaseApp(App[int]):
     # --- data ------------------------------------------------------------------------------------
 
     def _post_poll_result(self, result: PollResult) -> None:
-        """Called by the reading thread: hand over, nothing else."""
+        """Called by the reader thread."""
         self.post_message(PollArrived(result))
 
     def on_poll_arrived(self, message: PollArrived) -> None:
-        """Take a slice in and begin to judge it."""
+        """Apply what was read and start judging it."""
         ui, result = self.ui_state, message.result
         ui.session.apply(result.updates)
         ui.session.remove_sources(result.removed)
@@ -172,7 +172,7 @@ class BaseApp(App[int]):
         return LoadingProgress(result.read_bytes, result.total_bytes, judged, len(runs))
 
     def _judge(self) -> None:
-        """Judge a stretch; go on after keys had their turn."""
+        """Judge one slice; continue after pending input."""
         ui = self.ui_state
         done = ui.session.judge(JUDGE_SLICE_S, first=ui.chosen_run_id or None)
         young = not ui.chosen_run_id or time.monotonic() - self._start_time < AUTO_CHOOSE_S
@@ -198,7 +198,7 @@ class BaseApp(App[int]):
         self._judge_or_yield()
 
     def _evict_and_recall(self) -> None:
-        """Let go of what nobody looks at, fetch what somebody does, and let the reader go on."""
+        """Free runs that are not shown, reread those that are, and resume the reader."""
         session, needed = self.ui_state.session, self.ui_state.needed_run_ids
         self._needed_run_ids, self._evicted_at = needed, time.monotonic()
         session.free_memory(needed)
@@ -212,31 +212,31 @@ class BaseApp(App[int]):
             self.reader.poll_handled()
 
     def _judge_or_yield(self) -> None:
-        """Judge, unless a key is to be answered first."""
+        """Judge, unless input comes first."""
         if self.input_priority.must_yield():
             self._judge_in(KEY_RETRY_S)
         else:
             self._judge()
 
     def _all_judged(self) -> None:
-        """Everything is read and judged: say what turned red, begin a replay."""
+        """Everything is judged: notify about runs that became critical."""
         ui = self.ui_state
         first = not self.notifier_ready
         for run in ui.session.runs.values():
             word = ui.verdict_of(run)
             severity = Severity[word.upper()] if word.upper() in Severity.__members__ else None
-            told = self.notifier.update_severity(
+            text = self.notifier.update_severity(
                 run, severity, notify=not first and ui.replay is None
             )
-            if told:
-                self.show_toast(told)
+            if text:
+                self.show_toast(text)
         self.notifier_ready = True
         self.notifier.set_title(ui.title_text())
 
     notifier_ready = False
 
     def _check_states(self) -> None:
-        """States depend on the clock; toasts pass."""
+        """Redraw if the clock changed a state; clear old toasts."""
         if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
             self.ui_state.toast = ""
             self.draw()
@@ -252,12 +252,12 @@ class BaseApp(App[int]):
     # --- drawing ---------------------------------------------------------------------------------
 
     def _draw_after(self, delay: float) -> None:
-        """Draw after a delay, once for all that happens until then."""
+        """Draw once after a delay, however often it is requested until then."""
         if self._timer is None:
             self._timer = self.call_after_delay(delay, self._draw_or_yield)
 
     def _draw_or_yield(self) -> None:
-        """Draw what came in, unless a key is to be answered first."""
+        """Draw new data, unless input comes first."""
         self._timer = None
         if self.input_priority.is_input_recent:
             self._draw_after(KEY_RETRY_S)
@@ -265,9 +265,9 @@ class BaseApp(App[int]):
             self.draw()
 
     def draw(self, allow_stale: bool = False) -> None:
-        """Draw what is there now; only what changed is repainted.
+        """Draw the current state; only changed cells are repainted.
 
-        In a `allow_stale`, while a log is being read, that is what was there a moment ago.
+        With `allow_stale`, the last view of a run that is still being judged may be reused.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -291,7 +291,7 @@ class BaseApp(App[int]):
         if self.ui_state.chosen_run_id != self._drawn_run_id:
             self._drawn_run_id = self.ui_state.chosen_run_id
             if self.reader is not None and self.ui_state.run is not None:
-                self.reader.focus(self.ui_state.run.sources)  # what is looked at is read first
+                self.reader.focus(self.ui_state.run.sources)  # read the selected run first
 
     def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
         if self.reader is not None:
@@ -303,20 +303,20 @@ class BaseApp(App[int]):
             if block.scroll is not None:
                 self.ui_state.scroll = block.scroll
             return block
-        except Exception as error:  # noqa: BLE001 (a fault in one picture must not end the watch)
-            words = internal_errors.report_internal_error(
+        except Exception as error:  # noqa: BLE001 (an error in drawing must not end the program)
+            text = internal_errors.report_internal_error(
                 f"drawing {self.ui_state.overlay or 'the main screen'}", error
             )
-            return draw_error_screen(words, cells, rows)
+            return draw_error_screen(text, cells, rows)
 
     def _begin_replay(self) -> None:
-        """Set the cursor of a run that is chosen for the first time to where its replay begins."""
+        """Start the replay of a run that is selected for the first time."""
         ui = self.ui_state
         if ui.replay is not None and ui.run is not None and not ui.cursor.replay:
             ui.start_replay()
             self.playback.start()
 
     def show_toast(self, text: str) -> None:
-        """Show a word in the footer for a while."""
+        """Show a text in the footer for a while."""
         self.ui_state.toast = text
         self._toast_time = time.monotonic()

@@ -1,9 +1,9 @@
-"""A widget that shows lines of spans and repaints only the cells that changed.
+"""A widget that shows styled lines and repaints only the cells that changed.
 
 Textual repaints from the start of a widget's line to the last changed cell. For a widget as wide as
 the screen that is most of the line, so `CellCompositor` crops each update to the changed cells. It
-leans on Textual's compositor; where that looks different from what is known here, Textual's own way
-is taken (tests/tui/test_canvas.py tells which of the two is in use).
+depends on a private class of Textual; if that changes, Textual's own compositor is used
+(tests/tui/app/test_canvas.py shows which one is).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ StyledCells = list[tuple[str, str]]
 """A line cell by cell: character and style; the second cell of a wide character is empty."""
 
 JUMP_BYTES = 6
-"""Bytes of a jump along the line: unchanged cells that cost no more are repeated instead."""
+"""Bytes of a cursor jump; unchanged cells that cost no more are rewritten instead."""
 
 RESTYLE_BYTES = 10
-"""Bytes of a change of colour."""
+"""Bytes of a colour change."""
 
 
 class CellUpdate(ChopsUpdate):
     """An update that writes exactly the cells of its spans."""
 
     def render_segments(self, console: Console) -> str:
-        """The escape sequences: a jump and the cells of each span, nothing before or after it."""
+        """The escape sequences: a cursor jump and the cells of each span."""
         writer = AnsiWriter(console._color_system)
         for y, first, last in self.spans:
             for end, (start, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
@@ -58,8 +58,7 @@ class CellUpdate(ChopsUpdate):
 class CellCompositor(Compositor):
     """Textual's compositor with updates cropped on both sides.
 
-    As long as there is nothing to show (`is_ready`) nothing is written: the first page, which was
-    there before Textual, stays until its own comes.
+    Nothing is written until `is_ready`: the first page, drawn before Textual was loaded, stays.
     """
 
     def __init__(self, ready: Callable[[], bool] = lambda: True) -> None:
@@ -67,11 +66,11 @@ class CellCompositor(Compositor):
         self.is_ready = ready
 
     def render_update(self, *arguments: Any, **options: Any) -> Any:
-        """What is to be written, or None."""
+        """The update to write, or None."""
         return super().render_update(*arguments, **options) if self.is_ready() else None
 
     def render_partial_update(self) -> ChopsUpdate | None:
-        """What changed since the last time, or None."""
+        """The changed cells, or None."""
         update = super().render_partial_update()
         if update is None:
             return None
@@ -79,7 +78,7 @@ class CellCompositor(Compositor):
 
 
 def use_cell_compositor(screen: Any, ready: Callable[[], bool] = lambda: True) -> bool:
-    """Let a screen write changed cells only; False where this Textual works in another way."""
+    """Make a screen write changed cells only; False if this Textual has another compositor."""
     if type(getattr(screen, "_compositor", None)) is not Compositor:
         return False
     screen._compositor = CellCompositor(ready)
@@ -102,7 +101,7 @@ def to_cells(row: StyledLine, width: int) -> StyledCells:
 
 
 def changed_ranges(old: StyledCells, new: StyledCells) -> Iterator[tuple[int, int]]:
-    """Stretches (first, past the last) of cells that differ, joined where they are near."""
+    """Ranges (start, stop) of cells that differ; near ones are joined."""
     if len(old) != len(new):
         yield 0, len(new)
         return
@@ -122,7 +121,7 @@ def changed_ranges(old: StyledCells, new: StyledCells) -> Iterator[tuple[int, in
 
 
 def _costs_more_than_jump(between: StyledCells) -> bool:
-    """Whether the cells between two changed ones (the first and last here) cost more bytes."""
+    """Whether rewriting the cells between two changed ones (first and last here) costs more."""
     size = 0
     for before, cell in pairwise(between):
         size += len(cell[0].encode()) + RESTYLE_BYTES * (cell[1] != before[1])
@@ -131,11 +130,11 @@ def _costs_more_than_jump(between: StyledCells) -> bool:
 
 
 class Canvas(Widget):
-    """Shows a page: `show_lines` takes the new lines and repaints what is not as it was."""
+    """Shows lines of styled text; `show_lines` repaints what changed."""
 
     DEFAULT_CSS = "Canvas { width: 100%; height: 100%; }"
     can_focus = True
-    ALLOW_SELECT = False  # the mouse clicks here; terminals select with Shift held
+    ALLOW_SELECT = False  # clicks are actions; terminals select text with Shift
 
     def __init__(
         self, theme: Theme = THEMES["dark"], sized: Callable[[], object] = lambda: None
@@ -143,7 +142,7 @@ class Canvas(Widget):
         super().__init__()
         self._on_sized = sized
         self.output_paused = False
-        """Nothing is written while Textual still arranges its screen: once is enough."""
+        """No output while Textual is still laying out its screen."""
         self.palette = theme
         self._rows: list[StyledLine] = []
         self._cells: list[StyledCells] = []
@@ -151,7 +150,7 @@ class Canvas(Widget):
         self._styles: dict[str, Style] = {}
 
     def on_resize(self) -> None:
-        """Have it drawn for the new size."""
+        """Redraw at the new size."""
         self._on_sized()
 
     @property
@@ -160,19 +159,19 @@ class Canvas(Widget):
         return bool(self._rows) and not self.output_paused
 
     def resume_output(self) -> None:
-        """From now on what is shown is written."""
+        """Start writing to the terminal."""
         self.output_paused = False
         self.refresh()
 
     def use_theme(self, theme: Theme) -> None:
-        """Use another theme from now on."""
+        """Switch to a theme and repaint."""
         self.palette = theme
         self._styles.clear()
         self._strips = [None] * len(self._rows)
         self.refresh()
 
     def show_lines(self, rows: Sequence[StyledLine]) -> int:
-        """Show these lines; gives how many cells had to be repainted."""
+        """Show these lines; returns the number of repainted cells."""
         width = self.size.width
         if len(rows) != len(self._rows):
             self._rows = list(rows)
@@ -195,7 +194,7 @@ class Canvas(Widget):
         return sum(region.width for region in regions)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The strips of a region: ours as they are, without Textual's styling on top."""
+        """The strips of a region, without Textual's styling."""
         first, last = crop.column_span
         return [self._strip(y).crop(first, last) for y in crop.line_range]
 

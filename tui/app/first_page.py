@@ -1,4 +1,4 @@
-"""The first page, read and drawn before Textual is loaded: it is seen a good deal earlier."""
+"""The first page, read and drawn before Textual is loaded, to show something sooner."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ppo_top.tui.state.snapshot import LoadingProgress
 from ppo_top.tui.state.ui_state import UiState
 
 FIRST_READ_S, FIRST_JUDGE_S = 0.1, 0.1
-"""So long the first page is read and judged for; what is left comes while the screen stands."""
+"""Time to read and judge for the first page; the rest follows once the app runs."""
 
 FIRST_POLL_POINTS = 50_000
 
 
 def read_briefly(ui: UiState, follower: Follower) -> None:
-    """Take in and judge what can be had in a moment."""
+    """Read and judge as much as the time allows."""
     end = time.perf_counter() + FIRST_READ_S
     while (left := end - time.perf_counter()) > 0:
         result = follower.poll(FIRST_POLL_POINTS, left)
@@ -38,7 +38,7 @@ def read_briefly(ui: UiState, follower: Follower) -> None:
 
 
 def render_page(ui: UiState, theme: Theme, cells: int, rows: int) -> str:
-    """The page as it is to be written on a clear screen."""
+    """The page as text to write on a cleared screen."""
     writer = AnsiWriter(ColorSystem.EIGHT_BIT)
     for y, line in enumerate(draw_screen(ui, cells, rows).lines):
         writer.move_to(0, y)
@@ -48,9 +48,9 @@ def render_page(ui: UiState, theme: Theme, cells: int, rows: int) -> str:
 
 
 def show_first_page(ui: UiState, follower: Follower, theme: Theme, terminal: TextIO) -> None:
-    """Write the first page to a terminal; a fault is left to the screen, which can tell of it.
+    """Write the first page to a terminal; errors are left to the app, which can report them.
 
-    A run of which a part is still to be read is not shown: half of its sources tell half a story.
+    A partly read run is not shown: its verdict could still change.
     """
     with suppress(Exception):
         size = os.get_terminal_size(terminal.fileno())

@@ -1,7 +1,7 @@
-"""The reading thread: polls the follower and hands over what it brought, one slice at a time.
+"""The reader thread: polls the follower and passes the results on, one at a time.
 
-Nothing but immutable slices crosses over to the thread of the interface, which alone owns the
-session. The pump waits until slices were taken, so a fast log never piles up in memory.
+Only immutable results cross over to the app's thread, which alone owns the session. The reader
+waits until results are handled, so a fast log never piles up in memory.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 
 POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
-"""Points and seconds of one slice: the interface takes it in well below a tenth of a second."""
+"""Points and seconds of one poll: the app applies the result in well below 0.1 s."""
 
 PAUSE_AFTER_KEY_S = 0.08
 """How long reading pauses after a key."""
 
 MAX_WAIT_S = 30.0
-"""The longest wait for an event; the follower's own sweep ends it sooner."""
+"""The longest wait for an event; the follower's own sweep usually ends it sooner."""
 
 
 class ReaderThread:
-    """Reads in its own thread; `take` is called there with each slice that brought something.
+    """Reads in its own thread and calls `on_poll` there with each result that has something new.
 
-    With `finish` it rests once everything is read, with what unfinished ends still give: a replay.
+    With `finish_at_end` (a replay) it also parses unfinished last lines, then waits for `reread`.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class ReaderThread:
         self.error: BaseException | None = None
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._thread.start()
 
     def poll_handled(self) -> None:
-        """The interface has taken a slice in: the next one may come."""
+        """A result was applied: the next one may come."""
         self._free_slots.release()
 
     def focus(self, keys: Iterable[str]) -> None:
@@ -58,17 +58,17 @@ class ReaderThread:
         self._focus_keys = frozenset(keys)
 
     def reread(self, keys: Iterable[str]) -> None:
-        """Read these sources once more from their beginning."""
+        """Reread these sources from their beginning."""
         self._reread_requests.append(frozenset(keys))
         self._reread_wanted.set()
         self.follower.wake()
 
     def pause_briefly(self) -> None:
-        """A key is to be answered: leave the interpreter to the interface for a moment."""
+        """Leave the interpreter to the app while it handles a key."""
         self._paused_until = time.monotonic() + PAUSE_AFTER_KEY_S
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Read no more; waits until the thread is done and closes the follower."""
+        """Stop reading, wait for the thread and close the follower."""
         self._stop.set()
         self._reread_wanted.set()
         self._free_slots.release()
@@ -81,7 +81,7 @@ class ReaderThread:
     def _run(self) -> None:
         try:
             self._read_loop()
-        except Exception as error:  # noqa: BLE001 (told on the screen: it must not end the program)
+        except Exception as error:  # noqa: BLE001 (shown on the screen: it must not end the program)
             self.error = error
             self._on_poll(PollResult([], [], False, 0, 0))
 
@@ -106,7 +106,7 @@ class ReaderThread:
             before = state
             if not result.more and self._finish_at_end:
                 self._on_poll(self.follower.finish())
-                self._reread_wanted.wait()  # until points are wanted that were let go
+                self._reread_wanted.wait()  # until evicted points are needed again
                 self._reread_wanted.clear()
             elif not result.more:
                 self.follower.wait(MAX_WAIT_S)

@@ -1,4 +1,4 @@
-"""The one screen of the app, and the messages that reach the app: a slice, a key."""
+"""The main screen, and the messages it and the reader thread send to the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ppo_top.tui.app.canvas import Canvas, use_cell_compositor
 
 
 class PollArrived(Message):
-    """The reading thread has a slice."""
+    """The reader thread has a result."""
 
     def __init__(self, result: PollResult) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class KeyPressed(Message):
 
 
 class MainScreen(Screen[None]):
-    """A canvas over all of the screen."""
+    """One canvas as large as the screen."""
 
     def __init__(self, canvas: Canvas) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class MainScreen(Screen[None]):
         yield self.canvas
 
     async def on_key(self, event: events.Key) -> None:
-        """Every key goes to the app's table."""
+        """Pass every key on to the app's key table."""
         event.stop()
         event.prevent_default()
         self.app.post_message(KeyPressed(event.key, event.character))

@@ -1,4 +1,4 @@
-"""How the screen is started: a first word at once, then all that takes a moment to load."""
+"""Starts the screen: a splash text at once, then whatever takes time to load."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ppo_top.tui.state.ui_state import UiState
 
 SWITCH_INTERVAL_S = 0.002
-"""How long the reading thread may hold the interpreter while a key waits."""
+"""How long the reader thread may hold the interpreter while a key waits."""
 
 
 def run(
@@ -35,12 +35,12 @@ def run(
     theme: str | None = None,
     bell: bool = True,
 ) -> int:
-    """Show the screen until the user quits; gives the exit code of the process."""
+    """Show the screen until the user quits; returns the exit code of the process."""
     pipe = _claim_stdin() if stdin else None
     _screen_to_terminal()
-    place = " ".join(str(path) for path in paths) or "standard input"
-    with on_alternate_screen(_splash_text(place)):
-        app = _app(paths, pipe, place, settings, replay, ascii, theme, bell)
+    watched = " ".join(str(path) for path in paths) or "standard input"
+    with on_alternate_screen(_splash_text(watched)):
+        app = _app(paths, pipe, watched, settings, replay, ascii, theme, bell)
         code = app.run()
     return app.return_code or code or 0
 
@@ -48,15 +48,15 @@ def run(
 def _app(
     paths: Sequence[Path],
     pipe: BinaryIO | None,
-    place: str,
+    watched: str,
     settings: Settings,
     replay: Replay | None,
     ascii: bool,
     theme: str | None,
     bell: bool,
 ) -> PpoTop:
-    """The app, once everything that it needs is loaded; the first page is drawn meanwhile."""
-    gc.disable()  # nothing of what is loaded now is garbage
+    """Load the app; the first page is drawn before Textual is loaded."""
+    gc.disable()  # nothing loaded now is garbage
     from ppo_top.files.follower import Follower
     from ppo_top.runs.session import Session
     from ppo_top.support.acknowledgements import Acknowledgements
@@ -66,8 +66,8 @@ def _app(
     ui = UiState(
         session=Session(settings),
         acknowledgements=Acknowledgements(paths),
-        watched_paths=place,
-        waiting_text=WAITING_TEXT.format(place=place),
+        watched_paths=watched,
+        waiting_text=WAITING_TEXT.format(watched=watched),
         replay=replay,
         symbols=ASCII_SYMBOLS
         if ascii or settings.ascii or not _supports_unicode()
@@ -91,10 +91,10 @@ def _app(
 
 
 def _first_toast(settings: Settings, acknowledgements: Path | None, hint: str) -> str:
-    """What the footer says at first: a problem of the settings, else a hint at the first start."""
+    """The first footer text: a problem of the settings, or a hint at the very first start."""
     if settings.problems:
         return settings.problems[0]
-    if acknowledgements is None:  # nothing is to be kept: the state directory lies among the logs
+    if acknowledgements is None:  # the state directory is among the logs: write nothing
         return hint
     marker = acknowledgements.with_name("welcomed")
     if is_file(marker):
@@ -105,15 +105,15 @@ def _first_toast(settings: Settings, acknowledgements: Path | None, hint: str) -
     return hint
 
 
-def _splash_text(place: str) -> str:
-    """What goes on, while Textual is being loaded."""
-    shown = "".join(letter for letter in place if letter.isprintable())[:60]
+def _splash_text(watched: str) -> str:
+    """What is shown while Textual is being loaded."""
+    shown = "".join(letter for letter in watched if letter.isprintable())[:60]
     words = f" ppo-top  {shown}\r\n\r\n  Looking for logs"
     return words.encode("ascii", "replace").decode()
 
 
 def _first_page(ui: UiState, follower: Follower, theme: str | None) -> None:
-    """What can be read in a moment, while Textual is still to be loaded."""
+    """Draw what can be read quickly, before Textual is loaded."""
     from ppo_top.tui.app.first_page import show_first_page
     from ppo_top.tui.graphics.theme import choose_theme
 
@@ -122,7 +122,7 @@ def _first_page(ui: UiState, follower: Follower, theme: str | None) -> None:
 
 
 def _screen_to_terminal() -> None:
-    """Textual draws on standard error; where that is redirected, draw on the terminal anyway."""
+    """Textual draws on stderr; if that is redirected, draw on the terminal instead."""
     if sys.__stderr__ is None or not sys.__stderr__.isatty():
         sys.__stderr__ = open("/dev/tty", "w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
 
@@ -133,7 +133,7 @@ def _supports_unicode() -> bool:
 
 
 def _claim_stdin() -> BinaryIO:
-    """The pipe on standard input, which becomes the terminal: keys come from there."""
+    """Return the pipe on stdin and put the terminal in its place, for keys."""
     pipe = os.fdopen(os.dup(0), "rb", buffering=0)
     terminal = os.open("/dev/tty", os.O_RDWR)
     os.dup2(terminal, 0)

@@ -36,7 +36,7 @@ MAX_RECENT_RUNS = 4
 """So many runs are kept at hand: going back and forth between them reads nothing again."""
 
 WAITING_TEXT = (
-    "Looking for logs in {place}\n"
+    "Looking for logs in {watched}\n"
     "TensorBoard, Stable-Baselines3, TRL, W&B, SwanLab, Trackio and console logs are detected "
     "automatically, also in a directory that does not exist yet.\n"
     "No runs found? Point ppo-top at the trainer's output directory, or pipe its output: "
