@@ -1,1 +1,1 @@
-"""What the user looks at: keys and actions, cursor, list of runs, snapshot."""
+"""The state of the screen: keys and actions, cursor, run list, snapshot."""

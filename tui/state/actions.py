@@ -1,4 +1,4 @@
-"""What each key does, as changes of the desk; `do_<action>` for every action of the key table."""
+"""What each key does to the `UiState`: `do_<action>` for the actions of the key table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PAGE_LINES = 10
 
 
 class Actions:
-    """The keys that change what is looked at; those of the program itself are the app's."""
+    """The actions that change the `UiState`; those of the program itself are in the app."""
 
     def __init__(self, ui: UiState) -> None:
         self.ui_state = ui
 
-    # --- layers ----------------------------------------------------------------------------------
+    # --- overlays --------------------------------------------------------------------------------
 
     def _toggle_overlay(self, name: str) -> None:
         ui = self.ui_state
@@ -43,7 +43,7 @@ class Actions:
         self._toggle_overlay("compare")
 
     def do_zoom(self) -> None:
-        """Into the chart; from the runs (where they fill the screen) to the chosen one."""
+        """Open the chart; in the run list, unfold a group or switch to the selected run."""
         ui = self.ui_state
         if self._in_list:
             ui.chosen_by_user = True
@@ -54,7 +54,7 @@ class Actions:
             ui.overlay, ui.chart.cursor_row = "zoom", None
 
     def do_back(self) -> None:
-        """One layer out: the layer, then the cursor's past, then the filter."""
+        """Close the overlay, or leave the run list, or return to live, or clear the filter."""
         ui = self.ui_state
         if ui.overlay:
             ui.overlay, ui.scroll = "", 0
@@ -90,7 +90,7 @@ class Actions:
 
     @property
     def _in_list(self) -> bool:
-        """Whether keys move in the list of runs."""
+        """Whether the keys move in the run list."""
         return self.ui_state.focus == "runs" and not self.ui_state.overlay
 
     def _page(self, by: int) -> None:
@@ -132,24 +132,24 @@ class Actions:
         self._toggle("panels")
 
     def do_filter(self) -> None:
-        """Type a filter; it holds while it is typed, Esc brings the old one back.
+        """Type a filter, applied while it is typed; Esc restores the old one.
 
-        Where it hides the chosen run, Enter goes to the first that it shows.
+        If it hides the selected run, Enter selects the first one shown.
         """
         ui = self.ui_state
         runs = ui.run_list
 
-        def hold(text: str) -> None:
+        def preview(text: str) -> None:
             runs.filter = text
 
-        def keep(text: str) -> None:
-            hold(text)
-            shown = [known.id for known in runs.filtered(ui.listed_runs())]
+        def apply(text: str) -> None:
+            preview(text)
+            shown = [listed.id for listed in runs.filtered(ui.listed_runs())]
             if shown and ui.chosen_run_id not in shown:
                 ui.move_run_choice(0)
 
         before = runs.filter
-        ui.line_input = LineInput("/", keep, hold, before, lambda: hold(before))
+        ui.line_input = LineInput("/", apply, preview, before, lambda: preview(before))
 
     # --- time travel -----------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ class Actions:
         self._chart_cursor(times)
 
     def _chart_cursor(self, by: int) -> None:
-        """Move the chart's cursor; outside a chart the arrows move the timeline's."""
+        """Move the chart's cursor; without a chart, the timeline's."""
         ui = self.ui_state
         run = ui.run
         if run is None:
@@ -276,7 +276,7 @@ class Actions:
         if run is None or view is None or not view.open_findings:
             ui.toast = "No open finding"
             return
-        finding = view.open_findings[0].finding  # what is acknowledged stands behind what is not
+        finding = view.open_findings[0].finding  # acknowledged findings come last
         path = run.path
         if ui.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
             for opened in view.open_findings:
@@ -285,21 +285,21 @@ class Actions:
             ui.toast = "Cleared all acks and mutes of this run"
             return
 
-        def keep(reason: str) -> None:
+        def save(reason: str) -> None:
             if mute:
                 ui.acknowledgements.mute(path, finding.rule, reason)
             else:
                 ui.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
             ui.invalidate()
-            word = "muted" if mute else "acknowledged"
-            ui.toast = ui.acknowledgements.problem or f"{finding.title}: {word}"
+            done = "muted" if mute else "acknowledged"
+            ui.toast = ui.acknowledgements.problem or f"{finding.title}: {done}"
 
-        ui.line_input = LineInput(label, keep)
+        ui.line_input = LineInput(label, save)
 
     # --- the mouse -------------------------------------------------------------------------------
 
     def click(self, what: str, arg: str, share: float) -> None:
-        """A click on a run, a value or the timeline (at a share of its width)."""
+        """A click on a run, a metric or the timeline (at a share of its width)."""
         ui = self.ui_state
         if what == "run":
             ui.chosen_by_user = True

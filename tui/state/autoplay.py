@@ -1,4 +1,4 @@
-"""Lets the cursor of a replay move by itself, and says what fires at the moment it would have."""
+"""Moves the cursor of a replay, and announces findings when they would have been detected."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ppo_top.runs.run import Run
 from ppo_top.tui.state.ui_state import UiState
 
 MIN_FRAME_S = 1 / 15
-"""The shortest time between two pictures of a replay."""
+"""The shortest time between two frames of a replay."""
 
 MAX_SLEEP_S = 1.0
-"""The longest sleep, so that a change of speed is felt."""
+"""The longest sleep, so that a change of speed takes effect."""
 
 
 class PlaybackHost(Protocol):
@@ -36,7 +36,7 @@ class Playback:
         self._last = 0.0
 
     def start(self) -> None:
-        """Begin to move the cursor where it is to play and does not yet."""
+        """Start moving the cursor if it should play and does not yet."""
         if self.host.ui_state.cursor.playing and not self._waiting:
             self._last = time.monotonic()
             self._sleep(MIN_FRAME_S)

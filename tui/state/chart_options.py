@@ -1,4 +1,4 @@
-"""How a chart is looked at: against what, on which scale, how smooth, its cursor."""
+"""Options of the chart: x axis, scale, smoothing, cursor."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 
 CHART_AXES = ("step", "time", "update")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95)
-"""Weights of the past in the exponential mean; 0 draws the values alone, which hides nothing."""
+"""Weights of the exponential moving average; 0: no smoothing."""
 
 
 @dataclass(slots=True)
 class ChartOptions:
-    """The state of the zoomed chart."""
+    """Options of the zoomed chart."""
 
     axis: str = "step"
     log_scale: bool = False
     smoothing: float = 0.0
     stacked: bool = False
     cursor_row: int | None = None
-    """The row under the chart's cursor; None: the newest one shown."""
+    """The row under the chart's cursor; None: the latest one shown."""
 
     def next_axis(self) -> None:
-        """Step, time, update and round again."""
+        """Switch to the next x axis."""
         self.axis = CHART_AXES[(CHART_AXES.index(self.axis) + 1) % len(CHART_AXES)]
 
     def change_smoothing(self, direction: int) -> None:

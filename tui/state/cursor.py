@@ -1,4 +1,4 @@
-"""The cursor on a run's timeline: at the end (live), in the past, or moving on by itself."""
+"""The cursor on a run's timeline: live, in the past, or playing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from statistics import median
 from ppo_top.runs.timeline import Timeline
 
 MAX_PAUSE_UPDATES = 10.0
-"""A pause in a log (a resume a day later) is played as this many usual updates at most."""
+"""The longest gap to play (a resume may be a day later), in usual update intervals."""
 
 REPLAY_SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 
 
 @dataclass(slots=True)
 class Cursor:
-    """Where the cursor stands: `row` is None at the newest update.
+    """The position on a timeline: `row` is None at the latest update.
 
-    Playing follows the log's own clock `speed` times as fast; without a clock, a row a second.
+    Playing follows the log's clock at `speed` times real time; without a clock, a row a second.
     """
 
     row: int | None = None
@@ -29,7 +29,7 @@ class Cursor:
     _usual_pause_cache: tuple[int, float] = (-1, 1.0)
 
     def advance(self, timeline: Timeline, seconds: float) -> bool:
-        """Let so many seconds of the viewer's clock pass; True when the cursor moved."""
+        """Advance by some seconds of real time; True if the cursor moved."""
         if not self.playing or self.row is None:
             return False
         last = len(timeline) - 1
@@ -46,7 +46,7 @@ class Cursor:
         return moved
 
     def wait_s(self, timeline: Timeline) -> float | None:
-        """Seconds until the cursor moves by itself, or None."""
+        """Seconds until the cursor moves, or None."""
         if not self.playing or self.row is None or self.row >= len(timeline) - 1:
             return None
         return max(0.0, (self._pause(timeline, self.row + 1) - self._elapsed) / self.speed)
@@ -69,18 +69,18 @@ class Cursor:
     # --- moving --------------------------------------------------------------------------------
 
     def current_row(self, timeline: Timeline) -> int:
-        """The row looked at (-1 for a timeline without rows)."""
+        """The row shown (-1 for an empty timeline)."""
         last = len(timeline) - 1
         return last if self.row is None else min(self.row, last)
 
     def move_by(self, timeline: Timeline, rows: int) -> None:
-        """So many rows on or back; on past the end is live again."""
+        """Move by some rows; past the end is live."""
         last = len(timeline) - 1
         target = self.current_row(timeline) + rows
         self._set(max(0, target) if target < last or self.replay else None, last)
 
     def go_to(self, timeline: Timeline, row: int | None) -> None:
-        """To a row, or (None) to the end."""
+        """Move to a row, or (None) to the end."""
         self._set(row, len(timeline) - 1)
 
     def _set(self, row: int | None, last: int) -> None:
@@ -90,7 +90,7 @@ class Cursor:
             self.playing = False
 
     def toggle_playing(self, timeline: Timeline) -> None:
-        """Play or pause; at the end playing begins at the start."""
+        """Play or pause; at the end, play from the start."""
         if self.playing:
             self.playing = False
             return
@@ -112,7 +112,7 @@ class Cursor:
 
 
 def find_row(timeline: Timeline, wanted: str) -> int | None:
-    """The row of a step (`14336`) or of a share of the updates (`50%`); None if it is neither."""
+    """The row of a step (`14336`, `14k`) or a percentage (`50%`); None if it is neither."""
     text = wanted.strip().replace(",", "").replace("_", "").lower()
     if not len(timeline):
         return None

@@ -1,4 +1,4 @@
-"""Keys as a user's hands know them: a line that is typed and edited, a key that is held down."""
+"""Line editing and key repeat."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 KEY_REPEAT_S = 0.2
-"""A key that comes again within this time is held down: steps become longer."""
+"""The same key within this time counts as held down: steps become longer."""
 
 MAX_INPUT_CHARS = 200
 
 
 @dataclass(slots=True)
 class LineInput:
-    """A line that is being typed, and what is done with it; `on_change` is told of every letter."""
+    """A line that is being typed; `on_change` is called after every edit."""
 
     label: str
     on_submit: Callable[[str], None]
     on_change: Callable[[str], None] = lambda _text: None
     text: str = ""
     on_cancel: Callable[[], None] = lambda: None
-    """Called when it is left without Enter."""
+    """Called on Esc."""
 
     def press_key(self, key: str, character: str | None) -> bool:
-        """Edit; False when the line is finished or left."""
+        """Edit the line; False once it is submitted or cancelled."""
         if key == "enter":
             self.on_submit(self.text.strip())
             return False
@@ -47,7 +47,7 @@ class LineInput:
 
 @dataclass(slots=True)
 class KeyRepeat:
-    """Counts how often a key came in quick succession."""
+    """Counts repeats of a key in quick succession."""
 
     clock: Callable[[], float] = time.monotonic
     _key: str = ""
@@ -55,7 +55,7 @@ class KeyRepeat:
     _count: int = 0
 
     def step_count(self, key: str) -> int:
-        """How far a key goes: one step, and farther the longer it is held."""
+        """Steps for a key press: one, and more the longer the key is held."""
         now = self.clock()
         again = key == self._key and now - self._last_time < KEY_REPEAT_S
         self._key, self._last_time, self._count = key, now, self._count + 1 if again else 0

@@ -1,4 +1,4 @@
-"""Where every run stood at the moment that a replay shows: by the clock of the logs."""
+"""Where each run was at the time that a replay shows, by the clock of the logs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from ppo_top.tui import Replay
 from ppo_top.views.liveness import run_status
 
 IDEAL_FINDING_SHARE = 0.4
-"""A replay is best watched where things go wrong after this share of the run."""
+"""The preferred position of the first critical finding in a run to replay."""
 
 
 def time_at(run: Run, row: int) -> float:
-    """Unix seconds at a row of a run; NaN where it is not known."""
+    """Unix seconds at a row of a run; NaN if unknown."""
     times = run.timeline.times
     return times[row] if 0 <= row < len(times) else math.nan
 
 
 def row_at(run: Run, when: float) -> int | None:
-    """The newest row of a run at a time (-1: it had not begun); None: its end.
+    """The latest row of a run at a time (unix seconds); -1: not yet started, None: its end.
 
-    A log without a clock of this world is shown as it ended; so is a run whose rows of that time
-    were let go.
+    A run without absolute times, or whose rows of that time were evicted, is shown at its end.
     """
     times = run.timeline.times
     if not len(times) or not when > 1e9 or not times[0] > 1e9 or times[-1] <= when:
@@ -36,20 +35,20 @@ def row_at(run: Run, when: float) -> int | None:
 
 
 def state_at(run: Run, row: int | None, now: float) -> State:
-    """The state of a run at a row: before its end it lives."""
+    """The state of a run at a row: live before its end."""
     if row is None or row >= len(run.timeline) - 1:
         return run_status(run, now).state
     return State.LIVE if row >= 0 else State.STARTING
 
 
 def pick_replay_run(session: Session, replay: Replay) -> str | None:
-    """For a replay of several runs: one that was healthy for a while before it turned red."""
+    """The run to replay first: one that was healthy for a while before it became critical."""
     named = [run.id for run in session.runs.values() if run.name == replay.run]
     if named:
         return named[0]
-    told: list[tuple[float, str]] = []
+    candidates: list[tuple[float, str]] = []
     for run in session.runs.values():
         rows = [f.opened.row for f in run.findings if f.severity is Severity.CRIT]
         if rows and len(run.timeline):
-            told.append((abs(min(rows) / len(run.timeline) - IDEAL_FINDING_SHARE), run.id))
-    return min(told)[1] if told else None
+            candidates.append((abs(min(rows) / len(run.timeline) - IDEAL_FINDING_SHARE), run.id))
+    return min(candidates)[1] if candidates else None

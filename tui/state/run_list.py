@@ -1,4 +1,4 @@
-"""Which runs are listed and in what order: by trouble, then newest; filtered; seeds folded."""
+"""The run list: worst first, then newest; filtered; seed groups folded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.views.run_view import verdict
 
 MAX_STATE_AGE_S = 5.0
-"""How long the state of a run that did not change is believed."""
+"""How long the state of an unchanged run is cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """What the list says of a run."""
+    """A run as the list shows it."""
 
     id: str
     name: str
@@ -33,13 +33,13 @@ class ListedRun:
     last_change: float
     traits: RunTraits
     finding: str = ""
-    """The worst finding that is open."""
+    """Title of the worst open finding."""
     since: str = ""
     reward: str = ""
     step: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Whether every word is in name, path, verdict, state or finding; `!word` must not be."""
+        """Whether name, path, verdict, state or finding contain every word, and no `!word`."""
         text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.finding}".lower()
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
@@ -49,20 +49,20 @@ class ListedRun:
 
 @dataclass(slots=True)
 class RunList:
-    """The list of the runs, as a function of the session, a filter and what is folded."""
+    """The list of runs: a function of the session, the filter and the folded groups."""
 
     filter: str = ""
     fold_seeds: bool = True
     unfolded: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], Verdict] = verdict
     worst_finding_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
-    """The worst open finding and the step since which it is so."""
+    """Title of the worst open finding and the step it began at."""
     row_of: Callable[[Run], int | None] = lambda _run: None
-    """At which row a run is seen; None: at its end."""
+    """The row at which a run is shown; None: its end."""
     _cache: dict[str, tuple[int, int | None, float, ListedRun]] = field(default_factory=dict)
 
     def listed_runs(self, session: Session, now: float) -> list[ListedRun]:
-        """All runs, those in trouble first, then the newest."""
+        """All runs: the worst first, then the newest."""
         every = [self._listed_run(run, now) for run in session.runs.values()]
         if len(self._cache) > len(every):
             self._cache = {k: kept for k, kept in self._cache.items() if k in session.runs}
@@ -91,16 +91,16 @@ class RunList:
         return made
 
     def invalidate(self) -> None:
-        """Believe nothing that is known: what counts as trouble has changed."""
+        """Clear the cache: acknowledgements changed."""
         self._cache.clear()
 
     def filtered(self, every: list[ListedRun]) -> list[ListedRun]:
-        """Those that the filter lets through."""
+        """The runs that match the filter."""
         words = self.filter.lower().split()
-        return [known for known in every if known.matches(words)] if words else every
+        return [listed for listed in every if listed.matches(words)] if words else every
 
     def entries(self, every: list[ListedRun], chosen: str) -> list[RunListEntry]:
-        """The lines of the list; a group of seeds is one line unless it is opened or chosen."""
+        """The lines of the list; a seed group is one line unless unfolded or selected."""
         groups = self.group_by_experiment(self.filtered(every))
         entries: list[RunListEntry] = []
         for name, members in groups.items():
@@ -114,15 +114,15 @@ class RunList:
         return entries
 
     def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
-        """Runs by experiment, each in the order given; without folding every run for itself."""
+        """Runs by experiment, in the order given; without folding, each run on its own."""
         if not self.fold_seeds:
-            return {known.id: [known] for known in every}
-        by_id = {known.id: known for known in every}
-        found = group_seeds({known.id: known.traits for known in every})
+            return {listed.id: [listed] for listed in every}
+        by_id = {listed.id: listed for listed in every}
+        found = group_seeds({listed.id: listed.traits for listed in every})
         return {name: [by_id[each] for each in ids] for name, ids in found.items()}
 
     def unfold(self, session: Session, now: float, chosen: str) -> bool:
-        """Open the folded group that a run stands for; False where there is none."""
+        """Unfold the group that a run represents; False if it represents none."""
         for entry in self.entries(self.listed_runs(session, now), chosen):
             if entry.id == chosen and entry.seeds > 1:
                 self.unfolded.add(entry.name)
@@ -131,7 +131,7 @@ class RunList:
 
 
 def reward_at(run: Run, row: int | None) -> str:
-    """The newest reward of a run at a row, or nothing."""
+    """The reward of a run at a row, or an empty string."""
     for name in REWARD_CONCEPTS:
         track = run.timeline.tracks.get(name)
         seen = 0 if track is None else len(track) if row is None else track.count_until(row)
@@ -141,22 +141,22 @@ def reward_at(run: Run, row: int | None) -> str:
 
 
 def step_at(run: Run, row: int | None) -> str:
-    """The step of a run at a row; nothing where it had not begun."""
+    """The step of a run at a row, or an empty string."""
     steps = run.timeline.steps
     at = len(steps) - 1 if row is None else min(row, len(steps) - 1)
     return count(steps[at]) if at >= 0 else ""
 
 
-def _entry(known: ListedRun) -> RunListEntry:
+def _entry(listed: ListedRun) -> RunListEntry:
     return RunListEntry(
-        known.id,
-        known.name,
-        known.verdict,
-        known.state,
-        finding=known.finding,
-        since=known.since,
-        reward=known.reward,
-        step=known.step,
+        listed.id,
+        listed.name,
+        listed.verdict,
+        listed.state,
+        finding=listed.finding,
+        since=listed.since,
+        reward=listed.reward,
+        step=listed.step,
     )
 
 
@@ -177,13 +177,13 @@ def _group(name: str, members: list[ListedRun], folded: bool) -> RunListEntry:
     )
 
 
-def _rank(known: ListedRun) -> tuple[int, float, str]:
-    trouble = known.verdict.rank if known.verdict.is_trouble else 0
-    return -trouble, -known.last_change, known.name
+def _rank(listed: ListedRun) -> tuple[int, float, str]:
+    trouble = listed.verdict.rank if listed.verdict.is_trouble else 0
+    return -trouble, -listed.last_change, listed.name
 
 
 def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
-    """The sums over all runs."""
+    """The number of runs by state and verdict."""
     states = Counter(each.state for each in every)
     return RunCounts(
         live=states[State.LIVE],
@@ -200,7 +200,7 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
 
 
 def default_run(every: list[ListedRun]) -> ListedRun | None:
-    """The run to look at first: the newest live one, else the first of the list."""
+    """The run to select first: the newest live one, else the first of the list."""
     live = [each for each in every if each.state is State.LIVE]
     if live:
         return max(live, key=lambda each: each.last_change)

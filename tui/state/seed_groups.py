@@ -1,4 +1,4 @@
-"""Which runs are seeds of one experiment: by their settings where they are logged, else by name."""
+"""Which runs are seeds of one experiment: by logged settings, else by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ppo_top.model import ConfigValue
 
 MIN_EQUAL_SETTINGS = 5
-"""So many settings must be equal for runs of different names to be one experiment."""
+"""Runs of different names need at least this many equal settings to be one experiment."""
 
 _SEED_SUFFIX = re.compile(r"(?i)[-_. ]*(?:\(?seeds?|\bs)?[-_=. ]?\d+\)?$")
 _NAME_WORD = re.compile(r"[A-Za-z][a-z]*|[0-9]+")
@@ -27,7 +27,7 @@ SeedSettings = frozenset[tuple[str, str]]
 
 
 class RunTraits(NamedTuple):
-    """What tells whether two runs are seeds of one experiment; what is not logged is empty."""
+    """What identifies seeds of one experiment; empty where not logged."""
 
     name_stem: str
     settings: SeedSettings = frozenset()
@@ -36,7 +36,7 @@ class RunTraits(NamedTuple):
 
 @cache
 def setting_kind(name: str) -> str:
-    """`seed`, `own` (which run it is, where it lies) or `setting`, by the words of a name."""
+    """`seed`, `own` (identity and location of the run) or `setting`, by the words of a name."""
     words = {word.lower() for word in _NAME_WORD.findall(name)}
     if words & _SEED_WORDS:
         return "seed"
@@ -62,10 +62,10 @@ SeedGroupKey = tuple[str, SeedSettings]
 
 
 def group_seeds(runs: Mapping[str, RunTraits]) -> dict[str, list[str]]:
-    """Runs (by id) by experiment: name of the experiment -> ids, both in the order given.
+    """Group run ids by experiment: name of the experiment -> ids, both in the order given.
 
-    One name up to the seed is one experiment, unless the settings differ. Equal settings are one
-    experiment whatever the names, where a seed of its own is logged for each.
+    Runs with the same name but for the seed are one experiment unless their settings differ. Runs
+    with equal settings are one experiment whatever their names, if each logs its own seed.
     """
     seeds: dict[SeedSettings, list[str]] = {}
     by_stem: dict[str, set[SeedSettings]] = {}
@@ -85,7 +85,7 @@ def _key(
     by_stem: Mapping[str, set[SeedSettings]],
 ) -> SeedGroupKey:
     settings, known = run.settings, by_stem.get(run.name_stem, set())
-    if not settings and len(known) == 1:  # it belongs to its name, which is one experiment
+    if not settings and len(known) == 1:  # its name belongs to one experiment only
         settings = next(iter(known))
     drawn = seeds.get(settings, [])
     own_seeds = all(drawn) and len(set(drawn)) == len(drawn)
@@ -95,7 +95,7 @@ def _key(
 def _named(
     groups: Mapping[SeedGroupKey, list[str]], runs: Mapping[str, RunTraits]
 ) -> dict[str, list[str]]:
-    """The groups by what their names share, each name once."""
+    """The groups by the common prefix of their names, made unique."""
     named: dict[str, list[str]] = {}
     for members in groups.values():
         stems = [runs[run].name_stem for run in members]
@@ -112,13 +112,13 @@ def _named(
 
 
 def _difference(settings: SeedSettings, others: SeedSettings) -> str:
-    """The setting in which two experiments differ, the shortest to say."""
+    """The shortest setting in which two experiments differ."""
     apart = [f"{key} {value}" for key, value in settings - others if value]
     return min(apart, key=lambda text: (len(text), text), default="")
 
 
 def _shared(names: list[str]) -> str:
-    """The letters with which all names begin."""
+    """The common prefix of some names."""
     alike = 0
     for letters in zip(*names, strict=False):
         if len(set(letters)) > 1:

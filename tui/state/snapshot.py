@@ -1,4 +1,4 @@
-"""All that a picture of the screen depends on: plain values, so that drawing is a pure function."""
+"""What drawing depends on, as plain values, so that drawing is a pure function."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from ppo_top.views.run_view import RunView
 
 
 class RunListEntry(NamedTuple):
-    """A line of the runs list: a run, or a group of seeds (`seeds` above 1) folded into one.
+    """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
-    The worst open finding (`finding`), the step `since` which it is so, reward and step are told
-    where the list has the screen to itself.
+    `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 
     id: str
@@ -35,7 +34,7 @@ class RunListEntry(NamedTuple):
 
 
 class RunCounts(NamedTuple):
-    """How many runs there are of each sort, whatever the filter hides."""
+    """The number of runs by state and verdict, hidden ones included."""
 
     live: int = 0
     finished: int = 0
@@ -50,7 +49,7 @@ class RunCounts(NamedTuple):
 
 
 class PlaybackState(NamedTuple):
-    """Where the cursor of a replay stands: its row of so many, playing or not, and how fast."""
+    """The position and speed of the cursor."""
 
     row: int
     rows: int
@@ -60,7 +59,7 @@ class PlaybackState(NamedTuple):
 
 
 class LoadingProgress(NamedTuple):
-    """How much has been read, in bytes, and how many of all runs have their verdict."""
+    """Bytes read so far, and how many runs are judged."""
 
     read_bytes: int
     total_bytes: int
@@ -69,7 +68,7 @@ class LoadingProgress(NamedTuple):
 
 
 class InputPrompt(NamedTuple):
-    """A line that is being typed: the question, the text so far and what is to be known beside."""
+    """A line that is being typed: prompt, text and hint."""
 
     label: str
     text: str
@@ -77,7 +76,7 @@ class InputPrompt(NamedTuple):
 
 
 class ClickRegion(NamedTuple):
-    """A region that the mouse may click on, and what that means."""
+    """A clickable region and its meaning."""
 
     x: int
     y: int
@@ -87,13 +86,13 @@ class ClickRegion(NamedTuple):
     target: str = ""
 
     def shifted(self, dx: int, dy: int) -> ClickRegion:
-        """The same region elsewhere."""
+        """The region, moved."""
         return self._replace(x=self.x + dx, y=self.y + dy)
 
 
 @dataclass(slots=True)
 class ScreenBlock:
-    """A piece of the screen: lines and the places on them that can be clicked."""
+    """Some lines of the screen and their clickable regions."""
 
     lines: list[StyledLine] = field(default_factory=list)
     click_regions: list[ClickRegion] = field(default_factory=list)
@@ -107,7 +106,7 @@ class ScreenBlock:
 
 
 class DrawingCache:
-    """The min/max summaries of tracks that were drawn lately, and the curves of the last view."""
+    """Min/max summaries of recently drawn tracks, and the curves of the last view."""
 
     MAX_TRACKS = 400
 
@@ -119,7 +118,7 @@ class DrawingCache:
     def cached_lines(
         self, view: RunView, key: Hashable, draw: Callable[[], list[StyledLine]]
     ) -> list[StyledLine]:
-        """A curve of a view as it was drawn, or drawn now: a key seldom changes any of them."""
+        """A curve of a view, drawn once: most keys change none of them."""
         if view is not self._view:
             self._lines.clear()
             self._view = view
@@ -129,7 +128,7 @@ class DrawingCache:
         return lines
 
     def pyramid_for(self, track: Track) -> MinMaxPyramid:
-        """The summary of a track, made at first sight."""
+        """The min/max summary of a track, made once."""
         kept = self._pyramids.get(id(track))
         if kept is None or kept[0] is not track:
             if len(self._pyramids) >= self.MAX_TRACKS:
@@ -140,12 +139,12 @@ class DrawingCache:
 
 @dataclass(slots=True)
 class Snapshot:
-    """One moment of the screen."""
+    """The state to draw."""
 
     watched_paths: str = "."
     view: RunView | None = None
     findings: Sequence[Finding] = ()
-    """Every finding whose mark the timeline is to show."""
+    """All findings, for the timeline."""
     entries: Sequence[RunListEntry] = ()
     chosen_run_id: str = ""
     counts: RunCounts = field(default_factory=RunCounts)
@@ -165,5 +164,5 @@ class Snapshot:
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
 
     def display_text(self, text: str) -> str:
-        """Words of a rule or a log in the characters of the screen: as wide as they will be."""
+        """Text of a rule or a log in the characters of the screen, at its final width."""
         return self.symbols.translate(display_text(text))

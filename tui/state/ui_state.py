@@ -1,7 +1,6 @@
-"""What the user is looking at: the chosen run and value, the cursor, the filter, the open layer.
+"""What the user is looking at: the selected run and metric, the cursor, the filter, the overlay.
 
-It knows the session and nothing of Textual: every key is a method `do_<action>` here, and `frame`
-gives what is to be drawn.
+Independent of Textual: `Actions` change it, and `snapshot` returns what to draw.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, wors
 from ppo_top.views.run_view import RunView
 
 MAX_RECENT_RUNS = 4
-"""So many runs are kept at hand: going back and forth between them reads nothing again."""
+"""Runs kept in memory, so that switching between them rereads nothing."""
 
 WAITING_TEXT = (
     "Looking for logs in {watched}\n"
@@ -69,17 +68,17 @@ class UiState:
     line_input: LineInput | None = None
     toast: str = ""
     watching: str = ""
-    """What wakes the reader, in words."""
+    """How logs are watched, as text."""
     loading: LoadingProgress | None = None
     chart: ChartOptions = field(default_factory=ChartOptions)
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
     cursors: dict[str, Cursor] = field(default_factory=dict)
     recent_run_ids: list[str] = field(default_factory=list)
-    """The runs looked at last, the newest first: their points are kept."""
+    """The runs selected last, latest first: their points are kept."""
     compared_run_ids: list[str] = field(default_factory=list)
-    """The runs that are compared with the chosen one."""
+    """The runs whose points a comparison needs."""
     allow_stale: bool = False
-    """A key is being answered: what is shown may be a moment old."""
+    """Whether a view may be slightly old, to answer a key quickly."""
     _view_cache: ViewCache = field(init=False)
 
     def __post_init__(self) -> None:
@@ -90,11 +89,11 @@ class UiState:
         self.run_list.row_of = self.row_of
         self._view_cache = ViewCache(self.acknowledgements)
 
-    # --- what there is -------------------------------------------------------------------------
+    # --- queries ------------------------------------------------------------------------------
 
     @property
     def run(self) -> Run | None:
-        """The chosen run."""
+        """The selected run."""
         return self.session.runs.get(self.chosen_run_id)
 
     @property
@@ -104,15 +103,15 @@ class UiState:
 
     @property
     def needed_run_ids(self) -> list[str]:
-        """The runs of which all points are needed."""
+        """The runs that need all of their points in memory."""
         return [*self.recent_run_ids, *(self.compared_run_ids if self.overlay == "compare" else ())]
 
     def listed_runs(self) -> list[ListedRun]:
-        """All runs as the list has them."""
+        """All runs as the list shows them."""
         return self.run_list.listed_runs(self.session, self.clock())
 
     def row_of(self, run: Run) -> int | None:
-        """At which row a run is seen; None: its end. In a replay the clock of the cursor counts."""
+        """The row at which a run is shown (None: its end); in a replay, by the cursor's time."""
         chosen = self.run
         if self.replay is None or chosen is None:
             return None
@@ -122,31 +121,32 @@ class UiState:
         return row_at(run, time_at(chosen, row))
 
     def verdict_of(self, run: Run, row: int | None = None) -> Verdict:
-        """The verdict of a run, not counting what the user has acknowledged or muted."""
+        """The verdict of a run without acknowledged and muted findings."""
         return unacknowledged_verdict(self.acknowledgements, run, row)
 
     def title_text(self) -> str:
-        """The terminal's title: how many of all runs are red."""
+        """The terminal's title: how many runs are critical."""
         every = self.listed_runs()
         bad = sum(1 for each in every if each.verdict is Verdict.CRIT)
         return f"ppo-top: {bad} of {plural(len(every), 'run')} critical" if bad else "ppo-top"
 
     def view(self) -> RunView | None:
-        """The chosen run at its cursor."""
+        """The selected run at its cursor."""
         run = self.run
         if run is None:
             return None
         return self._view_cache.get(run, self.cursor.row, self.clock(), self.allow_stale)
 
     def invalidate(self) -> None:
-        """What counts as trouble has changed: believe nothing that was seen."""
+        """Clear the caches: acknowledgements changed."""
         self._view_cache.invalidate()
         self.run_list.invalidate()
 
     def choose_default_run(self) -> None:
-        """Choose a run where none is chosen, or the chosen one is gone.
+        """Select a run if none is selected or the selected one is gone.
 
-        A live one stays once all is read: runs that write in turn would take the screen in turn.
+        A live run stays selected once all logs are read; else runs that write alternately would
+        alternate on the screen.
         """
         if self.chosen_run_id not in self.session.runs:
             self.chosen_by_user = False
@@ -162,7 +162,7 @@ class UiState:
             self.choose_run(story or first.id)
 
     def choose_run(self, run_id: str) -> None:
-        """Look at a run."""
+        """Select a run."""
         if run_id != self.chosen_run_id:
             self.chosen_run_id, self.scroll = run_id, 0
             self.cursors.setdefault(run_id, Cursor())
@@ -172,7 +172,7 @@ class UiState:
             ][:MAX_RECENT_RUNS]
 
     def start_replay(self) -> None:
-        """Set the cursor of the chosen run to where the replay is to begin, once."""
+        """Set the cursor of the selected run to the start of the replay, once."""
         run, replay = self.run, self.replay
         if run is None or replay is None or self.cursor.replay or not len(run.timeline):
             return
@@ -186,7 +186,7 @@ class UiState:
     # --- drawing -------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """All that a picture depends on."""
+        """What drawing depends on."""
         every = self.listed_runs()
         shown = self.run_list.filtered(every)
         view = self.view()
@@ -220,7 +220,7 @@ class UiState:
         return self.concept if self.concept in concepts else next(iter(concepts), "")
 
     def selectable_concepts(self, view: RunView | None = None) -> list[str]:
-        """The values that can be chosen, in the order in which they are drawn."""
+        """The metrics that can be selected, in drawing order."""
         view = view or self.view()
         if view is None:
             return []
@@ -263,26 +263,26 @@ class UiState:
     # --- moving --------------------------------------------------------------------------------
 
     def move_run_choice(self, by: int) -> None:
-        """The run above or below in the list."""
+        """Select the run above or below in the list."""
         ids = [entry.id for entry in self.run_list.entries(self.listed_runs(), self.chosen_run_id)]
         if not ids:
             return
         self.chosen_by_user = True
-        if self.chosen_run_id not in ids:  # the filter hides it
+        if self.chosen_run_id not in ids:  # hidden by the filter
             self.choose_run(ids[0])
             return
         at = ids.index(self.chosen_run_id)
         self.choose_run(ids[min(len(ids) - 1, max(0, at + by))])
 
     def move_concept_choice(self, by: int) -> None:
-        """The value above or below."""
+        """Select the metric above or below."""
         names = self.selectable_concepts()
         if names:
             at = names.index(self.concept) if self.concept in names else 0
             self.concept = names[min(len(names) - 1, max(0, at + by))]
 
     def go_to_finding(self, direction: int) -> Finding | None:
-        """Move the cursor to where the next finding (or the one before) fired."""
+        """Move the cursor to where the next (1) or previous (-1) finding was detected."""
         run = self.run
         if run is None or not len(run.timeline):
             return None

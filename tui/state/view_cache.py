@@ -1,4 +1,4 @@
-"""The view of the chosen run: made once for each moment, with what the user has noted on it."""
+"""Caches the view of the selected run and applies the user's acknowledgements."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ppo_top.views.open_findings import open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
 
 MAX_VIEW_AGE_S = 2.0
-"""While a log is being read, a key may be answered with a picture that is so old."""
+"""While a log is being read, a key may be answered with a view this old."""
 
 
 class ViewKey(NamedTuple):
-    """What a view depends on; the second decides whether a silence is a stall."""
+    """What a view depends on; the time in seconds decides between live and stalled."""
 
     run: str
     version: int
@@ -27,7 +27,7 @@ class ViewKey(NamedTuple):
 
 @dataclass(slots=True)
 class ViewCache:
-    """The last view, for as long as it holds."""
+    """The latest view, while it is valid."""
 
     acknowledgements: Acknowledgements
     _key: ViewKey | None = None
@@ -35,7 +35,7 @@ class ViewCache:
     _made_at: float = 0.0
 
     def get(self, run: Run, row: int | None, now: float, allow_stale: bool = False) -> RunView:
-        """The run at a row; in a `allow_stale`, while it is being judged, as it was just now."""
+        """The run at a row; with `allow_stale`, an older view of a run that is being judged."""
         key = ViewKey(run.id, run.version, row, int(now))
         if self._view is None or not (
             self._key == key or (allow_stale and self._is_recent_enough(run, row, now))
@@ -57,12 +57,12 @@ class ViewCache:
         return not run.judged and there and 0 <= now - self._made_at < MAX_VIEW_AGE_S
 
     def invalidate(self) -> None:
-        """Look anew next time."""
+        """Make a new view next time."""
         self._view = None
 
 
 def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: RunView) -> RunView:
-    """The view with what the user has acknowledged behind what he has not."""
+    """The view with acknowledged findings last and not counted in the verdict."""
     rules = {
         opened.finding.rule
         for opened in view.open_findings
@@ -79,7 +79,7 @@ def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: R
 def worst_unacknowledged(
     acknowledgements: Acknowledgements, run: Run, row: int | None
 ) -> tuple[str, str]:
-    """The worst finding that is open at a row and not noted by the user, and since which step."""
+    """Title and first step of the worst open finding that is not acknowledged or muted."""
     at = len(run.timeline) - 1 if row is None else row
     for opened in open_findings(run, at):
         finding = opened.finding
@@ -93,7 +93,7 @@ def worst_unacknowledged(
 def unacknowledged_verdict(
     acknowledgements: Acknowledgements, run: Run, row: int | None
 ) -> Verdict:
-    """The verdict of a run at a row, not counting what the user has acknowledged or muted."""
+    """The verdict of a run at a row without acknowledged and muted findings."""
     found = verdict(run, row)
     if not found.is_trouble or not acknowledgements.notes:
         return found
