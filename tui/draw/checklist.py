@@ -1,4 +1,4 @@
-"""The crucial values: sign, name, value, tiny curve, healthy range, since when."""
+"""The crucial values: status, name, value, sparkline, healthy range, note."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_CURVE_CELLS, MAX_CURVE_CELLS = 8, 60
 
 @dataclass(frozen=True, slots=True)
 class ChecklistWidths:
-    """Cells of each column; 0 leaves it out."""
+    """Cells of each column; 0 omits it."""
 
     label: int
     value: int
@@ -27,7 +27,7 @@ class ChecklistWidths:
 
 
 def checklist_widths(snapshot: Snapshot, rows: list[CheckRow], cells: int) -> ChecklistWidths:
-    """What fits into a line, in the order of importance: value, name, curve, range, since."""
+    """The columns that fit, in order of importance: value, name, curve, range, note."""
     label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
     value = max((len(row.text) for row in rows), default=4)
     value = max(value, 4)
@@ -42,18 +42,18 @@ def checklist_widths(snapshot: Snapshot, rows: list[CheckRow], cells: int) -> Ch
     spare -= healthy + 2 if healthy else 0
     note = note if note and spare >= note + 2 else 0
     if curve:
-        taken = (healthy + 2 if healthy else 0) + (note + 2 if note else 0)
-        curve = max(MIN_CURVE_CELLS, min(MAX_CURVE_CELLS, rest - 2 - taken))
+        used = (healthy + 2 if healthy else 0) + (note + 2 if note else 0)
+        curve = max(MIN_CURVE_CELLS, min(MAX_CURVE_CELLS, rest - 2 - used))
     return ChecklistWidths(label, value, curve, healthy, note)
 
 
-def rows_to_show(view: RunView, most: int) -> list[CheckRow]:
-    """The rows that are shown when there is room for so many: the crucial ones, then the rest.
+def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
+    """The rows that fit: the crucial ones, then the rest.
 
-    Where not even the crucial ones fit, those in trouble stay and those that are not logged go.
+    If not even the crucial ones fit, rows in trouble stay and rows that are not logged go first.
     """
     rows = sorted(view.checklist, key=lambda row: not row.is_crucial)
-    if len(rows) <= most:
+    if len(rows) <= max_rows:
         return rows
     weight = {Status.MISSING: 3}
     ranked = sorted(
@@ -64,16 +64,16 @@ def rows_to_show(view: RunView, most: int) -> list[CheckRow]:
             at,
         ),
     )
-    return [rows[at] for at in sorted(ranked[:most])]
+    return [rows[at] for at in sorted(ranked[:max_rows])]
 
 
-def draw_checklist(snapshot: Snapshot, cells: int, most: int) -> ScreenBlock:
-    """The checklist in at most so many lines."""
+def draw_checklist(snapshot: Snapshot, cells: int, max_rows: int) -> ScreenBlock:
+    """The checklist in at most `max_rows` lines."""
     view = snapshot.view
     block = ScreenBlock()
-    if view is None or most < 1:
+    if view is None or max_rows < 1:
         return block
-    rows = rows_to_show(view, most)
+    rows = rows_to_show(view, max_rows)
     columns = checklist_widths(snapshot, rows, cells)
     for row in rows:
         chosen = row.concept == snapshot.concept and snapshot.focus == "values"

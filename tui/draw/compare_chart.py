@@ -1,4 +1,4 @@
-"""Several runs on one concept: an overlay, seeds as mean and band, this run beside its siblings."""
+"""Several runs on one metric: seeds as mean and band, and this run against its other seeds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ GROUP_STYLES = "abcdefgh"
 
 
 def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = None) -> float:
-    """The last finite value of a track at or before a place; NaN before the first.
+    """The last finite value of a track at or before `x`; NaN before the first.
 
-    `xs` are the places of its points, `seen` how many of them are looked at.
+    `xs` are the positions of its points, `seen` how many of them count (None: all).
     """
     at = bisect_right(xs, x, 0, len(track) if seen is None else seen) - 1
     while at >= 0 and not math.isfinite(track.values[at]):
@@ -34,7 +34,7 @@ def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = Non
 
 
 class ComparedRun(NamedTuple):
-    """A run on the chart: its track, the places of its points, how many of them are seen."""
+    """A run on the chart: its track, the x values of its points, and how many are shown."""
 
     run: Run
     track: Track
@@ -43,16 +43,16 @@ class ComparedRun(NamedTuple):
 
 
 def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
-    """The body of the layer: what is compared, the chart, a line for each curve."""
+    """The overlay's body: title, chart, legend."""
     name, axis = snapshot.concept, ui.chart.axis
     groups = comparable_groups(ui, name)
     if not groups:
         return [line((" no run logs this metric", "dim"))]
     fitting = groups_that_fit(groups, rows)
     loading = sum(not run.is_whole for run in compared_runs(fitting))
-    about = concept(name)
+    metric = concept(name)
     x_label = duration if axis == "time" else compact
-    chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, about.fmt))
+    chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
     legend: list[StyledLine] = []
     siblings: list[Run] = []
     styles = iter(GROUP_STYLES)
@@ -67,7 +67,7 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
     amount = sum(len(members) for _, members in groups)
     some = sum(len(members) for _, members in fitting)
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
-    parts = [line((f" {clean(about.label)} of {which} by {axis}", "title"))]
+    parts = [line((f" {clean(metric.label)} of {which} by {axis}", "title"))]
     if some < amount:
         parts.append(line(("/ ", "key"), ("filter", "dim")))
     if loading:
@@ -79,7 +79,7 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
 
 
 def _compared_run(ui: UiState, run: Run, name: str, axis: str) -> ComparedRun:
-    """A run as it is seen now: in a replay up to the moment of the cursor."""
+    """A run as shown now: in a replay, up to the time at the cursor."""
     track = run.timeline.tracks[name]
     row = ui.row_of(run)
     seen = len(track) if row is None else track.count_until(row)
@@ -87,7 +87,7 @@ def _compared_run(ui: UiState, run: Run, name: str, axis: str) -> ComparedRun:
 
 
 def x_values(run: Run, track: Track, axis: str) -> Sequence[float]:
-    """Where the points of a track are: steps, updates, or seconds since the run began."""
+    """The x values of a track: steps, update numbers, or seconds since the run began."""
     start = run.timeline.times[0] if len(run.timeline) else math.nan
     if axis == "time" and start == start:
         return [time - start if time == time else 0.0 for time in track.times]
@@ -95,16 +95,16 @@ def x_values(run: Run, track: Track, axis: str) -> Sequence[float]:
 
 
 def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:
-    """One run as it is; several as their mean and, fainter, the edges of their band."""
-    begun = [each for each in shown if each.seen]
-    if len(begun) < 2:
-        return [_single(each, style, points) for each in begun]
-    first = min(each.xs[0] for each in begun)
-    last = max(each.xs[each.seen - 1] for each in begun)
+    """One run as it is; several as their mean and, faintly, their minimum and maximum."""
+    started = [each for each in shown if each.seen]
+    if len(started) < 2:
+        return [_single(each, style, points) for each in started]
+    first = min(each.xs[0] for each in started)
+    last = max(each.xs[each.seen - 1] for each in started)
     grid = [first + (last - first) * at / max(points - 1, 1) for at in range(points)]
     middle, low, high = Curve([], [], style), Curve([], [], "faint"), Curve([], [], "faint")
     for x in grid:
-        here = [each for each in begun if x <= each.xs[each.seen - 1] + 1e-9]
+        here = [each for each in started if x <= each.xs[each.seen - 1] + 1e-9]
         values = [value_at(each.track, each.xs, x, each.seen) for each in here]
         finite = [each for each in values if math.isfinite(each)]
         if not finite:
@@ -116,7 +116,7 @@ def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:
 
 
 def _single(shown: ComparedRun, style: str, points: int) -> Curve:
-    """One run, through its own points."""
+    """The curve of one run."""
     kept = points_to_draw(shown.track, shown.seen, points)
     finite = [at for at in kept if math.isfinite(shown.track.values[at])]
     return Curve([shown.xs[at] for at in finite], [shown.track.values[at] for at in finite], style)
@@ -144,7 +144,7 @@ def _legend(
 
 
 def _compared_with_seeds(ui: UiState, siblings: list[Run], name: str, cells: int) -> StyledLine:
-    """The chosen run beside the other seeds of its group at the same step."""
+    """The selected run against the other seeds of its group at the same step."""
     run = ui.run
     track = run.timeline.tracks.get(name) if run is not None else None
     others = [each for each in siblings if run is not None and each.id != run.id]

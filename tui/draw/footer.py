@@ -1,4 +1,4 @@
-"""The last line: what is being typed, what just happened, or the keys that matter here."""
+"""The last line: the prompt, a toast, or the main keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 
 
 def draw_footer(snapshot: Snapshot, cells: int) -> ScreenBlock:
-    """The footer in so many cells; its keys can be clicked."""
+    """The footer; its keys can be clicked."""
     if snapshot.prompt is not None:
         return ScreenBlock([_prompt(snapshot, cells)])
     if snapshot.toast:

@@ -1,4 +1,4 @@
-"""The top of the screen: how the runs are, and how far the chosen one is."""
+"""The top of the screen: counts of all runs, and state and progress of the selected one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from ppo_top.views.run_view import RunView
 
 
 def draw_header(snapshot: Snapshot, cells: int) -> StyledLine:
-    """The first line: the watched place, the sums over all runs, when something came last."""
-    place = line((" ppo-top", "brand"), "  ", (clean(snapshot.watched_paths), "dim"))
+    """The first line: watched paths, counts of all runs, time of the last write."""
+    paths = line((" ppo-top", "brand"), "  ", (clean(snapshot.watched_paths), "dim"))
     right = _right(snapshot)
     room = cells - width(right) - 1
-    sums = join_fitting(run_count_parts(snapshot.counts, snapshot.symbols), room - width(place) - 4)
-    if sums:
-        return justify((*place, ("    ", ""), *sums), right, cells)
+    counts = join_fitting(
+        run_count_parts(snapshot.counts, snapshot.symbols), room - width(paths) - 4
+    )
+    if counts:
+        return justify((*paths, ("    ", ""), *counts), right, cells)
     short = line(
         (" ppo-top", "brand"),
         "  ",
@@ -48,12 +50,12 @@ def _right(snapshot: Snapshot) -> StyledLine:
 
 
 def is_at_end(snapshot: Snapshot) -> bool:
-    """Whether what is shown is the newest there is."""
+    """Whether the latest update is shown."""
     return snapshot.view is None or snapshot.view.at_end
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
-    """The runs by trouble and by state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
+    """Counts by verdict and state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
     sums = []
     if counts.shown < counts.total:
         sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
@@ -61,7 +63,7 @@ def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
         sums.append(line((f"{symbols.status[Status.CRIT]} {counts.crit}", "crit")))
     if counts.warn:
         sums.append(line((f"{symbols.status[Status.WARN]} {counts.warn}", "warn")))
-    for amount, words, style in (
+    for amount, state, style in (
         (counts.live, "live", "live"),
         (counts.starting, "starting", "starting"),
         (counts.stalled, "stalled", "stalled"),
@@ -70,17 +72,17 @@ def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
         (counts.ended, "ended", "dim"),
     ):
         if amount:
-            sums.append(line((f"{amount} {words}", style)))
+            sums.append(line((f"{amount} {state}", style)))
     return sums or [line((plural(counts.total, "run"), "dim"))]
 
 
 def state_line(view: RunView, symbols: Symbols) -> StyledLine:
-    """The state of a run by sign and word."""
+    """The state of a run as symbol and word."""
     return line((f"{symbols.state[view.state]} {view.state.value}", view.state.value))
 
 
 def progress_parts(view: RunView) -> list[StyledLine]:
-    """Step, speed, time left: each a part that can be left out, the weightiest first."""
+    """Step, time left, speed, updates: optional parts, the most important first."""
     done = view.progress
     parts: list[StyledLine] = []
     if done.step is not None:
@@ -96,7 +98,7 @@ def progress_parts(view: RunView) -> list[StyledLine]:
 
 
 def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
-    """The line of the chosen run: name, trainer, state, step, speed, time left."""
+    """The line of the selected run: name, trainer, state, progress."""
     view = snapshot.view
     if view is None:
         return fit_width(line((snapshot.waiting_text or "waiting for logs", "dim")), cells)
@@ -109,9 +111,9 @@ def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
     right = join_fitting(parts, max(cells - min(len(name), 24) - 3, cells // 2))
     room = cells - width(right) - 3
     title = line((shorten(name, max(room, 0)), "title"))
-    producer = clean(view.trainer)
-    if width(title) + len(producer) + 3 <= room:
-        title = (*title, (f" {snapshot.symbols.separator} {producer}", "dim"))
+    trainer = clean(view.trainer)
+    if width(title) + len(trainer) + 3 <= room:
+        title = (*title, (f" {snapshot.symbols.separator} {trainer}", "dim"))
     if room < 6:
         return crop(join_fitting(parts, cells), cells)
     return justify(line(" ", *title), line(*right, " "), cells)
@@ -121,13 +123,13 @@ _SILENCE = re.compile(r"(nothing new for|no new data for|last write) [^,·]*[^,�
 
 
 def _silence_since(view: RunView, updated: str) -> str:
-    """The words for the state, with the time of the last sign: an age would change for ever."""
-    words = clean(view.state_text)
-    return _SILENCE.sub(f"last write {updated}", words) if updated else words
+    """The state text with the time of the last write: an age would change all the time."""
+    text = clean(view.state_text)
+    return _SILENCE.sub(f"last write {updated}", text) if updated else text
 
 
 def short_status(snapshot: Snapshot, cells: int) -> StyledLine:
-    """State, step and the rest of the progress for a narrow pane, without the name."""
+    """State and progress for a narrow pane, without the name."""
     if snapshot.view is None:
         return line((shorten(snapshot.waiting_text or "waiting for logs", cells), "dim"))
     return join_fitting(
@@ -136,11 +138,11 @@ def short_status(snapshot: Snapshot, cells: int) -> StyledLine:
 
 
 JUDGED_RUNS_TEXT = "· verdicts {} of {} "
-"""What a bar says of several runs."""
+"""Part of the loading bar with several runs."""
 
 
 def loading_bar(snapshot: Snapshot, cells: int) -> StyledLine:
-    """How much is read so far, as a bar over the whole width."""
+    """A progress bar of reading, over the whole width."""
     loading = snapshot.loading
     if loading is None or not loading.total_bytes:
         return ()

@@ -1,4 +1,4 @@
-"""One picture of the screen at any size: what matters least drops first, and no size is refused."""
+"""The main screen at any size: the least important parts are dropped first."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 MAX_STATUS_LINES = 5
-"""At most this many lines: only the status is shown."""
+"""Up to this height only the status is shown."""
 
 MIN_FULL_SIZE = (60, 18)
-"""Narrower or lower than this: verdict and checklist only."""
+"""Below this size: verdict and checklist only."""
 
 MIN_SIDEBAR_SIZE = (110, 20)
-"""From this size on the runs have a place of their own."""
+"""From this size on, the run list is shown."""
 
 MIN_SIDEBAR_CELLS = 24
 
 SIDEBAR_DIVISOR = 4
-"""The runs take as much as their names need, but no more than one part in so many."""
+"""The run list is as wide as its names need, at most this part of the width."""
 
 
 def draw_main_screen(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
@@ -51,12 +51,12 @@ def draw_main_screen(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def printable_line(row: StyledLine, snapshot: Snapshot) -> StyledLine:
-    """A line in the characters of the glyph set, with nothing in it that a terminal would obey."""
+    """A line in the symbol set's characters, without control characters."""
     return tuple((snapshot.symbols.translate(clean(text)), style) for text, style in row)
 
 
 def has_sidebar(snapshot: Snapshot, cells: int, rows: int) -> bool:
-    """Whether the runs are listed beside the chosen one."""
+    """Whether the run list is shown next to the selected run."""
     if (
         "runs" in snapshot.hidden_sections
         or cells < MIN_SIDEBAR_SIZE[0]
@@ -70,7 +70,7 @@ def has_sidebar(snapshot: Snapshot, cells: int, rows: int) -> bool:
 
 
 def _status_lines(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """Up to five lines: verdict, progress, then as many values as fit."""
+    """Up to five lines: verdict, progress, then as many metrics as fit."""
     view = snapshot.view
     if view is None:
         return ScreenBlock([short_status(snapshot, cells)])
@@ -89,7 +89,7 @@ def _status_lines(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def values_inline(snapshot: Snapshot, view: RunView) -> list[StyledLine]:
-    """The crucial values as `✗ approx KL 0.214`, those in trouble first."""
+    """The crucial values as `✗ approx KL 0.214`, the worst first."""
     trouble = (Status.CRIT, Status.WARN, Status.WATCH)
     rows = [row for row in view.checklist if row.is_crucial and row.text]
     rows.sort(key=lambda row: trouble.index(row.status) if row.status in trouble else 9)
@@ -103,7 +103,7 @@ def values_inline(snapshot: Snapshot, view: RunView) -> list[StyledLine]:
 
 
 def _side_pane(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """A tmux side pane: verdict and checklist; advice where there is room, the footer last."""
+    """A tmux side pane: verdict, checklist, and charts if there is room."""
     block = ScreenBlock()
     view = snapshot.view
     if view is None:
@@ -140,7 +140,7 @@ def _with_footer(snapshot: Snapshot, cells: int, rows: int, body: ScreenBlock) -
 
 
 def _waiting(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """Nothing to show yet: what is waited for and where."""
+    """The screen before the first run is found."""
     block = ScreenBlock([()] * min(2, rows))
     for number, paragraph in enumerate(snapshot.waiting_text.split("\n")):
         style = "title" if number == 0 else "dim"
@@ -170,18 +170,18 @@ def _full(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 def _joined(
     snapshot: Snapshot, left: ScreenBlock, side: int, right: ScreenBlock, rows: int
 ) -> ScreenBlock:
-    wall = line((snapshot.symbols.vertical_line, "frame"), " ")
+    border = line((snapshot.symbols.vertical_line, "frame"), " ")
     lines: list[StyledLine] = []
     for at in range(rows):
         first = left.lines[at] if at < len(left.lines) else ()
         second = right.lines[at] if at < len(right.lines) else ()
-        lines.append((*fit_width(first, side), *wall, *second))
+        lines.append((*fit_width(first, side), *border, *second))
     hits = left.click_regions + [hit.shifted(side + 2, 0) for hit in right.click_regions]
     return ScreenBlock(lines, hits)
 
 
 def _run_pane(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """The chosen run: title, verdict, crucial values, panels, timeline."""
+    """The selected run: title, verdict, crucial values, charts, timeline."""
     view = snapshot.view
     block = ScreenBlock([draw_run_title(snapshot, cells)])
     if view is None:
@@ -215,7 +215,7 @@ def _run_pane(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
     return block
 
 
-# --- the parts: a fault in one leaves the others as they are ------------------------------------
+# --- the parts: an error in one leaves the others as they are -----------------------------------
 
 
 def _run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
@@ -243,12 +243,12 @@ def _timeline_bar(snapshot: Snapshot, cells: int) -> ScreenBlock:
 
 
 def _verdict_rows(rows: int) -> int:
-    """Lines for the verdict: a good fifth of the screen, at least three."""
+    """Lines for the verdict: about a fifth of the screen, at least three."""
     return max(3, min(9, rows // 5 + 2))
 
 
 def _value_rows(snapshot: Snapshot, view: RunView, left: int, airy: bool) -> int:
-    """All crucial values come before any curve; the other judged ones only where there is room."""
+    """Lines for the checklist: all crucial values, and the others only if there is room."""
     crucial = sum(1 for row in view.checklist if row.is_crucial)
     if "panels" in snapshot.hidden_sections:
         return left
@@ -258,6 +258,6 @@ def _value_rows(snapshot: Snapshot, view: RunView, left: int, airy: bool) -> int
 
 
 def _section_title(snapshot: Snapshot, title: str, cells: int) -> StyledLine:
-    glyph = snapshot.symbols.horizontal_line
+    dash = snapshot.symbols.horizontal_line
     room = max(0, cells - len(title) - 4)
-    return line((f"{glyph * 2} ", "frame"), (title, "dim"), (f" {glyph * room}", "frame"))
+    return line((f"{dash * 2} ", "frame"), (title, "dim"), (f" {dash * room}", "frame"))

@@ -1,4 +1,4 @@
-"""What lies over the main screen: help, findings, explanations, configuration, console output."""
+"""The whole screen: the main screen or an overlay (chart, help, findings, console ...)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ OVERLAY_FRAME_LINES = 2
 """Lines of an overlay above and below its body: title and footer."""
 
 MIN_RUN_NAME_CELLS = 12
-"""With fewer cells left over a layer does not say whose it is."""
+"""With fewer cells left, an overlay's title omits the run's name."""
 
 
 def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
-    """The whole screen as it is to look now."""
+    """The whole screen: `rows` lines of `cells` cells. Changes nothing in the state."""
     snapshot = ui.snapshot()
     if not ui.overlay or rows < 4:
         return draw_main_screen(snapshot, cells, rows)
@@ -68,7 +68,7 @@ def _with_frame(
 ) -> ScreenBlock:
     name = snapshot.view.name if snapshot.view is not None else snapshot.watched_paths
     back = line(("Esc", "key"), (" back ", "dim"))
-    room = cells - width(back) - 13  # beside the program's name and blanks
+    room = cells - width(back) - 13  # without the program's name and blanks
     shown = title if len(title) <= room else title.split(" ", 1)[0]
     left = line((" ppo-top ", "brand"), (shown, "title"))
     if room - len(shown) >= MIN_RUN_NAME_CELLS:
@@ -81,7 +81,7 @@ def _with_frame(
 
 
 def help_text(_desk: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    """All keys in groups, then what the signs mean."""
+    """All keys by group, then the meaning of the symbols."""
     rows: list[StyledLine] = []
     symbols = snapshot.symbols
     two = cells >= 2 * (11 + max(len(key.description) for key in KEY_BINDINGS))

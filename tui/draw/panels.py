@@ -1,4 +1,4 @@
-"""The curves, grouped by concept in the order an RL person expects, reward first."""
+"""The charts of the main screen, grouped by topic, reward first."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import PanelTrack, RunView
 
 MIN_PLOT_CELLS = 28
-"""Cells that a plot with its title needs."""
+"""The narrowest plot with its title."""
 
 MIN_LOW_PLOT_CELLS = 2 * MIN_PLOT_CELLS
-"""From this width on low curves are worth their lines."""
+"""From this width on, low plots are worth their lines."""
 
 LINE_PANEL_CELLS = 38
-"""Cells that a label, a value and a curve on one line need."""
+"""The narrowest one-line chart: label, value and sparkline."""
 
 MIN_PANEL_LINES, MAX_PANEL_LINES = 4, 14
-"""Lines of a panel: its title and its plot."""
+"""Lines of a panel, title included."""
 
 AXIS_CELLS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class PanelCell:
-    """A panel to draw: its group, where it is the first of it, and its track."""
+    """A panel to draw: its group and its track."""
 
     group: str
     track: PanelTrack
@@ -47,18 +47,18 @@ class PanelCell:
 
 @dataclass(frozen=True, slots=True)
 class PanelGrid:
-    """How panels are laid out: so many side by side, each so many lines high."""
+    """The layout of panels: columns, and lines of each."""
 
     columns: int
     lines: int
 
     def capacity(self, rows: int) -> int:
-        """How many panels fit into so many lines."""
+        """The number of panels that fit into some lines."""
         return self.columns * (rows // self.lines)
 
 
 def use_plots(snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
-    """Whether curves are drawn high: also where lines of text would leave half of it empty."""
+    """Whether to draw plots; one-line charts if there is little room that they fill well."""
     if rows >= 2 * MIN_PANEL_LINES or snapshot.view is None:
         return True
     lines = -(-len(drawable_tracks(snapshot.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
@@ -66,21 +66,21 @@ def use_plots(snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str])
 
 
 def panel_grid(cells: int, rows: int, amount: int, plots: bool = True) -> PanelGrid:
-    """The layout in which the most panels are seen, none lower or narrower than can be read."""
+    """The layout that shows the most panels at a readable size."""
     columns = max(1, min(cells // MIN_PLOT_CELLS, 6, amount or 1))
     if not plots or rows < MIN_PANEL_LINES:
         return PanelGrid(max(1, cells // LINE_PANEL_CELLS), 1)
     lines = min(-(-max(amount, 1) // columns), rows // MIN_PANEL_LINES)
-    columns = min(columns, -(-max(amount, 1) // lines))  # the last line is as full as the others
+    columns = min(columns, -(-max(amount, 1) // lines))  # fill the last line like the others
     return PanelGrid(columns, min(MAX_PANEL_LINES, rows // lines))
 
 
 def drawable_tracks(
     view: RunView, listed: frozenset[str] = frozenset()
 ) -> list[tuple[str, PanelTrack]]:
-    """All tracks in the order of their groups, without what is no curve: counters, final sums.
+    """All tracks by group, without counters and single values of unknown tags.
 
-    Where a curve is a line of text, those that are `listed` above with the same are left out.
+    `listed`: metrics to leave out, because the checklist above shows the same line.
     """
     return [
         (panel.group, track)
@@ -92,9 +92,9 @@ def drawable_tracks(
 
 
 def tracks_on_page(
-    snapshot: Snapshot, view: RunView, most: int, listed: frozenset[str] = frozenset()
+    snapshot: Snapshot, view: RunView, capacity: int, listed: frozenset[str] = frozenset()
 ) -> list[PanelCell]:
-    """The tracks to draw, in the order of their groups: the weightiest on the first page."""
+    """The tracks of the current page, by group; the most important are on the first page."""
     every = drawable_tracks(view, listed)
     crucial = {row.concept for row in view.checklist if row.is_crucial}
     rank = sorted(
@@ -106,21 +106,21 @@ def tracks_on_page(
             at,
         ),
     )
-    page = max(most, 1)
+    page = max(capacity, 1)
     first = min(snapshot.scroll, max(0, -(-len(every) // page) - 1)) * page
-    kept = sorted(rank[first : first + most])
+    kept = sorted(rank[first : first + capacity])
     return [PanelCell(*every[at]) for at in kept]
 
 
 def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
-    """What is drawn first: the reward and what is in trouble, then what is crucial."""
+    """Priority of a track: the reward and tracks in trouble, then crucial ones."""
     if not at or track.status.is_trouble:
         return 0
     return 1 if track.track.concept in crucial else 2
 
 
 def _is_flat(snapshot: Snapshot, view: RunView, track: PanelTrack) -> bool:
-    """Whether a curve has never moved: others are worth more of the first page."""
+    """Whether a curve is constant: others come first."""
     seen = track.track.count_until(view.row or 0)
     low, high, _, bad = snapshot.drawing_cache.pyramid_for(track.track).extent(0, seen)
     return low == high and not bad
@@ -129,7 +129,7 @@ def _is_flat(snapshot: Snapshot, view: RunView, track: PanelTrack) -> bool:
 def panels_title(
     snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> str:
-    """How many of the curves are seen, and how to see the others."""
+    """The section title, with the page."""
     plots = use_plots(snapshot, cells, rows, listed)
     if plots:
         listed = frozenset()
@@ -145,7 +145,7 @@ def panels_title(
 def draw_panels(
     snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> ScreenBlock:
-    """The panels in at most the lines there are; `listed`: what stands on the checklist above."""
+    """The panels in at most `rows` lines; `listed`: the metrics of the checklist above."""
     view = snapshot.view
     block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
@@ -186,7 +186,7 @@ def _panel_or_error(
     size: tuple[int, int],
     values: int,
 ) -> list[StyledLine]:
-    """One panel, or what went wrong with it: the others are drawn all the same."""
+    """One panel, or the error that it raised."""
 
     def draw() -> ScreenBlock:
         return ScreenBlock(_panel(snapshot, view, cell, first, size, values))
@@ -202,7 +202,7 @@ def _panel(
     size: tuple[int, int],
     values: int,
 ) -> list[StyledLine]:
-    """One panel; `values` is the width of the widest value among its neighbours."""
+    """One panel; `values` is the width of the widest value on the page."""
     wide, high = size
     if high == 1:
         return [_one_line(snapshot, view, cell, wide, values)]
@@ -312,7 +312,7 @@ def _plot(
 
 
 def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:
-    """The upper and the lower end of the scale in as many digits as tell them apart."""
+    """Labels of the upper and lower edge, with enough digits to differ."""
     for digits in (2, 3, 4):
         upper, lower = _edge(scale.high, fmt, digits), _edge(scale.low, fmt, digits)
         if upper != lower:
@@ -321,7 +321,7 @@ def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:
 
 
 def _edge(amount: float, fmt: str, digits: int) -> str:
-    """A number in the cells of the axis: with fewer digits, never with some of them cut off."""
+    """A number in the cells of the axis: rounded, never cut off."""
     if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS_CELLS:
         return share
     spellings = [number(amount, digits), number(amount, 2)]
@@ -333,7 +333,7 @@ def _edge(amount: float, fmt: str, digits: int) -> str:
 def _restarts(
     snapshot: Snapshot, view: RunView, row: int, room: int, per_cell: int
 ) -> dict[int, Span]:
-    """Cell -> sign, where the run was resumed."""
+    """Cell -> symbol, where the run was resumed."""
     size = stride(row + 1, room)
     return {
         int(at / size) // per_cell: (snapshot.symbols.restart, "restart")

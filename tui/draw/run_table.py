@@ -1,4 +1,4 @@
-"""The runs: those in trouble first, then the newest; groups of seeds folded into one line."""
+"""The run list: a sidebar, or a table where it fills the screen."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
 
 MIN_TABLE_CELLS = 60
-"""From this width on the list is a table: what is wrong since when, reward, step, state."""
+"""From this width on, the list is a table: finding, since, reward, step, state."""
 
 SYMBOL_CELLS = 6
-"""Cells of a line beside its name: the sign of the verdict, the one of the state, blanks."""
+"""Cells of a line without its name: symbols of verdict and state, blanks."""
 
 MIN_NAME_CELLS, MIN_FINDING_CELLS, STATE_CELLS = 16, 24, 9
 
 
 class RunTableWidths(NamedTuple):
-    """Cells of each column of the table with the blanks before it; 0 leaves it out."""
+    """Cells of each column with the blanks before it; 0 omits it."""
 
     name: int
     finding: int = 0
@@ -31,7 +31,7 @@ class RunTableWidths(NamedTuple):
 
 
 def names_width(entries: Sequence[RunListEntry]) -> int:
-    """The cells that the list needs to show every name whole."""
+    """The cells needed to show every name in full."""
     return max((_name_cells(entry) for entry in entries), default=0) + SYMBOL_CELLS
 
 
@@ -53,7 +53,7 @@ def _seeds_text(entry: RunListEntry) -> str:
 
 
 def draw_run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """The list in exactly so many lines, scrolled so that the chosen run is on it."""
+    """The list in `rows` lines, scrolled to show the selected run."""
     block = ScreenBlock()
     if rows < 1:
         return block
@@ -72,10 +72,7 @@ def draw_run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def run_table_widths(entries: Sequence[RunListEntry], cells: int) -> RunTableWidths:
-    """What fits beside the names: what is wrong and since when, reward, step, the state in words.
-
-    What is wrong gets the cells that are left.
-    """
+    """The columns that fit: since, reward, step and state; the finding gets the remaining cells."""
     if cells < MIN_TABLE_CELLS:
         return RunTableWidths(cells - SYMBOL_CELLS)
     name = max(MIN_NAME_CELLS, min(names_width(entries) - SYMBOL_CELLS, cells * 2 // 5))
@@ -96,18 +93,18 @@ def run_table_widths(entries: Sequence[RunListEntry], cells: int) -> RunTableWid
 
 
 def _column_width(head: str, texts: list[str]) -> int:
-    """The width of a column; 0 where it is empty."""
+    """The width of a column; 0 if it is empty."""
     longest = max((len(clean(text)) for text in texts), default=0)
     return max(longest, len(head)) + 2 if longest else 0
 
 
 def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
-    """How many runs there are, or the filter; over a table what its columns are."""
+    """The number of runs or the filter, and the heads of the columns."""
     amount = sum(entry.seeds for entry in snapshot.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
     if snapshot.filter:
-        words = shorten(f"/{clean(snapshot.filter)}", cells - 8)
-        title = line((" Runs", "title"), "  ", (words, "match"))
+        pattern = shorten(f"/{clean(snapshot.filter)}", cells - 8)
+        title = line((" Runs", "title"), "  ", (pattern, "match"))
     elif (
         snapshot.playback_state is not None
         and snapshot.playback_state.replay
@@ -120,8 +117,8 @@ def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLin
         ("reward".rjust(columns.reward), columns.reward),
         ("step".rjust(columns.step), columns.step),
     ]
-    told = "".join(head for head, width in heads if width)
-    return (*fit_width(title, columns.name + 3), (told, "dim")) if told else title
+    head = "".join(text for text, width in heads if width)
+    return (*fit_width(title, columns.name + 3), (head, "dim")) if head else title
 
 
 def _entry(
@@ -152,7 +149,7 @@ def _entry(
 
 
 def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:
-    """The cells of the table; its columns are never narrower than their heads."""
+    """The columns of the table; never narrower than their heads."""
     facts: list[Span] = []
     if columns.finding:
         text = shorten(clean(entry.finding), columns.finding - 2)

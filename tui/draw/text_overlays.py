@@ -1,4 +1,4 @@
-"""The text layers: finding cards, explanations, configuration and console output as lines."""
+"""The text overlays: findings, explanation, configuration and console output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
 def findings_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    """Every finding of the moment with its reasons, then those that are over."""
+    """The open findings in detail, then the resolved ones."""
     view = snapshot.view
     if view is None:
         return [line(("no run selected", "dim"))]
@@ -35,7 +35,7 @@ def findings_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLin
 def finding_card(
     ui: UiState, snapshot: Snapshot, opened: OpenFinding, cells: int
 ) -> list[StyledLine]:
-    """Severity, title, since when; meaning, evidence, likely causes, what to try, source."""
+    """A finding in detail: title, since, message, evidence, causes, remedies, source."""
     finding = opened.finding
     word = opened.severity.word
     age = plural(opened.rows, "update")
@@ -62,9 +62,9 @@ def _listed(
     snapshot: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
 ) -> list[StyledLine]:
     rows: list[StyledLine] = []
-    for place, text in enumerate(texts, 1):
-        sign = f"{place} " if numbered else ""
-        lead = head if place == 1 else ""
+    for index, text in enumerate(texts, 1):
+        sign = f"{index} " if numbered else ""
+        lead = head if index == 1 else ""
         for at, row in enumerate(wrap(snapshot.display_text(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
@@ -85,36 +85,36 @@ def _past(snapshot: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
 
 
 def explain_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    """What the chosen value means, its healthy range and whose it is, and what to try."""
+    """The selected metric: current value, healthy range and its origin, meaning, remedies."""
     view = snapshot.view
     if view is None or not snapshot.concept:
         return [line(("no metric selected", "dim"))]
-    about = concept(snapshot.concept)
+    metric = concept(snapshot.concept)
     row = next((each for each in view.checklist if each.concept == snapshot.concept), None)
-    rows = [line((clean(row.label if row else about.label), "title"))]
+    rows = [line((clean(row.label if row else metric.label), "title"))]
     rows += _current(view, snapshot, row, cells)
     rows.append(())
-    told = [snapshot.display_text(text) for text in _explained(ui, about, max(cells, 20))]
-    below = [*told[1:], ""]
+    text = [snapshot.display_text(row) for row in _explained(ui, metric, max(cells, 20))]
+    below = [*text[1:], ""]
     return rows + [
-        # what stands above something indented is the title of a section
-        line((text, "title" if text[:1].strip() and next_.startswith("  ") else ""))
-        for text, next_ in zip(told, below, strict=True)
+        # a line above an indented one is a title
+        line((row_text, "title" if row_text[:1].strip() and next_.startswith("  ") else ""))
+        for row_text, next_ in zip(text, below, strict=True)
     ]
 
 
-def _explained(ui: UiState, about: Concept, cells: int) -> list[str]:
-    """The text of `ppo-top explain`, with ranges and advice in the names of the run's trainer."""
+def _explained(ui: UiState, metric: Concept, cells: int) -> list[str]:
+    """The text of `ppo-top explain`, for the run's trainer and configuration."""
     from ppo_top.output.explain import UnknownName, explain
 
-    producer, config = UNKNOWN_TRAINER, {}
+    trainer, config = UNKNOWN_TRAINER, {}
     if ui.run is not None:
-        producer, config = ui.run.trainer, ui.run.config
+        trainer, config = ui.run.trainer, ui.run.config
     try:
-        name, *told = explain(about.name, width=cells, trainer=producer, config=config)
-        return told[1:] if told[:1] == [""] else [name, *told]  # its name stands above
-    except UnknownName:  # a tag that means nothing to anybody here
-        return wrap(clean(about.meaning), cells)
+        name, *text = explain(metric.name, width=cells, trainer=trainer, config=config)
+        return text[1:] if text[:1] == [""] else [name, *text]  # the title has the name
+    except UnknownName:  # a tag outside the catalogue
+        return wrap(clean(metric.meaning), cells)
 
 
 def _current(
@@ -142,7 +142,7 @@ def _current(
 
 
 def config_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    """The files that the run was read from, then its hyperparameters by name."""
+    """The sources of the run, then its hyperparameters."""
     view, run = snapshot.view, ui.run
     if view is None or run is None:
         return [line(("no run selected", "dim"))]
@@ -177,9 +177,9 @@ def _settings(view: RunView, cells: int) -> list[StyledLine]:
 
 
 def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    """The console output, oldest line first; telling lines are coloured, and so is the cursor's.
+    """The console output, with evidence of findings and the cursor's line coloured.
 
-    In a replay it ends there; when looking back, what came later is there, and fainter.
+    A replay ends at the cursor; when looking back, later lines are faint.
     """
     run, view = ui.run, snapshot.view
     if run is None or view is None:
@@ -190,26 +190,26 @@ def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine
         if not source.lines:
             continue
         rows.append(line((shorten(clean(key), cells), "title")))
-        telling = {id(each) for each, _ in source.evidence}
+        evidence = {id(each) for each, _ in source.evidence}
         last = _last_step(view, [each.step for each in source.lines if each.step is not None])
         later = _first_later(source.lines, last)
         for at, each in enumerate(source.lines):
             if at >= later and ui.cursor.replay:
                 break
             style = "faint" if at >= later else "cursor" if at == later - 1 else ""
-            style = "crit" if id(each) in telling else style
+            style = "crit" if id(each) in evidence else style
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("no console output", "dim"))]
 
 
 def console_start(body: list[StyledLine], rows: int) -> int:
-    """Where the console output begins on the screen: its end, or around the cursor's line."""
+    """The first line shown of the console output: its end, or the cursor's line centred."""
     at = next((n for n, row in enumerate(body) if row and row[0][1] == "cursor"), len(body))
     return max(0, min(at - rows // 2, len(body) - rows))
 
 
 def _first_later(lines: Sequence[console_lines.ConsoleLine], last: float | None) -> int:
-    """The number of the first line that was written after the cursor's step."""
+    """The index of the first line after the cursor's step."""
     if last is None:
         return len(lines) + 1
     later = (n for n, each in enumerate(lines) if each.step is not None and each.step > last)
@@ -217,9 +217,9 @@ def _first_later(lines: Sequence[console_lines.ConsoleLine], last: float | None)
 
 
 def _last_step(view: RunView, steps: list[int]) -> float | None:
-    """The step of a console up to which it had been written at the cursor; None: all of it.
+    """The console's own step at the cursor; None: its end.
 
-    A console may count updates where the run counts steps: then the share of the run decides.
+    If the console counts updates and the run counts steps, the cursor's relative position is used.
     """
     if view.at_end or view.row is None or not steps:
         return None

@@ -1,4 +1,4 @@
-"""The run's own timeline in one line: health so far, findings as marks, the cursor."""
+"""The run's timeline in one line: severity so far, findings as marks, the cursor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ppo_top.views.run_view import RunView
 
 
 def draw_timeline(snapshot: Snapshot, cells: int) -> ScreenBlock:
-    """The timeline in one line of so many cells; a click on it moves the cursor."""
+    """The timeline; a click on it moves the cursor."""
     view = snapshot.view
     if view is None or view.row is None or not len(view.timeline):
         return ScreenBlock([line("")])
@@ -48,13 +48,13 @@ def _right(snapshot: Snapshot, view: RunView) -> StyledLine:
 
 
 def timeline_line(snapshot: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
-    """One cell for a stretch of rows: its worst health, the marks of findings, the cursor."""
+    """One cell for a range of rows: the worst severity, marks of findings, the cursor."""
     symbols = snapshot.symbols
     cursor = _cell(view.row or 0, rows, cells)
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
-    known = [f for f in snapshot.findings if _visible(snapshot, view, f.opened.row)]
-    for finding in sorted(known, key=lambda each: each.severity):
+    visible = [f for f in snapshot.findings if _visible(snapshot, view, f.opened.row)]
+    for finding in sorted(visible, key=lambda each: each.severity):
         stop = finding.cleared.row if finding.cleared is not None else rows - 1
         for cell in range(
             _cell(finding.since.row, rows, cells), _cell(min(stop, rows - 1), rows, cells) + 1
@@ -79,7 +79,7 @@ def timeline_line(snapshot: Snapshot, view: RunView, rows: int, cells: int) -> S
 
 
 def _visible(snapshot: Snapshot, view: RunView, opened: int) -> bool:
-    """In a replay the future is not told; when looking back on a run its later marks are shown."""
+    """Later findings are hidden in a replay and shown when looking back."""
     replay = snapshot.playback_state is not None and snapshot.playback_state.replay
     return not replay or opened <= (view.row or 0)
 

@@ -1,4 +1,4 @@
-"""The verdict: what is wrong in one line, the numbers behind it, and what to try, in this order."""
+"""The verdict: what is wrong in one line, then the evidence, then what to try."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 MAX_OTHER_FINDINGS = 3
-"""Other open findings that are named below the first one."""
+"""Other open findings listed below the first one."""
 
 MIN_ADVICE_LABEL_CELLS = 60
-"""Below this width advice has no word before its number."""
+"""Below this width the advice has no label."""
 
 MIN_ADVICE_LINES = 3
-"""Lines that are kept for advice before evidence may use them."""
+"""Lines reserved for advice before evidence."""
 
 
 def draw_verdict(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
@@ -45,11 +45,11 @@ def draw_verdict(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 
 def headline_lines(snapshot: Snapshot, view: RunView, cells: int, rows: int) -> list[StyledLine]:
-    """The verdict itself: sign and words, whole words only."""
+    """The headline: symbol and text."""
     sign = snapshot.symbols.status[view.verdict.status]
     text = clean(view.headline)
     if not view.open_findings and len(text) > cells - 3:
-        text = text.partition(":")[0]  # the values say the rest
+        text = text.partition(":")[0]  # the checklist has the details
     elif view.open_findings:
         first = view.open_findings[0]
         text = _first_fitting(
@@ -70,26 +70,25 @@ def headline_lines(snapshot: Snapshot, view: RunView, cells: int, rows: int) -> 
 
 
 def _first_fitting(cells: int, *texts: str) -> str:
-    """The first of several wordings that fits on a line, or the last."""
+    """The first text that fits, or the last."""
     return next((text for text in texts if len(text) <= cells), texts[-1])
 
 
 WrappedLines = list[tuple[StyledLine, bool]]
-"""Lines of a text, and whether something whole ends with each."""
+"""Lines of a text, each with whether a part ends there."""
 
 
-def _whole_parts(rows: WrappedLines, most: int) -> list[StyledLine]:
-    """At most so many lines, cut where a piece of evidence or advice ends."""
-    kept = rows[: max(most, 0)]
+def _whole_parts(rows: WrappedLines, max_lines: int) -> list[StyledLine]:
+    """At most `max_lines` lines, cut at the end of a part."""
+    kept = rows[: max(max_lines, 0)]
     while kept and not kept[-1][1]:
         kept.pop()
     return [row for row, _ in kept]
 
 
 def _details(snapshot: Snapshot, finding: Finding, cells: int, most: int) -> list[StyledLine]:
-    """Evidence, then numbered advice; the first advice stays where there is no room for both:
-
-    the values below tell what is wrong, too.
+    """Evidence, then numbered advice; the first advice has priority, as the checklist below also
+    shows what is wrong.
     """
     evidence = [line(snapshot.display_text(text)) for text in finding.evidence] or [
         line(snapshot.display_text(finding.message))
@@ -106,7 +105,7 @@ def _details(snapshot: Snapshot, finding: Finding, cells: int, most: int) -> lis
 
 
 def _flow(lead: str, parts: list[StyledLine], cells: int, gap: str = " · ") -> WrappedLines:
-    """Parts one after the other; one that does not fit begins a line, one too long is wrapped."""
+    """Parts in a row; one that does not fit begins a new line, one that is too long is wrapped."""
     rows: WrappedLines = []
     current: list[StyledLine] = []
     room = max(cells - len(lead), 8)
@@ -137,7 +136,7 @@ def _wrapped(part: StyledLine, cells: int) -> WrappedLines:
 
 
 def _other_findings(snapshot: Snapshot, view: RunView, cells: int, most: int) -> list[StyledLine]:
-    """The other open findings, a line each; the last line says how many there are besides."""
+    """The other open findings, a line each; the last line counts the hidden ones."""
     rows: list[StyledLine] = []
     hidden = len(view.open_findings) - 1 - most
     dot = snapshot.symbols.separator

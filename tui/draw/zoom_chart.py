@@ -1,4 +1,4 @@
-"""The zoomed chart: one concept, or a group stacked over one cursor, and all known of it."""
+"""The zoomed chart: one metric, or a stack of related ones with a shared cursor."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack
 
 MIN_STACKED_LINES = 9
-"""Lines of a chart in a stack, with its title."""
+"""Lines of a chart in a stack, title included."""
 
 
 def chart_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
-    """The body of the chart's layer."""
+    """The body of the chart overlay."""
     if ui.overlay == "compare":
         return compare_lines(ui, snapshot, cells, rows)
     run, view = ui.run, snapshot.view
@@ -88,8 +88,8 @@ def _facts(snapshot: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
     if track.healthy_range is not None and track.healthy_range.text:
         origin = f" ({clean(track.healthy_range.origin)})" if track.healthy_range.origin else ""
-        lead = healthy_text(words := clean(track.healthy_range.text)).removesuffix(words)
-        parts.append(line((lead, "dim"), words, (origin, "dim")))
+        lead = healthy_text(text := clean(track.healthy_range.text)).removesuffix(text)
+        parts.append(line((lead, "dim"), text, (origin, "dim")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
     return join_fitting(parts, cells)
@@ -146,11 +146,11 @@ def _chart_keys(
     return join_fitting(parts, cells)
 
 
-# --- what is drawn -------------------------------------------------------------------------------
+# --- the chart ----------------------------------------------------------------------------------
 
 
 def x_axis(timeline: Timeline, axis: str) -> tuple[Callable[[int], float], Callable[[float], str]]:
-    """How a row becomes a place on the x axis, and how a place is labelled."""
+    """Functions from a row to its x value, and from an x value to its label."""
     if axis == "time" and len(timeline.times) and timeline.times[0] == timeline.times[0]:
         start = timeline.times[0]
 
@@ -165,7 +165,7 @@ def x_axis(timeline: Timeline, axis: str) -> tuple[Callable[[int], float], Calla
 
 
 def smoothed(values: list[float], weight: float) -> list[float]:
-    """The exponential mean, corrected for its start; what is not finite is passed over."""
+    """Exponential moving average with bias correction; non-finite values are skipped."""
     total = amount = 0.0
     means = []
     for each in values:
@@ -231,11 +231,11 @@ def _curve(
 
 
 MAX_OUTSIDE_CURVES = 60
-"""Stretches outside the healthy range that are drawn in their own colour."""
+"""The most stretches outside the healthy range that are coloured."""
 
 
 def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
-    """The stretches of a curve whose values are outside their range, each a curve of its own."""
+    """The stretches of a curve outside the healthy range, each as a curve."""
     style = track.status.value if track.status in (Status.WARN, Status.CRIT) else "watch"
     finite = [at for at in kept if math.isfinite(track.track.values[at])]
     if len(finite) != len(curve.xs):
@@ -260,7 +260,7 @@ def _has_non_positive(track: Track, seen: int) -> bool:
 
 
 def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> None:
-    """The ends of the healthy range, where they are on the chart or near it."""
+    """Add the ends of the healthy range if they are on the chart or near it."""
     if track.healthy_range is None or chart.y_range is None:
         return
     low, high = chart.y_range
@@ -276,7 +276,7 @@ def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float])
 def _add_findings(
     chart: Chart, snapshot: Snapshot, run: Run, track: Track, to_x: Callable[[int], float]
 ) -> None:
-    """Where findings that speak of this value fired."""
+    """Mark where findings on this metric were detected."""
     if snapshot.view is None or snapshot.view.row is None:
         return
     for finding in run.findings:
@@ -287,7 +287,7 @@ def _add_findings(
 def _mark_non_finite(
     chart: Chart, snapshot: Snapshot, track: Track, seen: int, to_x: Callable[[int], float]
 ) -> None:
-    """A cross at the foot of the chart where the value is no number."""
+    """Mark NaN and Inf at the bottom of the chart."""
     if chart.y_range is None:
         return
     bottom = chart.y_range[0]

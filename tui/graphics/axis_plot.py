@@ -1,4 +1,4 @@
-"""Charts with axes, drawn by plotext into lines of spans; plotext is loaded at the first chart."""
+"""Charts with axes, drawn by plotext; it is imported for the first chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLOUR_CODE = re.compile(r"\x1b\[([\d;]*)m")
 
 @dataclass(slots=True)
 class Curve:
-    """Points to be joined by a line; `style` names its colour."""
+    """Points joined by a line in a style."""
 
     xs: list[float]
     ys: list[float]
@@ -26,13 +26,13 @@ class Curve:
 
 @dataclass(slots=True)
 class Chart:
-    """What is in a chart: curves, lines across it and single signs, with the ends of its axes."""
+    """The contents of a chart, and the ranges of its axes (None: automatic)."""
 
     curves: list[Curve] = field(default_factory=list)
     horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
-    """Horizontal lines: value and style."""
+    """y and style."""
     vertical_lines: list[tuple[float, str]] = field(default_factory=list)
-    """Vertical lines: place and style."""
+    """x and style."""
     markers: list[tuple[float, float, str, str]] = field(default_factory=list)
     """x, y, character, style."""
     x_label: Callable[[float], str] = str
@@ -42,7 +42,7 @@ class Chart:
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers between two ends: about so many, and two at least, else there is no scale."""
+    """About `most` round numbers in a range, and at least two."""
     span = high - low
     if not math.isfinite(span) or span <= 0 or most < 2:
         return [low]
@@ -59,7 +59,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
-    """The ends of an axis that holds all finite values, with a little room."""
+    """A range that contains all finite values, with a margin."""
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return 0.0, 1.0
@@ -69,7 +69,7 @@ def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, fl
 
 
 def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
-    """Which of the points to draw: all, or of each stretch the lowest, the highest and the last."""
+    """Indices of the points to draw: all, or the lowest, highest and last per column."""
     if seen <= 3 * columns:
         return list(range(seen))
     size = stride(seen, columns, 1)
@@ -85,12 +85,12 @@ def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
 
 
 def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[StyledLine]:
-    """The chart in so many cells and lines."""
+    """The chart as `rows` lines of `cells` cells."""
     if cells < 16 or rows < 5:
         return []
     import plotext
 
-    plotext.terminal.limit(False, False)  # the size is ours to know
+    plotext.terminal.limit(False, False)  # we set the size
     styles: dict[str, int] = {}
 
     def pixel(style: str) -> Any:
@@ -131,7 +131,7 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
 
 
 def parse_ansi(text: str, styles: dict[int, str]) -> list[StyledLine]:
-    """Text with colour codes as lines of spans; a code that is not ours is the frame's."""
+    """Text with colour codes as styled lines; unknown colours belong to the frame."""
     rows: list[StyledLine] = []
     for raw in text.rstrip("\n").split("\n"):
         spans = []

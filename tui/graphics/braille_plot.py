@@ -1,4 +1,4 @@
-"""Curves of several lines: two columns a cell in braille, with limits, band and marks."""
+"""Curves several lines high: two columns per cell in braille, with limits, band and marks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def draw_braille_plot(
     scale: Scale,
     marks: Mapping[int, Span] | None = None,
 ) -> list[StyledLine]:
-    """A curve in `size` (cells wide, lines high): two columns a cell in braille, one in ASCII.
+    """A curve in `size` (cells, lines): two columns per cell in braille, one in ASCII.
 
-    The healthy range has a background and its ends a dotted line; `marks` (cell -> sign) stand on
-    the lowest line where nothing else is drawn.
+    The healthy range has a background and dotted ends; `marks` (cell -> symbol) appear on the
+    lowest line where nothing else is drawn.
     """
     wide, high = size
     per_cell = 2 if symbols.braille else 1
@@ -43,7 +43,7 @@ def draw_braille_plot(
             grid.symbols.setdefault((cell, 0), (symbols.above_scale, style))
         if low < scale.low:
             grid.symbols.setdefault((cell, high - 1), (symbols.below_scale, style))
-        if before is not None:  # so that the curve hangs together
+        if before is not None:  # connect the curve
             low, top = min(low, before), max(top, before)
         dots = scale.level_of(low, high * grid.per_line), scale.level_of(top, high * grid.per_line)
         grid.stroke(cell, number % 2, dots, style)
@@ -61,11 +61,11 @@ STROKE_BITS = [
     ]
     for side in range(2)
 ]
-"""Bits of a stroke inside one braille cell: by side, lowest dot and highest dot, from below."""
+"""Bits of a vertical stroke in one braille cell: by side, lowest and highest dot from below."""
 
 
 class _PlotCells:
-    """Dots, styles and signs of a plot, cell by cell."""
+    """Dots, styles and symbols of a plot, by cell."""
 
     def __init__(self, wide: int, high: int, per_line: int) -> None:
         self.width, self.height, self.per_line = wide, high, per_line
@@ -118,7 +118,7 @@ def _line_of(
 
 
 def _in_band(row: int, high: int, limits: SparkLimits | None, scale: Scale) -> bool:
-    """Whether the middle of a line of the plot lies in the healthy range."""
+    """Whether the middle of a line of the plot is in the healthy range."""
     if limits is None or (limits.low is None and limits.high is None):
         return False
     middle = scale.high - (row + 0.5) / high * (scale.high - scale.low)

@@ -1,7 +1,7 @@
-"""Curves in a line of cells: bars with their scale, arrows beyond it, crosses where there is NaN.
+"""Sparklines: bars with a scale, arrows beyond it, crosses at NaN.
 
-What is drawn is a list of `Extent`s (lowest, highest and last value per column), so a spike that
-lasted one update is as visible as a plateau, however long the history.
+They are drawn from `Extent`s (lowest, highest and last value per column), so that a spike of a
+single update stays visible, however long the history.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ppo_top.views.downsample import (
 )
 
 OFF_SCALE_FACTOR = 3.0
-"""A value this many times the usual spread beyond it is off the scale and gets an arrow."""
+"""Values further beyond the usual range than this many spreads are off the scale (arrow)."""
 
 
 SPIKE_FACTOR = 2.0
-"""A column whose extremes are this many times farther apart than usual holds a spike."""
+"""A column whose extremes are this many times farther apart than usual contains a spike."""
 
 COLUMNS_PER_OUTLIER = 30
-"""One column in so many may lie off the scale: a spike, not a change of level."""
+"""One column in this many may be off the scale: a spike, not a change of level."""
 
 
 class SparkLimits(Protocol):
@@ -48,7 +48,7 @@ class Scale(NamedTuple):
     high: float
 
     def level_of(self, value: float, steps: int) -> int:
-        """Which of so many steps a value falls on: 0 at the bottom; beyond the edges clipped."""
+        """The level of a value among `steps`: 0 at the bottom; clipped at the edges."""
         share = (value - self.low) / (self.high - self.low)
         return min(steps - 1, max(0, int(share * steps)))
 
@@ -63,9 +63,9 @@ class CurveColours(NamedTuple):
 def column_extents(
     track: Track, pyramid: MinMaxPyramid, row: int, columns: int, widest: int = MAX_CELLS_PER_ROW
 ) -> list[Extent]:
-    """A track up to a row of its timeline, in at most so many columns; `widest`: of one row.
+    """A track up to a row, in at most `columns` columns, at most `widest` of them per row.
 
-    Columns without a point of their own (a metric that is logged seldom) hold the last value.
+    Columns without a point (a metric that is logged rarely) hold the last value.
     """
     pyramid.grow()
     held: list[Extent] = []
@@ -79,7 +79,7 @@ def column_extents(
 
 
 def is_outside(low: float, high: float, limits: SparkLimits | None) -> bool:
-    """Whether some value between two extremes is outside a range."""
+    """Whether any value between two extremes is outside a range."""
     if limits is None:
         return False
     too_low = limits.low is not None and low < limits.low
@@ -87,9 +87,9 @@ def is_outside(low: float, high: float, limits: SparkLimits | None) -> bool:
 
 
 def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -> Scale:
-    """The range to draw: that of the values, without the few that would flatten all others.
+    """The range to draw: that of the values, without the few that would flatten the others.
 
-    The edges are round numbers, so that they stay where they are while values come in.
+    The edges are round numbers, so that they rarely move while values arrive.
     """
     lows = sorted(column.low for column in columns if column.low is not None)
     highs = sorted(column.high for column in columns if column.high is not None)
@@ -104,7 +104,7 @@ def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -
 
 
 def _without_outliers(lows: list[float], highs: list[float]) -> tuple[float, float]:
-    """The extremes, or the edge of the usual where a few columns lie far beyond it."""
+    """The extremes, or the usual range if a few columns are far outside it."""
     edge = max(1, len(lows) // COLUMNS_PER_OUTLIER) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
     spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
@@ -138,10 +138,10 @@ def draw_bars(
     colours: CurveColours,
     at: Scale | None = None,
 ) -> StyledLine:
-    """One character a column: its height, an arrow where it is off the scale, a cross for NaN.
+    """One character per column: its level, an arrow if off the scale, a cross for NaN.
 
-    A column that holds many values stands at their middle, but for one that reaches far beyond its
-    like: there the extreme is drawn. Extremes alone would turn the noise of a long run into combs.
+    A column of many values is drawn at their middle, or at the extreme if it contains a spike:
+    drawing only extremes would turn the noise of a long run into a comb.
     """
     scale = at or choose_scale(columns, limits)
     usual = _usual_span(columns)
@@ -155,7 +155,7 @@ def draw_bars(
 
 
 def _usual_span(columns: Sequence[Extent]) -> float:
-    """The median distance between the extremes of a column."""
+    """The median distance between the extremes of the columns."""
     spans = sorted(
         column.high - column.low
         for column in columns
@@ -165,7 +165,7 @@ def _usual_span(columns: Sequence[Extent]) -> float:
 
 
 def _height(column: Extent, before: float | None, usual: float) -> float | None:
-    """Which value stands for a column: the middle, or the extreme away from the column before."""
+    """The value drawn for a column: the middle, or the extreme of a spike."""
     if column.low is None or column.high is None:
         return None
     if column.high - column.low <= SPIKE_FACTOR * usual:
@@ -200,9 +200,9 @@ def _bar(
 
 
 def merge_spans(spans: Sequence[Span]) -> StyledLine:
-    """Neighbours of the same style in one span; a blank takes the colour of what is beside it.
+    """Merge neighbours of the same style; a blank takes the colour of its neighbour.
 
-    On a blank only the background is seen, and every change of style costs bytes on the line.
+    Only the background of a blank is visible, and every change of style costs bytes.
     """
     merged: list[Span] = []
     for text, style in spans:
@@ -222,5 +222,5 @@ def merge_spans(spans: Sequence[Span]) -> StyledLine:
 
 
 def _background(style: str) -> str:
-    """The part of a style that is seen on a blank."""
+    """The part of a style that is visible on a blank."""
     return style.partition("+")[2]

@@ -1,4 +1,4 @@
-"""Lines of styled text, measured in terminal cells: the only material that screens are made of."""
+"""Lines of styled text, measured in terminal cells."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def plain_text(spans: Iterable[Span]) -> str:
 
 
 def display_text(text: str) -> str:
-    """Words of a rule or a log as they are shown: harmless, with signs for comparisons."""
+    """Text of a rule or a log for the screen: sanitised, with `≤`, `≥` and `→`."""
     return clean(text).replace("<= ", "≤ ").replace(">= ", "≥ ").replace(" -> ", " → ")
 
 
 def width(spans: Iterable[Span]) -> int:
-    """How many cells a line takes."""
+    """The width of a line in cells."""
     return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
 
 
 def truncate(text: str, cells: int) -> str:
-    """The longest beginning of a text that fits into so many cells."""
+    """The longest prefix of a text that fits into some cells."""
     if text.isascii():
         return text[: max(cells, 0)]
     used = 0
@@ -49,7 +49,7 @@ def truncate(text: str, cells: int) -> str:
 
 
 def crop(spans: StyledLine, cells: int) -> StyledLine:
-    """A line cut off at a width, without a sign of it."""
+    """A line cut off at a width, without an ellipsis."""
     kept: list[Span] = []
     for text, style in spans:
         size = cell_len(text)
@@ -70,7 +70,7 @@ def fit_width(spans: StyledLine, cells: int, style: str = "") -> StyledLine:
 
 
 def shorten(text: str, cells: int) -> str:
-    """A text in so many cells: whole words and `…`; a name without blanks loses its middle."""
+    """A text shortened with `…` at a word; a name without blanks loses its middle."""
     if cell_len(text) <= cells:
         return text
     if cells < 4:
@@ -84,7 +84,7 @@ def shorten(text: str, cells: int) -> str:
 
 
 def wrap(text: str, cells: int) -> list[str]:
-    """A text in lines of at most so many cells, broken between words where there are any."""
+    """A text in lines of at most `cells` cells, broken between words if possible."""
     rows: list[str] = []
     current = ""
     for word in text.split():
@@ -99,7 +99,7 @@ def wrap(text: str, cells: int) -> list[str]:
 
 
 def justify(left: StyledLine, right: StyledLine, cells: int) -> StyledLine:
-    """Two ends of a line with blanks between; the left one gives way."""
+    """A line with a left and a right part; the left one is cropped if needed."""
     room = cells - width(right)
     if room < 1:
         return crop(left, cells)
@@ -109,7 +109,7 @@ def justify(left: StyledLine, right: StyledLine, cells: int) -> StyledLine:
 def join_fitting(
     parts: Sequence[StyledLine], cells: int, gap: str = " · ", style: str = "dim"
 ) -> StyledLine:
-    """As many whole parts as fit, in order, with a gap between: what does not fit is left out."""
+    """The parts that fit as a whole, in order, with a gap between them."""
     packed: list[Span] = []
     used = 0
     for part in parts:
@@ -127,7 +127,7 @@ def join_fitting(
 def side_by_side(
     columns: Sequence[tuple[Sequence[StyledLine], int]], height: int
 ) -> list[StyledLine]:
-    """Columns of lines, each of its own width, joined line by line."""
+    """Columns of lines, each with its width, joined line by line."""
     joined: list[StyledLine] = []
     for row in range(height):
         spans: list[Span] = []

@@ -1,4 +1,4 @@
-"""The signs of the screen, in Unicode and in ASCII: a status is never told by colour alone."""
+"""The symbols of the screen, in Unicode and ASCII: a status never depends on colour alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ppo_top.text.marks import ASCII_MARKS, MARKS
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """One set of signs; every one is a single cell wide."""
+    """A set of symbols, each one cell wide."""
 
     status: dict[Status, str]
     state: dict[State, str]
     bars: str
-    """Eight heights, from the lowest to the highest."""
+    """Eight levels, from the lowest to the highest."""
     braille: bool
     non_finite: str
     above_scale: str

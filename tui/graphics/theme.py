@@ -1,7 +1,7 @@
 """Style names and their colours: dark, light, sixteen colours and none.
 
-Colours are those of the 256-colour palette: every terminal and tmux shows them alike and a change
-of colour costs few bytes. Health is told by teal, amber and red: colour-blind eyes tell them apart.
+Colours are from the 256-colour palette: terminals and tmux agree on them, and a change of colour
+costs few bytes. Teal, amber and red can be distinguished with colour blindness.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STYLE_ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A palette: style name -> words such as `203 bold`, `on 236`; `background` is a style, too."""
+    """A palette: style name -> description such as `203 bold` or `on 236`."""
 
     name: str
     styles: Mapping[str, str]
@@ -26,7 +26,7 @@ class Theme:
     foreground: int | None = None
 
     def style(self, name: str) -> Style:
-        """The style of a name; `crit+band` is two of them, the later one on top."""
+        """The style of a name; `crit+band` combines two, the later one on top."""
         made = Style()
         for part in name.split("+"):
             made += _parse(self.styles.get(part, ""))
@@ -39,9 +39,13 @@ def _colour(number: int | None) -> Color | None:
     return None if number is None else Color.from_ansi(number)
 
 
-def _parse(words: str) -> Style:
-    attributes = dict.fromkeys((word for word in words.split() if word in STYLE_ATTRIBUTES), True)
-    numbers = [word for word in words.replace("on ", "on").split() if word not in STYLE_ATTRIBUTES]
+def _parse(description: str) -> Style:
+    attributes = dict.fromkeys(
+        (word for word in description.split() if word in STYLE_ATTRIBUTES), True
+    )
+    numbers = [
+        word for word in description.replace("on ", "on").split() if word not in STYLE_ATTRIBUTES
+    ]
     ink = next((int(word) for word in numbers if word.isdigit()), None)
     paper = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
     return Style(color=_colour(ink), bgcolor=_colour(paper), **attributes)  # type: ignore[arg-type]
@@ -144,13 +148,13 @@ THEMES = {
     "16": Theme("16", SIXTEEN_COLOUR_STYLES),
     "none": Theme("none", COLOURLESS_STYLES),
 }
-"""`dark` and `light` leave the terminal its own background; with `-paper` they bring one."""
+"""`dark` and `light` keep the terminal's background; with `-paper` they set one."""
 
 THEME_ORDER = ("dark", "light", "dark-paper", "light-paper", "16", "none")
 
 
 def choose_theme(wanted: str | None, environment: Mapping[str, str] | None = None) -> Theme:
-    """The theme that was asked for, else the one that the terminal can show and has asked for."""
+    """The requested theme, else one that suits the terminal; NO_COLOR overrides both."""
     env = os.environ if environment is None else environment
     if env.get("NO_COLOR"):
         return THEMES["none"]
