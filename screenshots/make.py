@@ -1,4 +1,4 @@
-"""Makes every picture of this folder from the shipped logs: `python -m screenshots.make`.
+"""Makes all pictures of this folder from the shipped logs: `python screenshots/make.py`.
 
 Needs `rsvg-convert` for the PNG files and Pillow for the animation; else only SVGs are made.
 The clock of each picture is that of its log, so that the same logs give the same pictures.
@@ -43,11 +43,11 @@ PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...], str]] = {
     "side-pane": ("sb3_cartpole_lr3e-2", (40, 15), (), "dark-paper"),
     "light": ("torch_cartpole_lr", (120, 36), (), "light-paper"),
 }
-"""name -> log, size, what is done before, theme."""
+"""name -> log, size, actions done first, theme."""
 
 
 def ui_state_of(log: str) -> UiState:
-    """A desk over a shipped log, at the moment of its last value."""
+    """A UI state over a shipped log, at the time of its last value."""
     session = Session(Settings())
     follower = Follower([LOGS / log])
     while True:
@@ -65,11 +65,10 @@ def ui_state_of(log: str) -> UiState:
         for source in run.sources.values():
             source.mtime = max(times, default=0.0)
         newest = max(newest, *times, 0.0)
-    place = f"demo_logs/{log}" if log else "demo_logs"
     ui = UiState(
         session=session,
         acknowledgements=Acknowledgements(),
-        watched_paths=place,
+        watched_paths=f"demo_logs/{log}" if log else "demo_logs",
         clock=lambda: newest + 1,
     )
     ui.choose_default_run()
@@ -99,7 +98,7 @@ def _png(source: Path, target: Path) -> None:
 
 
 def animate(name: str = "replay") -> None:
-    """A replay as an animated GIF: the sick run from its start until well after it turned red."""
+    """A replay of the sick run as an animated GIF."""
     try:
         from PIL import Image
     except ImportError:
@@ -128,7 +127,7 @@ def animate(name: str = "replay") -> None:
 
 
 def main() -> None:
-    """All pictures, or those that are named."""
+    """Make all pictures, or the named ones."""
     os.environ["TZ"] = "UTC"
     time.tzset()
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()

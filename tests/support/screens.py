@@ -1,4 +1,4 @@
-"""Logs, sessions and pictures for the tests of the screen."""
+"""Logs, sessions and drawn screens for the tests of the screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRESS_CSV_HEADER = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,
 
 @dataclass
 class FakeClock:
-    """A clock that stands still until it is set."""
+    """A clock that is moved by hand."""
 
     now: float = 1_800_000_000.0
 
@@ -29,7 +29,7 @@ class FakeClock:
 
 
 def write_unhealthy_run(path: Path, updates: int = 40, broken_from: int = 20) -> None:
-    """A progress.csv whose policy steps become far too large at some update."""
+    """A progress.csv whose policy updates become far too large."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [PROGRESS_CSV_HEADER]
     for number in range(1, updates + 1):
@@ -40,7 +40,7 @@ def write_unhealthy_run(path: Path, updates: int = 40, broken_from: int = 20) ->
 
 
 def read_session(paths: list[Path]) -> Session:
-    """Everything below some paths, read and judged."""
+    """A session over everything in some paths, judged."""
     session = Session(Settings())
     follower = Follower(paths)
     while True:

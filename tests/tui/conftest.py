@@ -1,4 +1,4 @@
-"""Desks over logs that were read by the real chain."""
+"""UI states over logs that were read by the real code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MakeUiState = Callable[..., UiState]
 
 @pytest.fixture
 def make_ui_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeUiState:
-    """A desk over the logs below some paths, with a clock that stands still."""
+    """A UI state over the logs in some paths, with a stopped clock."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def make(*paths: Path, replay: Replay | None = None) -> UiState:
@@ -35,6 +35,6 @@ def make_ui_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeUiStat
 
 @pytest.fixture
 def sick(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
-    """A desk with one run that turned red."""
+    """A UI state with one run that became critical."""
     write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     return make_ui_state(tmp_path / "runs")

@@ -89,28 +89,28 @@ def test_every_letter_has_its_style(
     system: ColorSystem, pieces: list[tuple[int, int, Style]]
 ) -> None:
     """Whatever came before, a letter is shown at its place in its style, and nothing stays set."""
-    pen = AnsiWriter(system)
+    writer = AnsiWriter(system)
     expected = {}
     for x, y, style in pieces:
-        pen.move_to(x, y)
-        pen.write("x", style)
+        writer.move_to(x, y)
+        writer.write("x", style)
         expected[x, y] = wanted(style, system)
-    assert shown(pen.getvalue()) == expected
+    assert shown(writer.getvalue()) == expected
 
 
 def test_what_is_set_is_not_said_again() -> None:
     """Neighbours of one style share its codes; a jump along the line is short."""
-    pen = AnsiWriter(ColorSystem.EIGHT_BIT)
+    writer = AnsiWriter(ColorSystem.EIGHT_BIT)
     style = Style(color="color(111)")
     for x in (3, 9):
-        pen.move_to(x, 4)
-        pen.write("x", style)
-    assert pen.getvalue() == "\x1b[5;4H\x1b[38;5;111mx\x1b[10Gx\x1b[m"
+        writer.move_to(x, 4)
+        writer.write("x", style)
+    assert writer.getvalue() == "\x1b[5;4H\x1b[38;5;111mx\x1b[10Gx\x1b[m"
 
 
 def test_without_colours_nothing_but_text_is_written() -> None:
     """Where the console has no colour system there are no codes."""
-    pen = AnsiWriter(None)
-    pen.move_to(0, 0)
-    pen.write("x", Style.parse("bold red"))
-    assert pen.getvalue() == "\x1b[1;1Hx"
+    writer = AnsiWriter(None)
+    writer.move_to(0, 0)
+    writer.write("x", Style.parse("bold red"))
+    assert writer.getvalue() == "\x1b[1;1Hx"

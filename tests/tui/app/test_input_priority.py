@@ -1,4 +1,4 @@
-"""Keys come first: work that takes long gives way to them, and answers do not look anew."""
+"""Input comes first: long work yields to it, and keys are answered from cached views."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class RecordingDriver(TerminalDriver):
         self.sent.append(message)
 
 
-def test_work_gives_way_for_a_moment_after_a_key() -> None:
-    """Nothing gives way before a key, everything does after one, and then no longer."""
+def test_work_yields_after_a_key() -> None:
+    """Work yields for a short time after a key, and only then."""
     clock = FakeClock()
     priority = InputPriority(clock)
     assert not priority.must_yield()
@@ -45,18 +45,18 @@ def test_work_gives_way_for_a_moment_after_a_key() -> None:
     assert not priority.must_yield()
 
 
-def test_work_goes_on_under_a_key_that_is_held_down() -> None:
-    """With a key every 30 milliseconds there is a turn at least every tenth of a second or so."""
+def test_work_continues_while_a_key_is_held() -> None:
+    """With a key every 30 ms, work runs at least about every 0.1 s."""
     clock = FakeClock()
     priority = InputPriority(clock)
-    turns = []
+    worked = []
     for _ in range(100):
         clock.now += 0.03
         priority.record_input()
         if not priority.must_yield():
-            turns.append(clock.now)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
-    assert len(turns) >= 20
+            worked.append(clock.now)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(worked)]
+    assert len(worked) >= 20
     assert max(gaps) <= MAX_WORK_DELAY_S + 0.03 + 1e-6
 
 
@@ -118,8 +118,8 @@ async def test_a_key_in_the_app_is_recorded(sick: UiState) -> None:
         assert app.input_priority.is_input_recent
 
 
-def test_a_view_is_made_once_for_a_moment(sick: UiState) -> None:
-    """Two looks at the same moment are one view; another row or a judged update makes a new one."""
+def test_a_view_is_made_once(sick: UiState) -> None:
+    """The view is cached until the row changes or an update is judged."""
     first = sick.view()
     assert sick.view() is first
     sick.cursor.row = 3
@@ -130,8 +130,8 @@ def test_a_view_is_made_once_for_a_moment(sick: UiState) -> None:
     assert sick.view() is not second
 
 
-def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: UiState) -> None:
-    """While a run is being judged a key is answered with the last view, for two seconds."""
+def test_a_key_may_be_answered_with_an_older_view(sick: UiState) -> None:
+    """While a run is being judged, the last view may be reused for two seconds."""
     clock = FakeClock()
     sick.clock = clock
     run, first = sick.run, sick.view()
@@ -139,7 +139,7 @@ def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: UiState) -> None:
     run.version, run.judged, sick.allow_stale = run.version + 1, False, True
     assert sick.view() is first
     sick.cursor.row = 2
-    assert sick.view() is not first, "another moment is another view, hurry or not"
+    assert sick.view() is not first, "another row is another view, even if stale views are allowed"
     sick.cursor.row = None
     kept = sick.view()
     clock.now += 2.5
@@ -149,11 +149,11 @@ def test_an_answer_in_a_hurry_may_be_a_moment_old(sick: UiState) -> None:
     run.version += 1
     latest = sick.view()
     run.version += 1
-    assert sick.view() is not latest, "what is judged is shown as it is"
+    assert sick.view() is not latest, "a judged run is shown as it is"
 
 
 def test_curves_are_drawn_once_for_a_view(sick: UiState) -> None:
-    """A key that changes no curve draws none; a new view draws them all."""
+    """Curves are cached by view and size."""
     view, drawn = sick.view(), []
     assert view is not None
 

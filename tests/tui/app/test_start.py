@@ -1,4 +1,4 @@
-"""How the screen starts and reads: greeting, themes, the reading thread, the README's key table."""
+"""How the screen starts and reads: hint, themes, reader thread, the README's key table."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from tests.support.screens import write_unhealthy_run
 
 def test_the_hint_comes_once(tmp_path: Path) -> None:
     """The first start is greeted; the second is not; a problem of the settings is always told."""
-    memory = tmp_path / "state" / "acknowledged.json"
-    assert _first_toast(Settings(), memory, "hello") == "hello"
-    assert _first_toast(Settings(), memory, "hello") == ""
+    acknowledged = tmp_path / "state" / "acknowledged.json"
+    assert _first_toast(Settings(), acknowledged, "hello") == "hello"
+    assert _first_toast(Settings(), acknowledged, "hello") == ""
     assert (
-        _first_toast(Settings(problems=("goal: no number",)), memory, "hello") == "goal: no number"
+        _first_toast(Settings(problems=("goal: no number",)), acknowledged, "hello")
+        == "goal: no number"
     )
 
 
@@ -84,69 +85,72 @@ def test_the_readme_has_the_key_table() -> None:
 
 
 class PollRecorder:
-    """What the reading thread handed over."""
+    """The results of the reader thread."""
 
     def __init__(self) -> None:
-        self.slices: list[PollResult] = []
+        self.results: list[PollResult] = []
         self.arrived = threading.Event()
 
     def __call__(self, result: PollResult) -> None:
-        self.slices.append(result)
+        self.results.append(result)
         if result.updates:
             self.arrived.set()
 
 
-def test_the_thread_hands_over_what_it_reads(tmp_path: Path) -> None:
-    """A log that is there is read; the thread ends when it is told to."""
+def test_the_thread_passes_on_what_it_reads(tmp_path: Path) -> None:
+    """An existing log is read; the thread ends on `stop`."""
     write_unhealthy_run(tmp_path / "runs" / "one" / "progress.csv")
-    taken = PollRecorder()
-    reader = ReaderThread(Follower([tmp_path / "runs"]), taken)
+    recorder = PollRecorder()
+    reader = ReaderThread(Follower([tmp_path / "runs"]), recorder)
     reader.start()
-    assert taken.arrived.wait(10)
+    assert recorder.arrived.wait(10)
     reader.stop()
     assert not reader._thread.is_alive()
-    assert sum(len(gain.batch.points) for result in taken.slices for gain in result.updates) == 4
+    assert (
+        sum(len(update.batch.points) for result in recorder.results for update in result.updates)
+        == 4
+    )
 
 
-def test_it_reads_no_more_than_is_taken(tmp_path: Path) -> None:
-    """While nothing is taken in, two slices wait and no third is made."""
+def test_it_reads_no_more_than_is_handled(tmp_path: Path) -> None:
+    """Until results are handled, at most two are waiting."""
     for number in range(20):
         write_unhealthy_run(tmp_path / "runs" / f"run-{number}x" / "progress.csv")
-    taken = PollRecorder()
+    recorder = PollRecorder()
     follower = Follower([tmp_path / "runs"])
-    reader = ReaderThread(follower, taken)
+    reader = ReaderThread(follower, recorder)
     poll = follower.poll
     follower.poll = lambda *_: poll(1, 0.0)  # type: ignore[method-assign]
     reader.start()
-    assert taken.arrived.wait(10)
+    assert recorder.arrived.wait(10)
     reader._thread.join(0.5)
-    assert len(taken.slices) <= 2
+    assert len(recorder.results) <= 2
     for _ in range(100):
         reader.poll_handled()
     reader.stop()
 
 
-def test_a_failing_reader_is_told_and_ends_nothing(tmp_path: Path) -> None:
-    """An error of the reading side is kept for the screen."""
-    taken = PollRecorder()
+def test_an_error_of_the_reader_does_not_end_the_program(tmp_path: Path) -> None:
+    """An error of the reader is kept for the screen."""
+    recorder = PollRecorder()
     follower = Follower([tmp_path])
 
     def broken(*_: object) -> PollResult:
         raise OSError("gone")
 
     follower.poll = broken  # type: ignore[method-assign]
-    reader = ReaderThread(follower, taken)
+    reader = ReaderThread(follower, recorder)
     reader.start()
     reader._thread.join(10)
     assert isinstance(reader.error, OSError)
-    assert taken.slices
+    assert recorder.results
     reader.stop()
 
 
-def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: Path) -> None:
+def test_a_replay_is_read_to_its_unfinished_end_and_aupdate_when_asked(tmp_path: Path) -> None:
     """Once everything is read the follower is asked for unfinished ends; then the thread rests."""
     write_unhealthy_run(tmp_path / "runs" / "one" / "progress.csv")
-    taken = PollRecorder()
+    recorder = PollRecorder()
     follower = Follower([tmp_path / "runs"])
     ends: queue.SimpleQueue[PollResult] = queue.SimpleQueue()
     finish = follower.finish
@@ -157,15 +161,18 @@ def test_a_replay_is_read_to_its_unfinished_end_and_again_when_asked(tmp_path: P
         return last
 
     follower.finish = finished  # type: ignore[method-assign]
-    reader = ReaderThread(follower, taken, finish_at_end=True)
+    reader = ReaderThread(follower, recorder, finish_at_end=True)
     reader.start()
     ends.get(timeout=10)
-    assert taken.arrived.is_set()
+    assert recorder.arrived.is_set()
     for _ in range(4):
         reader.poll_handled()
-    reader.reread([gain.source.key for result in taken.slices for gain in result.updates])
+    reader.reread([update.source.key for result in recorder.results for update in result.updates])
     last = ends.get(timeout=10)
     reader.stop()
     assert not reader._thread.is_alive()
-    assert taken.slices[-1] is last
-    assert [gain.reset for result in taken.slices for gain in result.updates] == [False, True]
+    assert recorder.results[-1] is last
+    assert [update.reset for result in recorder.results for update in result.updates] == [
+        False,
+        True,
+    ]
