@@ -51,7 +51,7 @@ def bash_completions(words: list[str], folder: Path) -> set[str]:
         (["status", "my"], {"my runs", "my.toml"}),
         (["check", "--settings", "my."], {"my.toml"}),
     ],
-    ids=lambda value: " ".join(value),
+    ids=lambda value: " ".join(sorted(value) if isinstance(value, set) else value),
 )
 def test_bash_offers_commands_options_values_and_files(
     words: list[str], offered: set[str], tmp_path: Path

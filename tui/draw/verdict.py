@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Finding
-from ppo_top.text.format import clean, count, plural
+from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
     join_fitting,

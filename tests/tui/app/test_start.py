@@ -138,7 +138,7 @@ def test_an_error_of_the_reader_does_not_end_the_program(tmp_path: Path) -> None
     def broken(*_: object) -> PollResult:
         raise OSError("gone")
 
-    follower.poll = broken  # type: ignore[method-assign]
+    follower.poll = broken  # type: ignore[method-assign, assignment]
     reader = ReaderThread(follower, recorder)
     reader.start()
     reader._thread.join(10)

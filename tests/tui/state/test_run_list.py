@@ -177,8 +177,7 @@ def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     actions.do_latest()
     assert seeds.chosen_run_id == ids[-1]
     actions.do_first()
-    assert seeds.chosen_run_id == ids[0]
-    assert seeds.cursor.row is None
+    assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], None)
     actions.do_switch_focus()
     actions.do_first()
     assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], 0)
