@@ -173,8 +173,8 @@ class Evaluation:
 
     def drop_old(self, keep: int) -> None:
         """Drop what was judged for good, but for the newest `keep` rows of it."""
-        self._merger.drop_old(keep)
         self.timeline.drop_before(self.sealed_rows - keep)
+        self._merger.drop_old(keep)
 
     @property
     def series_ids(self) -> set[int]:

@@ -141,7 +141,9 @@ class ConceptStream:
     def has_plain_steps(self, steps: array[int]) -> bool:
         """Whether the next points stand at these steps, each counts, and no other does there."""
         ours = self.column("steps", len(steps) + 1)
-        if self.step_mapping is not None or ours[:-1] != steps or ours[-1] == steps[-1]:
+        if self.step_mapping is not None or ours[:-1] != steps:
+            return False
+        if steps[-2] < ours[-1] <= steps[-1]:  # it belongs to the last of these rows
             return False
         return not (self.zero_missing and 0.0 in self.column("values", len(steps)))
 

@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from ppo_top.model import Mark, Series
 
@@ -60,8 +60,8 @@ class Track:
     A view: `values` are those of the `parts` (a chain of series), times `scale` plus `offset`;
     `rows` are the numbers of the timeline's rows, rising; `steps` and `times` (unix seconds or NaN)
     are those of the rows. What is kept is which stretch of points stands in which stretch of rows,
-    so a metric that is logged at every update costs nothing here. A track without `parts` (medians
-    of episodes, tests) keeps its own points.
+    so a metric that is logged at every update costs nothing here. Points that no series holds
+    (medians of episodes, those of a run whose points were dropped) are the track's own.
     """
 
     __slots__ = (
@@ -82,8 +82,8 @@ class Track:
         self.concept, self.tag, self.source = concept, tag, source
         self.scale, self.offset = scale, offset
         self.highs, self.lows = RecordPoints(1.0), RecordPoints(-1.0)
-        self._own = None if parts else Series(tag)
-        self._parts: Sequence[Series] = [self._own] if self._own is not None else parts
+        self._own = Series(tag)
+        self._parts = [*parts, self._own]
         self.timeline = timeline
         """Whose rows its points stand in; None for a track that keeps its own points only."""
         self._length = 0
@@ -116,11 +116,10 @@ class Track:
 
     def append(self, mark: Mark, value: float) -> None:
         """Add a value of the track's own."""
-        assert self._own is not None
         self._own.steps.append(mark.step)
         self._own.times.append(mark.time)
         self._own.values.append(value)
-        self.extend(mark.row, 0, len(self._own) - 1)
+        self.extend(mark.row, len(self._parts) - 1, len(self._own) - 1)
 
     def extend(self, row: int, part: int, point: int, count: int = 1) -> None:
         """Say that `count` points from number `point` of a part on stand from `row` on."""
@@ -150,35 +149,45 @@ class Track:
         """Keep the first `length` points."""
         if length >= self._length:
             return
-        if self._own is not None:
-            for column in (self._own.steps, self._own.times, self._own.values):
-                del column[length - self._length :]
         keep = bisect_left(self._before, length)
-        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
+        for starts in self._starts:
             del starts[keep:]
         self._length = length
+        own = len(self._parts) - 1
+        used = (at for at in range(keep - 1, -1, -1) if self._part_numbers[at] == own)
+        last = next(used, None)
+        size = (
+            0 if last is None else self._first_points[last] + self._end(last) - self._before[last]
+        )
+        for column in (self._own.steps, self._own.times, self._own.values):
+            del column[size:]
         for records in (self.highs, self.lows):
             records.forget_after(length)
 
     def drop_before(self, until: int) -> None:
-        """Drop the points before the row `until`, but for the newest few."""
-        count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
-        if count <= 0:
-            return
-        first = bisect_right(self._before, count) - 1
-        inside = count - self._before[first]
-        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
-            del starts[:first]
-        self._first_rows[0] += inside
-        self._first_points[0] += inside
-        self._before = array("q", [max(0, each - count) for each in self._before])
-        self._length -= count
-        if self._own is not None:
-            self._own.drop_before(self._first_points[0])
+        """Drop the points before the row `until`, but for the newest few.
+
+        What is left is copied: afterwards the series may drop all points that there are now.
+        """
+        first = max(0, min(self.count_until(until - 1), self._length - MIN_TRACK_POINTS))
+        rows, own = self.rows[first:], Series(self.tag)
+        own.steps.extend(self.steps[first:])
+        own.times.extend(self.times[first:])
+        own.values.extend(self.values[first:])
+        self._own, self._length = own, 0
+        self._parts[-1] = own
+        for starts in self._starts:
+            del starts[:]
+        for point, row in enumerate(rows):
+            self.extend(row, len(self._parts) - 1, point)
         for records in (self.highs, self.lows):
             records.restart()
 
     # --- stretches -------------------------------------------------------------------------------
+
+    @property
+    def _starts(self) -> tuple[array[int], ...]:
+        return self._before, self._first_rows, self._part_numbers, self._first_points
 
     def _end(self, at: int) -> int:
         """How many points there are through stretch number `at`."""
@@ -200,23 +209,23 @@ class Track:
         part = self._parts[self._part_numbers[at]]
         first = self._first_points[at] - part.dropped
         values = part.values[first + start : first + stop]
-        if self.scale == 1.0 and self.offset == 0.0:
+        if part is self._own or (self.scale == 1.0 and self.offset == 0.0):
             return values
         return array("d", [self.offset + self.scale * value for value in values])
 
     def _stretch_steps(self, at: int, start: int, stop: int) -> Sequence[int]:
-        if self.timeline is None:
-            first = self._first_points[at] - self._parts[0].dropped
-            return self._parts[0].steps[first + start : first + stop]
-        first = self._first_rows[at]
-        return self.timeline.steps[first + start : first + stop]
+        first, steps = self._row_column(at, "steps")
+        return steps[first + start : first + stop]
 
     def _stretch_times(self, at: int, start: int, stop: int) -> Sequence[float]:
-        if self.timeline is None:
-            first = self._first_points[at] - self._parts[0].dropped
-            return self._parts[0].times[first + start : first + stop]
-        first = self._first_rows[at]
-        return self.timeline.times[first + start : first + stop]
+        first, times = self._row_column(at, "times")
+        return times[first + start : first + stop]
+
+    def _row_column(self, at: int, name: Literal["steps", "times"]) -> tuple[int, Sequence[Any]]:
+        """A column of the rows' steps or times, and where a stretch begins in it."""
+        if self.timeline is None or self._part_numbers[at] == len(self._parts) - 1:
+            return self._first_points[at], getattr(self._own, name)
+        return self._first_rows[at], getattr(self.timeline, name)
 
 
 class TrackColumn(Sequence[T]):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ppo_top.model import Points, Series
@@ -287,6 +287,7 @@ def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
     return found
 
 
+@example([(0, 0.0, NAN), (2, 0.0, NAN), (-1, 0.0, NAN)], [1], 2)  # not far enough for a restart
 @given(STEP_SERIES, st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(2, 40))
 def test_rows_by_columns_are_the_rows_one_by_one(
     points: list[tuple[int, float, float]], every: list[int], max_rows: int

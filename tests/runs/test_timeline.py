@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.model import Mark
-from ppo_top.runs.timeline import MIN_TRACK_POINTS, Track
+from ppo_top.model import Mark, Series
+from ppo_top.runs.timeline import MIN_TRACK_POINTS, Timeline, Track
 from ppo_top.views.trend import BestValue, best_value
 
 NAN = math.nan
@@ -67,6 +68,40 @@ def test_of_a_track_whose_beginning_was_dropped_the_rest_counts() -> None:
     assert len(track) == MIN_TRACK_POINTS
     assert best_value(track, len(track), "up") == BestValue(19.0, 200)
     assert best_value(track, len(track), "down") == BestValue(12.0, 130)
+
+
+@given(VALUES, st.lists(st.integers(0, 2), max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_a_track_over_a_series_holds_what_it_was_given(
+    values: list[float], gaps: list[int], until: int, length: int
+) -> None:
+    """Rows without a point, points without a row, rows dropped with their points, rows cut off."""
+    part, timeline = Series("reward"), Timeline()
+    track = Track("reward_mean", "reward", "log", [part], timeline, -2.0, 1.0)
+    expected: list[tuple[int, int, float]] = []
+    for point, (value, gap) in enumerate(zip(values, gaps, strict=False)):
+        part.steps.append(7)
+        part.times.append(NAN)
+        part.values.append(value)
+        for _ in range(gap):
+            timeline.steps.append(10 * len(timeline))
+            timeline.times.append(NAN)
+        if gap:
+            row = len(timeline) - 1
+            track.extend(row, 0, point)
+            expected.append((row, 10 * row, 1.0 - 2.0 * value))
+    kept = [each for each in expected if each[0] >= until]
+    if len(kept) < MIN_TRACK_POINTS:
+        kept = expected[-MIN_TRACK_POINTS:]
+    if until:
+        track.drop_before(until)
+        part.drop_before(len(part))
+        expected = kept
+    track.truncate(length)
+    found = list(zip(track.rows, track.steps, track.values, strict=True))
+    assert repr(found) == repr(expected[:length])
+    assert [track.values[at] for at in range(-len(track), 0)] == pytest.approx(
+        [value for *_, value in expected[:length]], nan_ok=True
+    )
 
 
 def test_where_no_direction_is_better_there_is_no_best() -> None:
