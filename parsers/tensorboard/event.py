@@ -31,10 +31,8 @@ MAX_ELEMENTS_BYTES = 1 << 20
 """Lists of numbers and texts up to so many bytes are read."""
 _HISTOGRAMS = "histograms"
 _MAX_HISTOGRAM_TAGS = 10_000
-_RESTART_STATUS = 1
 _STRING_TYPE = 7
 _BFLOAT16_TYPE = 14
-_HALF_TYPE = 19
 _STRUCT_CODES = {
     1: "f",
     2: "d",
@@ -47,8 +45,9 @@ _STRUCT_CODES = {
     14: "H",
     17: "H",
     19: "e",
+    22: "I",
+    23: "Q",
 }
-_STRUCT_CODES |= {22: "I", 23: "Q"}
 """TensorFlow's data type -> struct code of one element in `tensor_content`."""
 
 
@@ -81,7 +80,6 @@ class Event:
     time: float = 0.0
     step: int = 0
     version: str = ""
-    restart: bool = False
     values: list[SummaryValue] = field(default_factory=list)
     time_start: int | None = None
     step_range: tuple[int, int] | None = None
@@ -112,16 +110,7 @@ def decode_event(data: bytes, start: int, stop: int, histogram_tags: set[str]) -
             event.version = text(data, each)
         elif each.number == 5 and each.wire_type == BYTES:
             event.values.extend(_summary(data, each, histogram_tags))
-        elif each.number == 7 and each.wire_type == BYTES:
-            event.restart = _is_restart(data, each)
     return event
-
-
-def _is_restart(data: bytes, log: ProtobufField) -> bool:
-    return any(
-        each.number == 1 and each.integer == _RESTART_STATUS
-        for each in fields(data, log.start, log.stop)
-    )
 
 
 def _summary(data: bytes, summary: ProtobufField, rows: set[str]) -> list[SummaryValue]:

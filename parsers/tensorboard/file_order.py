@@ -1,4 +1,4 @@
-"""Points that were decoded out of turn, put back into file order tag by tag."""
+"""Puts points that were decoded in groups back into file order, tag by tag."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ppo_top.model import Points
 class DecodedPoints(NamedTuple):
     """Some points of one tag in file order, as four columns of equal length.
 
-    `record_numbers` says where each stands among the records, in ascending numbers (int64). The
-    columns are arrays of the array module or of numpy: anything that gives its bytes.
+    `record_numbers` (int64, ascending) says which record each point came from. The columns are
+    arrays of the array module or of numpy: anything with the buffer protocol.
     """
 
     tag: str
@@ -23,12 +23,10 @@ class DecodedPoints(NamedTuple):
     times: Any
     values: Any
 
-
-def single_point(tag: str, order: int, step: int, time: float, value: float) -> DecodedPoints:
-    """A piece of one point."""
-    return DecodedPoints(
-        tag, array("q", [order]), array("q", [step]), array("d", [time]), array("d", [value])
-    )
+    @classmethod
+    def empty(cls, tag: str) -> DecodedPoints:
+        """Columns without points."""
+        return cls(tag, array("q"), array("q"), array("d"), array("d"))
 
 
 def merge_in_file_order(pieces: Iterable[DecodedPoints], into: dict[str, Points]) -> None:

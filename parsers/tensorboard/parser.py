@@ -7,75 +7,59 @@ run writes a second time. A damaged record costs itself and nothing behind it.
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Callable
-from typing import NamedTuple
+import struct
+import sys
+from collections.abc import Iterable, Sequence
 
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.protobuf import MalformedMessage
-from ppo_top.parsers.tensorboard import decode_stdlib
 from ppo_top.parsers.tensorboard.crc32c import is_intact
 from ppo_top.parsers.tensorboard.event import Event, SummaryValue, decode_event
-from ppo_top.parsers.tensorboard.file_order import DecodedPoints, merge_in_file_order, single_point
+from ppo_top.parsers.tensorboard.file_order import DecodedPoints, merge_in_file_order
 from ppo_top.parsers.tensorboard.hparams import settings_from_plugin, settings_from_text
-from ppo_top.parsers.tensorboard.templates import TemplateCache
+from ppo_top.parsers.tensorboard.templates import EventPoint, TemplateCache
 from ppo_top.parsers.tensorboard.tfrecord import (
     BAD_CHECKSUM,
     HEADER_BYTES,
     HeaderCache,
-    PredictedBounds,
     RecordBlock,
     TfRecordReader,
 )
 
 NOT_LISTED = "more damage here and behind, not listed any more"
 _MAX_PROBLEMS = 1000
-_MIN_BYTES_FOR_NUMPY = 4 << 20
-"""Bytes of events below which numpy would still be importing when we are done. A file that fills a
-first piece of this size has more to come."""
-_MIN_BYTES_BY_TAG, _MIN_BYTES_BY_STEP = 1 << 18, 1 << 14
-"""Fewer bytes at once are not worth numpy's calls: one for each tag, or one for all tags."""
+_MIN_BYTES_FOR_NUMPY = 1 << 20
+"""Bytes of a file from which on importing numpy (about 0.1 s) pays."""
+_MIN_NUMPY_PIECE_BYTES = 1 << 16
+"""Smaller pieces are read faster record by record."""
+_unpack_checksum = struct.Struct("<I").unpack_from
 _GZIP = b"\x1f\x8b"
 _TEXT_SUFFIX = "/text_summary"
 
-ColumnDecoder = Callable[
-    [bytes, "array[int]", TemplateCache], tuple[list[DecodedPoints], list[int]]
-]
-
 _templates = TemplateCache()
-_bytes_read = 0
-
-
-class Restart(NamedTuple):
-    """A writer's word that it goes on from `step`: what other files say from there on is void."""
-
-    offset: int
-    step: int
 
 
 class TensorBoardParser:
-    """Reads one event file as it grows.
-
-    `restarts` holds the marks of `SummaryWriter(purge_step=...)` found so far.
-    """
+    """Reads one event file as it grows."""
 
     def __init__(self) -> None:
-        self.restarts: list[Restart] = []
         self._reader = TfRecordReader()
         self._histograms: set[str] = set()
-        self._problem_count = 0
+        self._problem_count = self._bytes_read = 0
 
     def feed(self, data: bytes) -> Batch:
         """The points, settings and problems of all records that are complete now."""
         batch = Batch()
         points: dict[str, Points] = {}
-        split, self._reader.predict_bounds = _choose_decoders(len(data))
+        self._bytes_read += len(data)
+        use_numpy = len(data) >= _MIN_NUMPY_PIECE_BYTES and (
+            self._bytes_read >= _MIN_BYTES_FOR_NUMPY or "numpy" in sys.modules
+        )
         for block in self._reader.add_bytes(data):
-            pieces, rest = split(block.data, block.bounds, _templates)
-            for number in rest:
-                pieces += self._decode_single(block, number, batch)
-            merge_in_file_order(pieces, points)
+            columns, rest = _decode_by_numpy(block) if use_numpy else ([], None)
+            singles = self._decode_singly(block, rest, batch)
+            merge_in_file_order([*columns, *singles], points)
         batch.points = list(points.values())
         self._add_problems(batch, self._reader.pop_problems())
         return batch
@@ -87,28 +71,45 @@ class TensorBoardParser:
         self._add_problems(batch, [rest] if rest else [])
         return batch
 
-    def _decode_single(self, block: RecordBlock, number: int, batch: Batch) -> list[DecodedPoints]:
-        """The points of one record that is not like others; its settings go into the batch."""
-        start, stop = block.bounds[number] + HEADER_BYTES, block.bounds[number + 1] - 4
-        offset = block.offset + start - HEADER_BYTES
-        payload = block.data[start:stop]
-        template = _templates.find_by_tag(payload)
-        point = template and template.read_point(block.data[start : stop + 4])
-        if template and point:
-            return [single_point(template.tag, number, point.step, point.time, point.value)]
-        if not is_intact(payload, int.from_bytes(block.data[stop : stop + 4], "little")):
-            batch.problems.append(Problem(offset, BAD_CHECKSUM))
-            return []
+    def _decode_singly(
+        self, block: RecordBlock, numbers: Iterable[int] | None, batch: Batch
+    ) -> Iterable[DecodedPoints]:
+        """The points of some records (all without `numbers`), decoded one by one."""
+        data, bounds = block.data, block.bounds
+        found: dict[str, DecodedPoints] = {}
+        for number in range(len(bounds) - 1) if numbers is None else numbers:
+            end = bounds[number + 1] - 4
+            payload = data[bounds[number] + HEADER_BYTES : end]
+            if not is_intact(payload, _unpack_checksum(data, end)[0]):
+                batch.problems.append(Problem(block.offset + bounds[number], BAD_CHECKSUM))
+                continue
+            point = _templates.read_point(payload)
+            points = (
+                self._decode_event(payload, block.offset + bounds[number], batch)
+                if point is None
+                else (point,)
+            )
+            for tag, step, time, value in points:
+                columns = found.get(tag)
+                if columns is None:
+                    columns = found[tag] = DecodedPoints.empty(tag)
+                columns.record_numbers.append(number)
+                columns.steps.append(step)
+                columns.times.append(time)
+                columns.values.append(value)
+        return found.values()
+
+    def _decode_event(self, payload: bytes, offset: int, batch: Batch) -> Sequence[EventPoint]:
+        """The points of any event; its settings go into the batch."""
         try:
             event = decode_event(payload, 0, len(payload), self._histograms)
             for value in event.values:
                 batch.config.update(_settings_of(value))
         except MalformedMessage as error:
             batch.problems.append(Problem(offset, f"a record that is no event: {error}"))
-            return []
-        if event.restart and len(self.restarts) < _MAX_PROBLEMS:
-            self.restarts.append(Restart(offset, event.step))
-        return _decoded_points(event, number)
+            return ()
+        _templates.learn(payload, event)
+        return _points_of(event)
 
     def _add_problems(self, batch: Batch, found: list[Problem]) -> None:
         """Sort the batch's problems; of a file that is damaged all over only the first are told."""
@@ -120,33 +121,20 @@ class TensorBoardParser:
             batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _choose_decoders(size: int) -> tuple[ColumnDecoder, Callable[..., PredictedBounds] | None]:
-    """The fastest ways to read so many bytes: to their points, and to the bounds of records.
+def _decode_by_numpy(block: RecordBlock) -> tuple[list[DecodedPoints], list[int]]:
+    from ppo_top.parsers.tensorboard.decode_numpy import decode_columns
 
-    The import of numpy counts with the bytes that were read so far.
-    """
-    global _bytes_read
-    _bytes_read += size
-    if size < _MIN_BYTES_BY_STEP or _bytes_read < _MIN_BYTES_FOR_NUMPY:
-        return decode_stdlib.decode_columns, None
-    from ppo_top.parsers.tensorboard import decode_numpy, decode_numpy_steps
-
-    return (
-        decode_numpy.decode_columns
-        if size >= _MIN_BYTES_BY_TAG
-        else decode_numpy_steps.decode_columns
-    ), decode_numpy.predict_bounds
+    return decode_columns(block.data, block.bounds, _templates)
 
 
-def _decoded_points(event: Event, number: int) -> list[DecodedPoints]:
+def _points_of(event: Event) -> list[EventPoint]:
     found = []
     for value in event.values:
         if value.number is not None:
-            found.append(single_point(value.tag, number, event.step, event.time, value.number))
+            found.append((value.tag, event.step, event.time, value.number))
         elif value.histogram is not None:
             for name, quantile in value.histogram.quantiles().items():
-                tag = f"{value.tag}@{name}"
-                found.append(single_point(tag, number, event.step, event.time, quantile))
+                found.append((f"{value.tag}@{name}", event.step, event.time, quantile))
     return found
 
 

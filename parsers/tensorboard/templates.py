@@ -1,31 +1,30 @@
-"""Events that differ in time, step and value only: what is equal in them, decoded once.
+"""Scalar events that differ only in time, step and value: their common bytes, decoded once.
 
-A writer's scalars of one tag are equal byte for byte but for a double (the time), a varint (the
-step) and a float or double (the value). A `EventLayout` says where these stand; a `EventTemplate`
-is a layout with the bytes around them, which hold the tag and everything else.
+A writer's scalars of one tag are equal byte for byte except for a double (the time), a varint (the
+step) and a float or double (the value). An `EventLayout` says where these are; an `EventTemplate`
+is a layout with the bytes around them, which hold the tag.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from ppo_top.parsers.shared.protobuf import MalformedMessage
-from ppo_top.parsers.tensorboard.crc32c import byte_contributions, crc32c, masked
-from ppo_top.parsers.tensorboard.event import Event, decode_event
-
-_unpack_double = struct.Struct("<d").unpack_from
-_unpack_float = struct.Struct("<f").unpack_from
-_unpack_uint32 = struct.Struct("<I").unpack_from
+from ppo_top.parsers.tensorboard.crc32c import crc32c
+from ppo_top.parsers.tensorboard.event import Event
 
 MAX_TEMPLATE_PAYLOAD_BYTES = 1000
-"""Longer payloads are decoded one by one: their scalars are few."""
+"""Longer payloads are decoded one by one: they hold few scalars."""
 _MAX_EVENT_TEMPLATES = 8192
 _MAX_STEP_BYTES = 9
-"""Ten bytes are a negative step."""
+"""A varint of ten bytes is a negative step."""
+
+
+EventPoint = tuple[str, int, float, float]
+"""Tag, step, time and value."""
 
 
 class ByteRange(NamedTuple):
@@ -35,16 +34,9 @@ class ByteRange(NamedTuple):
     stop: int
 
 
-def ranges_between(fields: Iterable[ByteRange], length: int) -> list[ByteRange]:
-    """The ranges between some fields, up to a length."""
-    edges = [0, *(edge for field in sorted(fields) if field.stop for edge in field), length]
-    pairs = zip(edges[::2], edges[1::2], strict=True)
-    return [ByteRange(start, stop) for start, stop in pairs if start < stop]
-
-
 @dataclass(frozen=True)
 class EventLayout:
-    """Where the changing bytes of a payload of `length` bytes stand.
+    """Where the changing bytes of a payload of `length` bytes are.
 
     `code` is the value's struct code, "f" or "d"; `step_size` is 0 at step 0, which is not written.
     """
@@ -56,167 +48,129 @@ class EventLayout:
     value: int
     code: str
 
-    @property
-    def value_size(self) -> int:
-        """How many bytes the value takes."""
-        return struct.calcsize(f"<{self.code}")
-
     @cached_property
     def changing_ranges(self) -> tuple[ByteRange, ByteRange, ByteRange]:
-        """The ranges of changing bytes: time, step, value."""
-        sizes = (self.time, 8), (self.step, self.step_size), (self.value, self.value_size)
+        """The bytes of time, step and value."""
+        value_size = struct.calcsize(f"<{self.code}")
+        sizes = (self.time, 8), (self.step, self.step_size), (self.value, value_size)
         time, step, value = (ByteRange(start, start + size) for start, size in sizes)
         return time, step, value
 
     @cached_property
-    def changing_places(self) -> tuple[int, ...]:
-        """The places of all changing bytes."""
-        return tuple(place for field in self.changing_ranges for place in range(*field))
-
-    @cached_property
-    def fixed_places(self) -> tuple[int, ...]:
-        """The places of all other bytes."""
-        changing = set(self.changing_places)
-        return tuple(place for place in range(self.length) if place not in changing)
-
-    @cached_property
     def fixed_ranges(self) -> tuple[ByteRange, ...]:
-        """The ranges of fixed bytes, the longest first: it holds the tag."""
-        found = ranges_between(self.changing_ranges, self.length)
-        return tuple(sorted(found, key=lambda gap: gap.start - gap.stop))
-
-    @cached_property
-    def contributions(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Each changing place with what its byte adds to the checksum."""
-        return tuple(
-            (place, byte_contributions(self.length - 1 - place)) for place in self.changing_places
-        )
-
-    def unpack_numbers(self, record: bytes) -> tuple[float, float, int]:
-        """Time, value and stored checksum of a payload with its checksum behind it."""
-        time: float = _unpack_double(record, self.time)[0]
-        value: float = (_unpack_float if self.code == "f" else _unpack_double)(record, self.value)[
-            0
-        ]
-        stored: int = _unpack_uint32(record, self.length)[0]
-        return time, value, stored
-
-    def blank_changing(self, payload: bytes) -> bytes:
-        """The payload with zeros for the changing bytes."""
-        blanked = bytearray(payload)
-        for place in self.changing_places:
-            blanked[place] = 0
-        return bytes(blanked)
-
-
-class EventPoint(NamedTuple):
-    """One point of a tag."""
-
-    step: int
-    time: float
-    value: float
+        """All other bytes."""
+        fields = sorted(field for field in self.changing_ranges if field.start < field.stop)
+        edges = [0, *(edge for field in fields for edge in field), self.length]
+        pairs = zip(edges[::2], edges[1::2], strict=True)
+        return tuple(ByteRange(start, stop) for start, stop in pairs if start < stop)
 
 
 @dataclass(frozen=True, eq=False)
 class EventTemplate:
-    """A layout, the tag, and the fixed bytes (zeros between them) with their checksum."""
+    """A layout, the tag, and a payload with zeros for the changing bytes."""
 
     layout: EventLayout
     tag: str
     fixed_bytes: bytes
-    checksum: int
 
-    def read_point(self, record: bytes) -> EventPoint | None:
-        """The point in a payload with its checksum behind it; None when anything is amiss."""
-        for start, stop in self.layout.fixed_ranges:
-            if record[start:stop] != self.fixed_bytes[start:stop]:
-                return None
-        checksum = self.checksum
-        for place, table in self.layout.contributions:
-            checksum ^= table[record[place]]
-        time, value, stored = self.layout.unpack_numbers(record)
-        step = self._read_step(record)
-        if step is None or masked(checksum) != stored:
-            return None
-        return EventPoint(step, time, value)
-
-    def _read_step(self, record: bytes) -> int | None:
-        """The step, if it ends where the layout says."""
-        step = 0
-        start = self.layout.step
-        for number, byte in enumerate(record[start : start + self.layout.step_size], 1):
-            if (byte > 127) == (number == self.layout.step_size):
-                return None
-            step |= (byte & 127) << 7 * number - 7
-        return step
+    @cached_property
+    def checksum(self) -> int:
+        """The checksum of `fixed_bytes`."""
+        return crc32c(self.fixed_bytes)
 
 
-class TemplateGroup(NamedTuple):
-    """A layout, its longest range of fixed bytes, and the templates by what stands there."""
+class _LayoutReader:
+    """Unpacks payloads of one layout and knows their templates by the fixed bytes."""
 
-    layout: EventLayout
-    start: int
-    stop: int
-    templates: dict[bytes, EventTemplate]
+    def __init__(self, layout: EventLayout) -> None:
+        self.layout = layout
+        codes = zip(layout.changing_ranges, ("d", f"{layout.step_size}s", layout.code), strict=True)
+        code_by_range = dict(codes)
+        ranges = sorted({*layout.fixed_ranges, *layout.changing_ranges})
+        self.unpack = struct.Struct(
+            "<" + "".join(code_by_range.get(each, f"{each.stop - each.start}s") for each in ranges)
+        ).unpack
+        self.pick_numbers = itemgetter(*map(ranges.index, layout.changing_ranges))
+        self.pick_fixed = itemgetter(*map(ranges.index, layout.fixed_ranges))
+        self.templates: dict[Any, EventTemplate] = {}
+
+    def add(self, payload: bytes, tag: str) -> None:
+        """Learn the template of a payload."""
+        blanked = bytearray(payload)
+        for start, stop in self.layout.changing_ranges:
+            blanked[start:stop] = bytes(stop - start)
+        fixed = self.pick_fixed(self.unpack(payload))
+        self.templates[fixed] = EventTemplate(self.layout, tag, bytes(blanked))
 
 
 class TemplateCache:
-    """The templates that were met; a cache that never changes what is read."""
+    """The templates seen so far; a cache that never changes what is read."""
 
     def __init__(self) -> None:
-        self.groups_by_length: dict[int, list[TemplateGroup]] = {}
-        self._by_fixed_bytes: dict[tuple[EventLayout, bytes], EventTemplate] = {}
+        self._readers_by_length: dict[int, list[_LayoutReader]] = {}
+        self._size = 0
 
-    def find_by_tag(self, payload: bytes) -> EventTemplate | None:
-        """The template that a payload seems to have; its other bytes are still to be compared."""
-        for shape in self.groups_by_length.get(len(payload), ()):
-            found = shape.templates.get(payload[shape.start : shape.stop])
-            if found is not None:
-                return found
+    def read_point(self, payload: bytes) -> EventPoint | None:
+        """The point in the payload of an intact record, if its template is known."""
+        for reader in self._readers_by_length.get(len(payload), ()):
+            fields = reader.unpack(payload)
+            template = reader.templates.get(reader.pick_fixed(fields))
+            if template is not None:
+                time, step_bytes, value = reader.pick_numbers(fields)
+                step = _parse_varint(step_bytes)
+                if step is not None:
+                    return template.tag, step, time, value
         return None
 
-    def learn_template(self, payload: bytes) -> EventTemplate | None:
-        """The template of a scalar event; None when it is anything else."""
-        if len(payload) > MAX_TEMPLATE_PAYLOAD_BYTES:
-            return None
-        try:
-            event = decode_event(payload, 0, len(payload), set())
-        except MalformedMessage:
-            return None
+    def find(self, payload: bytes) -> EventTemplate | None:
+        """The known template of a payload."""
+        for reader in self._readers_by_length.get(len(payload), ()):
+            template = reader.templates.get(reader.pick_fixed(reader.unpack(payload)))
+            if template is not None:
+                return template
+        return None
+
+    def learn(self, payload: bytes, event: Event) -> None:
+        """Remember the template of a scalar event; other events have none."""
         layout = _event_layout(payload, event)
         if layout is None:
+            return
+        if self._size >= _MAX_EVENT_TEMPLATES:
+            self._readers_by_length.clear()
+            self._size = 0
+        self._size += 1
+        readers = self._readers_by_length.setdefault(layout.length, [])
+        reader = next((each for each in readers if each.layout == layout), None)
+        if reader is None:
+            reader = _LayoutReader(layout)
+            readers.insert(0, reader)  # steps grow: try the newest first
+        reader.add(payload, event.values[0].tag)
+
+
+@lru_cache(maxsize=1024)
+def _parse_varint(data: bytes) -> int | None:
+    """The number that takes exactly these bytes; no byte is 0. All tags of a step share it."""
+    number = 0
+    for place, byte in enumerate(data):
+        if (byte > 127) == (place == len(data) - 1):
             return None
-        return self.find_exact(layout, layout.blank_changing(payload)) or self._add_template(
-            layout, payload, event
-        )
-
-    def find_exact(self, layout: EventLayout, fixed: bytes) -> EventTemplate | None:
-        """The template with these fixed bytes, if it was met before."""
-        return self._by_fixed_bytes.get((layout, fixed))
-
-    def _add_template(self, layout: EventLayout, payload: bytes, event: Event) -> EventTemplate:
-        if len(self._by_fixed_bytes) >= _MAX_EVENT_TEMPLATES:
-            self._by_fixed_bytes.clear()
-            self.groups_by_length.clear()
-        shapes = self.groups_by_length.setdefault(layout.length, [])
-        shape = next((each for each in shapes if each.layout == layout), None)
-        if shape is None:
-            shape = TemplateGroup(layout, *layout.fixed_ranges[0], {})
-            shapes.insert(0, shape)  # steps grow: the newest is asked first
-        fixed = layout.blank_changing(payload)
-        made = EventTemplate(shape.layout, event.values[0].tag, fixed, crc32c(fixed))
-        shape.templates[payload[shape.start : shape.stop]] = made
-        self._by_fixed_bytes[shape.layout, fixed] = made
-        return made
+        number |= (byte & 127) << 7 * place
+    return number
 
 
 def _event_layout(payload: bytes, event: Event) -> EventLayout | None:
-    if len(event.values) != 1 or event.version or event.restart:
+    if len(payload) > MAX_TEMPLATE_PAYLOAD_BYTES or len(event.values) != 1 or event.version:
         return None
-    if event.values[0].plugin not in ("", "scalars"):
-        return None
-    place = event.values[0].location
+    value = event.values[0]
     start, stop = event.step_range or (0, 0)
-    if place is None or event.time_start is None or stop - start > _MAX_STEP_BYTES:
+    if (
+        value.plugin not in ("", "scalars")
+        or value.location is None
+        or event.time_start is None
+        or stop - start > _MAX_STEP_BYTES
+    ):
         return None
-    return EventLayout(len(payload), event.time_start, start, stop - start, place.start, place.code)
+    location = value.location
+    return EventLayout(
+        len(payload), event.time_start, start, stop - start, location.start, location.code
+    )

@@ -16,24 +16,18 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
 from ppo_top.model import Problem
-from ppo_top.parsers.tensorboard.crc32c import byte_contributions, crc32c, is_intact, masked
+from ppo_top.parsers.tensorboard.crc32c import is_intact
 
 HEADER_BYTES = 12
 OVERHEAD_BYTES = 16
 MAX_TFRECORD_BYTES = 256 << 20
 """A record that says it is longer than this is passed over."""
 MAX_BLOCK_BYTES = 6 << 20
-_WALK_BYTES = 1 << 15
-"""So many bytes are walked record by record before a stride is tried."""
-_FIRST_PREDICTION_BYTES = 1 << 18
-"""The first stride; each one that holds makes the next one longer."""
-_PREDICTION_BOUNDS = 513
-"""A stride is foretold from so many bounds: of twice the largest period that is found."""
 
 BAD_CHECKSUM = "a record with a bad checksum is passed over"
 NO_RECORD = "no record begins here: the bytes up to the next one are passed over"
@@ -43,7 +37,6 @@ _unpack_length = struct.Struct("<Q").unpack_from
 _unpack_checksum = struct.Struct("<I").unpack_from
 _NOT_ZERO = re.compile(rb"[^\0]")
 _ZEROS = bytes(4)
-_ZERO_LENGTH_CHECKSUM = crc32c(bytes(8))
 _MAX_KNOWN_HEADERS = 1 << 12
 
 
@@ -56,13 +49,6 @@ class RecordBlock(NamedTuple):
     data: bytes
     offset: int
     bounds: array[int]
-
-
-class PredictedBounds(NamedTuple):
-    """Ends of records that were foretold and verified; whether nothing spoke against going on."""
-
-    ends: array[int]
-    unbroken: bool
 
 
 class _StopReason(Enum):
@@ -91,7 +77,7 @@ class HeaderCache:
     def verify(self, header: bytes) -> int | None:
         """The length in a header of 12 bytes, or None when its checksum does not verify."""
         length: int = _unpack_length(header)[0]
-        if masked(_length_checksum(length)) != _unpack_checksum(header, 8)[0]:
+        if not is_intact(header[:8], _unpack_checksum(header, 8)[0]):
             return None
         if len(self.length_by_header) >= _MAX_KNOWN_HEADERS:
             self.length_by_header.clear()
@@ -127,26 +113,10 @@ def _past_zeros(data: bytes, start: int) -> int:
     return behind - HEADER_BYTES + 1
 
 
-def _length_checksum(length: int) -> int:
-    if length >> 32:
-        return crc32c(length.to_bytes(8, "little"))
-    return (
-        _ZERO_LENGTH_CHECKSUM
-        ^ byte_contributions(7)[length & 255]
-        ^ byte_contributions(6)[length >> 8 & 255]
-        ^ byte_contributions(5)[length >> 16 & 255]
-        ^ byte_contributions(4)[length >> 24]
-    )
-
-
 class TfRecordReader:
-    """Collects the bytes of one file and gives its records in blocks.
-
-    `predict_bounds`, if set, foretells the bounds of records from those before them, up to a place.
-    """
+    """Collects the bytes of one file and gives its records in blocks."""
 
     def __init__(self) -> None:
-        self.predict_bounds: Callable[[bytes, array[int], int], PredictedBounds] | None = None
         self._headers = HeaderCache()
         self._data = b""
         self._offset = 0
@@ -207,28 +177,9 @@ class TfRecordReader:
             if place + HEADER_BYTES > len(self._data):
                 return array("q", [place]), _StopReason.NO_HEADER
             self._searching = False
-        bounds = array("q", [place])
-        limit = place + MAX_BLOCK_BYTES
-        step, reach = (
-            (_WALK_BYTES, _FIRST_PREDICTION_BYTES) if self.predict_bounds else (MAX_BLOCK_BYTES, 0)
-        )
-        while True:
-            walked = [bounds[-1]]
-            stop = self._walk_headers(walked, min(limit, walked[0] + step))
-            bounds.extend(walked[1:])
-            if stop is not _StopReason.FULL or bounds[-1] >= limit or self.predict_bounds is None:
-                return bounds, stop
-            found = self.predict_bounds(
-                self._data, bounds[-_PREDICTION_BOUNDS:], min(limit, bounds[-1] + reach)
-            )
-            bounds.extend(found.ends)
-            if found.unbroken:
-                step, reach = 0, 4 * reach
-            else:
-                step, reach = (
-                    _WALK_BYTES if found.ends else max(_WALK_BYTES, 2 * step),
-                    _FIRST_PREDICTION_BYTES,
-                )
+        bounds = [place]
+        stop = self._walk_headers(bounds, place + MAX_BLOCK_BYTES)
+        return array("q", bounds), stop
 
     def _walk_headers(self, bounds: list[int], limit: int) -> _StopReason:
         """Append the ends of whole records up to the limit; why it ended."""
