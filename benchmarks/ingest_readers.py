@@ -25,9 +25,8 @@ class ReaderMissing(Exception):
 
 
 def ppo_top(path: Path) -> Callable[[], int]:
-    """Our parser, as it reads its second large file."""
-    import numpy  # noqa: F401 - imported before the clock starts, like the libraries of the others
-    import orjson  # noqa: F401
+    """Our parser as it reads its second large file."""
+    import numpy  # noqa: F401 - imported as the others' libraries are, before the clock starts
 
     return ppo_top_cold(path)
 

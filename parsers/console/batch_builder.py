@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 
-from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, ConsoleLines, Problem, RunEnd, State
+from ppo_top.model import Batch, ConfigValue, ConsoleLines, Problem, RunEnd, State
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.columns import ColumnBuilder
 
@@ -71,22 +70,6 @@ class BatchBuilder:
         """One value for each of `tags` (all distinct), without a time."""
         self._note_step(step)
         self._builder.add_row(self._tags_of(process, tags), step, values)
-
-    def add_columns(
-        self, tags: tuple[str, ...], steps: array[int], columns: Sequence[array[float]]
-    ) -> None:
-        """Many rows of one layout at once, said by the first speaker."""
-        self._note_step(steps[-1])
-        times = array("d", [UNKNOWN_TIME]) * len(steps)
-        for tag, values in zip(self._tags_of("", tags), columns, strict=True):
-            self._builder.add_column(tag, steps, times, values)
-
-    def add_unparsed_rows(
-        self, tags: tuple[str, ...], steps: array[int], words: Sequence[bytes]
-    ) -> None:
-        """Many rows of one layout, their numbers still words, said by the first speaker."""
-        self._note_step(steps[-1])
-        self._builder.add_unparsed_rows(self._tags_of("", tags), steps, words)
 
     def _note_step(self, step: int) -> None:
         """Training goes on, so a traceback before it was survived; a farewell before that holds."""

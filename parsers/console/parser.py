@@ -28,7 +28,7 @@ from ppo_top.parsers.shared.plain_text import to_plain_text
 
 _PEEK_BYTES = 1024
 _MAX_PROCESSES = 64
-_NEWLINE = 10
+_NEWLINE, _DASH = b"\n-"
 
 
 class _PendingDict(NamedTuple):
@@ -105,7 +105,8 @@ class ConsoleParser:
 
     def _read_fast(self, piece: bytes, place: int, position: int) -> int:
         """Read regular records quickly; 0 when there are none, or something waits for its rest."""
-        if piece[position] not in FAST_FIRST_BYTES or (
+        first = piece[position]
+        if first not in FAST_FIRST_BYTES or (
             self._log_lines.pending
             or not self._log_lines.at_line_start
             or self._pending_dict is not None
@@ -114,8 +115,11 @@ class ConsoleParser:
             or self._main_process.end_detector.in_traceback
         ):
             return 0
-        bars = self._training_bar.total is not None
-        return self._fast_path.read_from(self._main_process, piece, place, position, bars)
+        if first == _DASH:
+            return self._fast_path.read_table(self._main_process, piece, place, position)
+        if self._training_bar.total is None:  # else the bar has the step
+            return self._fast_path.read_dict(self._main_process, piece, place, position)
+        return 0
 
     def _read_segment(self, piece: bytes, place: int, position: int) -> int:
         """Read one segment carefully."""
@@ -238,7 +242,7 @@ class ConsoleParser:
 
     def _add_dict(self, found: ConsoleRecord) -> None:
         if self._training_bar.total is None:
-            self._builder.add_record("", found, self._main_process.next_steps(1)[0])
+            self._builder.add_record("", found, self._main_process.next_step())
             return
         self._pending_dict = _PendingDict(found, self._drawn_step)
         self._drawn_step = None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from array import array
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console import ray_results, trainer_lines
-from ppo_top.parsers.console.dicts import DictLayouts
+from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
 from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.progress_bars import StepCounter
@@ -35,7 +34,7 @@ class ProcessStream:
         """What `step` counts; "" as long as no line has said a step."""
         self._has_records = False
         self._templates = LineTemplates()
-        self.dict_layouts = DictLayouts()
+        self.dict_reader = DictReader()
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
         self._in_rsl_rl_block = False  # inside the block of right-aligned pairs that rsl_rl prints
@@ -58,7 +57,7 @@ class ProcessStream:
         return self._separate_settings(found) if found else None
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
-        known = self.dict_layouts.parse_line(text.encode("ascii")) if text.isascii() else None
+        known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None
         return ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
 
     def _separate_settings(self, found: ConsoleRecord) -> ConsoleRecord:
@@ -81,18 +80,18 @@ class ProcessStream:
         self.step, self.axis = found.step, found.axis
         return found.step
 
-    def note_tables(self, steps: array[int]) -> None:
-        """Note tables that were read together, and their steps."""
+    def note_table(self, step: int) -> None:
+        """Note a table that was read as a whole."""
         self._has_records = True
-        self._record_count += len(steps)
-        self.step, self.axis = steps[-1], "table"
+        self._record_count += 1
+        self.step, self.axis = step, "table"
         self.table.is_open = False
 
-    def next_steps(self, records: int) -> array[int]:
-        """The steps of dictionaries that say none: the last one said, else one after the other."""
+    def next_step(self) -> int:
+        """The step of a dictionary that says none: the last one said, else counted."""
         if self.axis and self.step is not None:
-            return array("q", [self.step]) * records
-        return array("q", self.step_counter.next_steps(records))
+            return self.step
+        return self.step_counter.step_by_count()
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts larger things than the one known (epochs where steps are known)."""

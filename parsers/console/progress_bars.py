@@ -86,12 +86,6 @@ class StepCounter:
             return self._set_last_step(done)
         return self._set_last_step(self._last_step + self._stride)
 
-    def next_steps(self, records: int) -> range:
-        """The next steps of so many records, without any bar."""
-        first = self._last_step + self._stride
-        self._last_step += self._stride * records
-        return range(first, self._last_step + 1, self._stride)
-
     def step_by_bar(self, done: int) -> int:
         """The step of a record behind which a bar at `done` is drawn."""
         if done > self._last_step:
