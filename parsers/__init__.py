@@ -29,7 +29,7 @@ def formats() -> tuple[Format, ...]:
             continue
         loaded = importlib.import_module(f"ppo_top.parsers.{module.name}")
         found.extend(vars(loaded).get("FORMATS") or (loaded.FORMAT,))
-    return tuple(sorted(found, key=lambda each: (each.order, each.name)))
+    return tuple(sorted(found, key=lambda each: (each.claim_order, each.name)))
 
 
 def file_name_pattern() -> re.Pattern[str]:

@@ -1,12 +1,11 @@
-"""The contract of a log format: bytes in, batches out, no reading of files of its own.
+"""The contract of a log format: bytes in, batches out; it opens no files itself.
 
-A format is one module in this folder with a constant `FORMAT`. A *parser* is fed the bytes of one
-file in any cut; "I need more" is an ordinary answer (an empty batch) and a half-written record
-waits for its rest. A *store* (an SQLite database, say) cannot be fed bytes: it is asked for what
-is new.
+A format is a module in this folder with a constant `FORMAT`. A *parser* is fed the bytes of one
+file, cut anywhere; an empty batch means that it needs more, and a half-written record waits for its
+rest. A *store* (an SQLite database, say) cannot be fed bytes and is polled for new points instead.
 
-Neither raises on what it reads: what cannot be understood becomes a `Problem` with its byte offset,
-and reading goes on behind it. Memory stays bounded whatever the bytes are.
+Neither raises on bad input: what cannot be parsed becomes a `Problem` with its byte offset, and
+reading continues after it. Memory stays bounded for any input.
 """
 
 from __future__ import annotations
@@ -27,75 +26,75 @@ class Parser(Protocol):
     """Reads one file that grows."""
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file, whatever their number, and give what is complete."""
+        """What is complete after the next bytes of the file, however many there are."""
         ...
 
     def finish(self) -> Batch:
-        """No byte will follow: give what is certain although it has no end yet.
+        """What is certain although no more bytes will follow.
 
-        A last line without its newline counts only if it cannot be a cut-off one (a closed
-        dictionary, say); half a number is never given.
+        A last line without a newline counts only if it cannot be truncated (a closed dictionary,
+        say); half a number is never returned.
         """
         ...
 
 
 class Store(Protocol):
-    """Reads a store that is not a stream of bytes; never writes and never locks it.
+    """Reads a store that is not a stream of bytes; never writes to it or locks it.
 
-    A store may hold several runs: each batch is of one of them and names it (`Batch.stored_run`).
+    A store may hold several runs: each batch belongs to one of them (`Batch.stored_run`).
     """
 
     def poll(self, limit: int) -> Batch:
-        """At most about `limit` new points since the last call; empty when there is nothing new."""
+        """About `limit` new points at most since the last call; empty if there is nothing new."""
         ...
 
     def side_files_changed(self) -> bool:
-        """A cheap look at what lies beside the file: whether another poll may give something.
+        """A cheap check of the files next to the store: might another poll return something?
 
-        The file itself and its write-ahead log are looked at by the caller.
+        The caller checks the file itself and its write-ahead log.
         """
         ...
 
     def close(self) -> None:
-        """Let go of private copies."""
+        """Delete private copies."""
         ...
 
 
 LastPointsReader = Callable[[bytes, bytes], list[Points]]
-"""The points in the last bytes of a file, given its first bytes and those."""
+"""The points in the last bytes of a file, from its first bytes and those."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format is recognised and read.
-
-    `name_pattern` matches a file's name without its folder and decides whether the file is worth
-    opening; `claims` sees the name and the first `HEAD_BYTES` bytes (possibly none yet) and answers
-    yes, no or "cannot tell yet" (None: ask again when the file has grown). Of several formats that
-    say yes the one with the lowest `order` wins. Exactly one of `parser` and `store` is set. `rank`
-    orders the sources of one run: the higher rank is charted when two hold one concept (full
-    precision before rounded, own clock before none). `console` formats also give `lines`. `chained`
-    files of one folder continue each other: a resumed run adds a file. `cumulative` files hold the
-    whole history each: of several the longest is the newest. `rewritten` marks files that writers
-    replace from the start (SB3's progress.csv): when their first bytes change they are read again
-    from the start. `kept_open` files are kept open by their writers as long as these live.
-    `read_last_points` gives the points in the last bytes of a file, wherever in a record they
-    begin: they are shown while a long file is read, which brings them again. `tag_of_path` is for
-    files of one series that do not name it: it gives the tag by the file's path, or "" when a file
-    at such a place is none of this format.
-    """
+    """How a format is recognised and read; either `parser` or `store` is set."""
 
     name: str
     name_pattern: re.Pattern[str]
+    """Matches the names (without folder) of files that are worth opening."""
     claims: Callable[[str, bytes], bool | None]
-    order: int = 50
-    rank: int = 0
+    """Recognises a file by its name and its first `HEAD_BYTES` bytes (possibly none yet).
+
+    None means that it cannot decide yet and wants to be asked again when the file has grown.
+    """
+    claim_order: int = 50
+    """Of several formats that claim a file, the lowest wins."""
+    precedence: int = 0
+    """Of several sources of one metric, the highest is charted: full precision before rounded
+    values, its own clock before none."""
     parser: Callable[..., Parser] | None = None
     store: Callable[[Path], Store] | None = None
     console: bool = False
+    """Its batches also have `lines`."""
     rewritten: bool = False
+    """Writers replace the file from the start (SB3's progress.csv): when its first bytes change, it
+    is read again."""
     chained: bool = False
+    """Files in one folder continue each other: a resumed run adds a file."""
     cumulative: bool = False
+    """Each file holds the whole history, so the longest is the newest."""
     kept_open: bool = False
+    """Writers keep the file open as long as they live."""
     read_last_points: LastPointsReader | None = None
+    """Reads the end of a file, starting anywhere in a record: shown while a long file is read."""
     tag_of_path: Callable[[str], str] | None = None
+    """For files of one series that do not name it: the tag by path, "" if the path is not ours."""

@@ -12,14 +12,14 @@ from array import array
 from collections.abc import Sequence
 from itertools import compress
 
-from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import STEP_KEYS, TIME_KEYS, find_step_key, parse_unix_time
-from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.last_values import last_points_of_table
-from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
+from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
+from ppo_top.parsers.shared.row_parser import RowParser
 
 _MAX_BLOCK_BYTES = 1 << 18
 """Bytes that are turned into columns at once."""
@@ -27,11 +27,11 @@ _MAX_COLUMNS = 20_000
 _CONFIG_PREFIX = "config/"
 
 
-class CsvParser:
+class CsvParser(RowParser):
     """Reads one table with a header; the delimiter (comma, tab, semicolon) is the header's."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        self._splitter = LineSplitter(max_line_bytes)
+        super().__init__(max_line_bytes)
         self._max_line_bytes = max_line_bytes
         self._delimiter = ","
         self._tags: list[str] = []
@@ -41,13 +41,6 @@ class CsvParser:
         self._row_bytes = 0
         self._count = 0
         self._step = 0
-        self._reset_batch()
-
-    def _reset_batch(self) -> None:
-        self._builder = ColumnBuilder()
-        self._config: dict[str, ConfigValue] = {}
-        self._problems: list[Problem] = []
-        self._ended: RunEnd | None = None
 
     def feed(self, data: bytes) -> Batch:
         """Take the next bytes of the file and give the complete rows."""
@@ -65,19 +58,6 @@ class CsvParser:
             if segment is not None and (segment.data.strip() or self._row_parts):
                 self._add_line(segment)
         return self._pop_batch()
-
-    def finish(self) -> Batch:
-        """Nothing: a row without its end may be cut in the middle of a number."""
-        return self._pop_batch()
-
-    def _pop_batch(self) -> Batch:
-        problems = self._splitter.pop_problems() + self._problems
-        problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(
-            self._builder.pop_points(), self._config, problems=problems, ended=self._ended
-        )
-        self._reset_batch()
-        return batch
 
     # --- row by row ------------------------------------------------------------------------------
 
@@ -283,8 +263,8 @@ FORMATS = (
         name="sb3-csv",
         name_pattern=re.compile(r"^progress\.csv$"),
         claims=claims_sb3,
-        order=20,
-        rank=60,
+        claim_order=20,
+        precedence=60,
         parser=CsvParser,
         rewritten=True,
         read_last_points=last_points_of_table(CsvParser),
@@ -294,8 +274,8 @@ FORMATS = (
         name="csv",
         name_pattern=_FILE_NAMES,
         claims=claims,
-        order=60,
-        rank=50,
+        claim_order=60,
+        precedence=50,
         parser=CsvParser,
         read_last_points=last_points_of_table(CsvParser),
     ),

@@ -10,12 +10,11 @@ import math
 import re
 from collections.abc import Mapping
 
-from ppo_top.model import Batch, ConfigValue, Problem, RunEnd, State
+from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import TIME_KEYS, parse_unix_time, step_and_total
-from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_objects import (
+from ppo_top.parsers.shared.json_values import (
     flatten,
     number_of,
     parse_object,
@@ -23,31 +22,18 @@ from ppo_top.parsers.shared.json_objects import (
     step_of,
 )
 from ppo_top.parsers.shared.last_values import last_points_of_lines
-from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
+from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
+from ppo_top.parsers.shared.row_parser import RowParser
 
 _RUNTIME_KEYS = ("train_runtime", "train/train_runtime")
 
 
-class JsonLinesParser:
+class JsonLinesParser(RowParser):
     """Reads one file of JSON objects, one a line."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        self._splitter = LineSplitter(max_line_bytes)
+        super().__init__(max_line_bytes)
         self._count = 0
-        self._reset_batch()
-
-    def _reset_batch(self) -> None:
-        self._builder = ColumnBuilder()
-        self._config: dict[str, ConfigValue] = {}
-        self._problems: list[Problem] = []
-        self._ended: RunEnd | None = None
-
-    def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file and give the complete objects."""
-        for segment in self._splitter.complete_segments(data):
-            if segment.data.strip():
-                self._add_line(segment)
-        return self._pop_batch()
 
     def finish(self) -> Batch:
         """A last object without its line end counts when it is closed."""
@@ -55,15 +41,6 @@ class JsonLinesParser:
         if rest.data.rstrip().endswith(b"}"):
             self._add_line(rest)
         return self._pop_batch()
-
-    def _pop_batch(self) -> Batch:
-        problems = self._splitter.pop_problems() + self._problems
-        problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(
-            self._builder.pop_points(), self._config, problems=problems, ended=self._ended
-        )
-        self._reset_batch()
-        return batch
 
     def _add_line(self, segment: Segment) -> None:
         found = parse_object(segment.data)
@@ -163,8 +140,8 @@ FORMAT = Format(
     name="jsonl",
     name_pattern=_FILE_NAMES,
     claims=claims,
-    order=40,
-    rank=60,
+    claim_order=40,
+    precedence=60,
     parser=JsonLinesParser,
     read_last_points=last_points_of_lines(JsonLinesParser),
 )

@@ -177,7 +177,7 @@ FORMAT = Format(
     name="sb3-evaluations",
     name_pattern=re.compile(r"^evaluations\.npz$"),
     claims=claims,
-    order=10,
-    rank=55,
+    claim_order=10,
+    precedence=55,
     store=EvaluationsStore,
 )

@@ -9,47 +9,23 @@ from __future__ import annotations
 import json
 import re
 
-from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem
+from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.line_splitter import LineSplitter, Segment
+from ppo_top.parsers.shared.line_splitter import Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
+from ppo_top.parsers.shared.row_parser import RowParser
 
 _MAX_ROW_BYTES = 1 << 20
 
 
-class MonitorParser:
+class MonitorParser(RowParser):
     """Reads the episodes of one environment."""
 
     def __init__(self) -> None:
-        self._splitter = LineSplitter(_MAX_ROW_BYTES)
+        super().__init__(_MAX_ROW_BYTES)
         self._start_time = UNKNOWN_TIME
         self._tags: list[str] = []
         self._step = 0
-        self._reset_batch()
-
-    def _reset_batch(self) -> None:
-        self._builder = ColumnBuilder()
-        self._config: dict[str, ConfigValue] = {}
-        self._problems: list[Problem] = []
-
-    def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file and give the complete episodes."""
-        for segment in self._splitter.complete_segments(data):
-            if segment.data.strip():
-                self._add_line(segment)
-        return self._pop_batch()
-
-    def finish(self) -> Batch:
-        """Nothing: a row without its end may be cut in the middle of a number."""
-        return self._pop_batch()
-
-    def _pop_batch(self) -> Batch:
-        problems = self._splitter.pop_problems() + self._problems
-        problems.sort(key=lambda problem: problem.offset)
-        batch = Batch(self._builder.pop_points(), self._config, problems=problems)
-        self._reset_batch()
-        return batch
 
     def _add_line(self, segment: Segment) -> None:
         text = segment.data.decode("utf-8", "replace").strip()
@@ -101,8 +77,8 @@ FORMAT = Format(
     name="sb3-monitor",
     name_pattern=re.compile(r"monitor[\w-]*\.csv$"),
     claims=claims,
-    order=10,
-    rank=40,
+    claim_order=10,
+    precedence=40,
     parser=MonitorParser,
     kept_open=True,
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.json_objects import first_object, settings_of
+from ppo_top.parsers.shared.json_values import first_object, settings_of
 from ppo_top.parsers.shared.line_splitter import LineSplitter
 from ppo_top.parsers.shared.yaml_subset import MAX_YAML_LINE_CHARS, YamlReader
 
@@ -121,7 +121,7 @@ FORMATS = (
         name="settings-yaml",
         name_pattern=_YAML_FILE_NAMES,
         claims=claims_yaml,
-        order=70,
+        claim_order=70,
         parser=YamlSettingsParser,
         rewritten=True,
     ),
@@ -129,7 +129,7 @@ FORMATS = (
         name="settings-json",
         name_pattern=_JSON_FILE_NAMES,
         claims=claims_json,
-        order=70,
+        claim_order=70,
         parser=JsonSettingsParser,
         rewritten=True,
     ),

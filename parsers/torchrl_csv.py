@@ -67,8 +67,8 @@ FORMAT = Format(
     name="torchrl-csv",
     name_pattern=re.compile(r"\.csv$"),
     claims=claims,
-    order=65,
-    rank=55,
+    claim_order=65,
+    precedence=55,
     parser=TorchRlCsvParser,
     tag_of_path=tag_of,
 )

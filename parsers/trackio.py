@@ -15,12 +15,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ppo_top.model import Batch, ConfigValue, PointColumns, Problem
+from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.json_values import as_float, dotted_numbers, dotted_settings, parse_json
-from ppo_top.parsers.shared.line_splitter import LineSplitter
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.json_values import as_float, numbers_of, parse_json, settings_of
+from ppo_top.parsers.shared.line_splitter import Segment
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
+from ppo_top.parsers.shared.row_parser import RowParser
 from ppo_top.parsers.shared.sqlite_snapshot import (
     SQLITE_MAGIC,
     DatabaseBusy,
@@ -95,7 +97,7 @@ class TrackioStore:
         self._read_settings(run_id)
 
     def _batch(self, run: str, rows: list[SqliteRow]) -> Batch:
-        found = PointColumns()
+        found = ColumnBuilder()
         problems = []
         for rowid, stamp, name, _, step, metrics in rows:
             part = self._part_name(run, _decode_text(name))
@@ -137,59 +139,38 @@ class TrackioStore:
             self._pending.append(batch)
 
 
-class TrackioInboxParser:
-    """Reads one file of the inbox: one record a line."""
-
-    def __init__(self) -> None:
-        self._splitter = LineSplitter()
-
-    def feed(self, data: bytes) -> Batch:
-        """Take the next bytes; give the records of complete lines."""
-        batch = Batch()
-        found = PointColumns()
-        for segment in self._splitter.complete_segments(data):
-            self._add_record(segment.data, segment.offset, found, batch)
-        batch.problems.extend(self._splitter.pop_problems())
-        batch.points = found.pop_points()
-        return batch
+class TrackioInboxParser(RowParser):
+    """Reads one file of the inbox: one record per line."""
 
     def finish(self) -> Batch:
         """A last line without its end counts if it is a whole record."""
         rest = self._splitter.unfinished()
-        batch = Batch()
-        found = PointColumns()
-        self._add_record(rest.data, rest.offset, found, batch)
-        batch.points = found.pop_points()
-        return batch
+        if rest.data.strip():
+            self._add_line(rest)
+        return self._pop_batch()
 
-    def _add_record(self, line: bytes, offset: int, found: PointColumns, batch: Batch) -> None:
-        if not line.strip():
-            return
+    def _add_line(self, segment: Segment) -> None:
         try:
-            record = parse_json(line)
+            record = parse_json(segment.data)
         except ValueError as error:
-            batch.problems.append(Problem(offset, f"a record cannot be read: {error}"))
+            self._problems.append(Problem(segment.offset, f"a record cannot be read: {error}"))
             return
         if not isinstance(record, dict):
-            batch.problems.append(Problem(offset, "a record is no object"))
+            self._problems.append(Problem(segment.offset, "a record is no object"))
             return
-        batch.config.update(_user_settings(record.get("config")))
+        self._config.update(_user_settings(record.get("config")))
         if record.get("kind") == "metric":
-            add_row_points(
-                found,
-                record.get("metrics"),
-                record.get("step"),
-                parse_iso_time(record.get("timestamp")),
-            )
+            time = parse_iso_time(record.get("timestamp"))
+            add_row_points(self._builder, record.get("metrics"), record.get("step"), time)
 
 
-def add_row_points(found: PointColumns, row: Any, counter: Any, time: float) -> None:
+def add_row_points(found: ColumnBuilder, row: Any, counter: Any, time: float) -> None:
     """The numbers of one call, at one step and time."""
     if not isinstance(row, dict):
         return
     steps = (as_float(value) for value in (*(row.get(name) for name in _GLOBAL_STEPS), counter))
     step = next((at for number in steps if number is not None and (at := as_step(number)) is not None), 0)  # fmt: skip # noqa: E501
-    for tag, value in dotted_numbers("", row):
+    for tag, value in numbers_of(row):
         found.add_point(tag, step, time, value)
 
 
@@ -203,7 +184,7 @@ def stored_settings(config: bytes) -> dict[str, ConfigValue]:
 
 def _user_settings(config: Any) -> Iterator[tuple[str, ConfigValue]]:
     if isinstance(config, dict):
-        yield from (pair for pair in dotted_settings("", config) if not pair[0].startswith("_"))
+        yield from (pair for pair in settings_of(config, ".") if not pair[0].startswith("_"))
 
 
 def _decode_text(value: Any) -> str:
@@ -223,16 +204,16 @@ FORMATS = (
         name="trackio",
         name_pattern=re.compile(r"\.db$"),
         claims=claims_by_magic(SQLITE_MAGIC),
-        order=30,
-        rank=80,
+        claim_order=30,
+        precedence=80,
         store=TrackioStore,
     ),
     Format(
         name="trackio-inbox",
         name_pattern=re.compile(r"^\d{8}\.jsonl$"),
         claims=claims_inbox,
-        order=30,
-        rank=80,
+        claim_order=30,
+        precedence=80,
         parser=TrackioInboxParser,
     ),
 )

@@ -12,7 +12,7 @@ import re
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_objects import first_object
+from ppo_top.parsers.shared.json_values import first_object
 from ppo_top.parsers.shared.number_text import as_step
 
 _MAX_FILE_BYTES = 256 << 20
@@ -120,8 +120,8 @@ FORMAT = Format(
     name="trainer-state",
     name_pattern=re.compile(r"^trainer_state[\w-]*\.json$"),
     claims=claims,
-    order=10,
-    rank=15,  # whole and exact, but as old as the last checkpoint: a console is ahead of it
+    claim_order=10,
+    precedence=15,  # whole and exact, but as old as the last checkpoint: a console is ahead of it
     cumulative=True,
     parser=TrainerStateParser,
     rewritten=True,

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from ppo_top.model import Batch, PointColumns, Problem, RunEnd, State
+from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.json_values import as_float, parse_json
 from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.sqlite_snapshot import (
@@ -139,7 +140,7 @@ class SwanlabStore:
 
     def _read_run(self, run: _StoredRun, limit: int) -> Batch:
         """The new lines of all tags; the end only when no line is left."""
-        found = PointColumns()
+        found = ColumnBuilder()
         problems: list[Problem] = []
         left = max(1, limit // max(1, len(run.tags)))
         more = False
@@ -181,7 +182,7 @@ class SwanlabStore:
             tag.file_number, tag.offset = tag.file_number + 1000, 0
 
 
-def _add_point(found: PointColumns, name: str, line: bytes) -> str | None:
+def _add_point(found: ColumnBuilder, name: str, line: bytes) -> str | None:
     """Add the point of one line; gives what is wrong with it, None where there is nothing in it."""
     if not line.strip():
         return None
@@ -240,15 +241,15 @@ FORMATS = (
         name="swanlab-store",
         name_pattern=re.compile(r"^runs\.swanlab$"),
         claims=claims,
-        order=9,
-        rank=86,
+        claim_order=9,
+        precedence=86,
         store=SwanlabStore,
     ),
     Format(
         name="swanlab-store-points",
         name_pattern=re.compile(r"^[1-9]\d{0,6}000\.log$"),
         claims=claims_points,
-        order=9,
+        claim_order=9,
         parser=_NoPointsParser,
     ),
 )

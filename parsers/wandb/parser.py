@@ -10,25 +10,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from ppo_top.model import UNKNOWN_TIME, Batch, PointColumns, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.console_output import ConsoleOutput
-from ppo_top.parsers.shared.json_values import as_float, dotted_numbers, dotted_settings
-from ppo_top.parsers.shared.leveldb import LevelDbReader, LevelDbRecord
+from ppo_top.parsers.shared.json_values import as_float, numbers_of, settings_of
+from ppo_top.parsers.shared.leveldb import LevelDbRecord
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.protobuf import (
     BYTES,
-    MalformedMessage,
     ProtobufField,
     fields,
     signed,
     text,
 )
 from ppo_top.parsers.shared.timestamps import protobuf_time
+from ppo_top.parsers.shared.tracker_parser import TrackerParser
 from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
 
 WANDB_IDENT = b":W&B\xe1\xbe"
@@ -48,44 +46,13 @@ _MAX_STEP_METRICS = 64
 _INTERNAL_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
 
 
-class WandbParser:
+class WandbParser(TrackerParser):
     """Reads one transaction log."""
 
     def __init__(self) -> None:
-        self._reader = LevelDbReader(WANDB_IDENT)
-        self._columns = PointColumns()
+        super().__init__(WANDB_IDENT)
         self._step_metrics: list[str] = list(_GLOBAL_STEPS)
-        self._outputs: dict[int, ConsoleOutput] = {}
         self._names: KnownNames = {}
-        self._batch = Batch()
-        self._ended: RunEnd | None = None
-
-    def feed(self, data: bytes) -> Batch:
-        """Take the next bytes; give what is complete."""
-        return self._read_records(self._reader.add_bytes(data))
-
-    def finish(self) -> Batch:
-        """Give what a damaged end still holds, and the console's last words."""
-        batch = self._read_records(self._reader.finish())
-        for stream in self._outputs.values():
-            batch.lines.extend(stream.flush())
-        return batch
-
-    def _read_records(self, found: Iterator[LevelDbRecord | Problem]) -> Batch:
-        self._batch = batch = Batch()
-        before = self._ended
-        for each in found:
-            if isinstance(each, Problem):
-                batch.problems.append(each)
-                continue
-            try:
-                self._read_record(each)
-            except MalformedMessage as error:
-                batch.problems.append(Problem(each.offset, f"a record cannot be read: {error}"))
-        batch.points = self._columns.pop_points()
-        if batch.points or self._ended is not before:
-            batch.ended = self._ended
-        return batch
 
     def _read_record(self, record: LevelDbRecord) -> None:
         """One record holds one message; its number tells which."""
@@ -115,7 +82,7 @@ class WandbParser:
             step = _row_number(data, message)
         time = as_float(flat.get("_timestamp"))
         time = UNKNOWN_TIME if time is None or not math.isfinite(time) else time
-        add = self._columns.add_point if self._ended is None else self._add_after_end
+        add = self._builder.add_point if self._ended is None else self._add_point
         for path, value in row:
             if path[0] in _INTERNAL_KEYS:
                 continue
@@ -123,14 +90,8 @@ class WandbParser:
             if type(value) is float:
                 add(tag, step, time, value)
                 continue
-            for name, number in dotted_numbers(tag, value):
+            for name, number in numbers_of({tag: value}):
                 add(name, step, time, number)
-
-    def _add_after_end(self, tag: str, step: int, time: float, value: float) -> None:
-        """A point behind a crash: the run went on."""
-        if self._ended is not None and self._ended.state is State.DIED:
-            self._ended = None
-        self._columns.add_point(tag, step, time, value)
 
     def _row_step(self, row: dict[str, Any]) -> int | None:
         for axis in (*self._step_metrics, "_step"):
@@ -163,7 +124,7 @@ class WandbParser:
             if field.number == 1 and field.wire_type == BYTES:
                 found = read_item(data, field)
                 if found is not None and found[0][0] != "_wandb":
-                    self._batch.config.update(dotted_settings(".".join(found[0]), found[1]))
+                    self._batch.config.update(settings_of({".".join(found[0]): found[1]}, "."))
 
     def _read_output(self, data: bytes, message: ProtobufField, offset: int) -> None:
         """Something that the run wrote to the console."""
@@ -176,8 +137,7 @@ class WandbParser:
             elif field.number == 3:
                 words = text(data, field)
         if kind in (0, 1):
-            stream = self._outputs.setdefault(kind, ConsoleOutput())
-            self._batch.lines.extend(stream.add_text(words, offset, time))
+            self._add_output(kind, words, offset, time)
 
     def _read_exit(self, data: bytes, message: ProtobufField) -> None:
         code = 0
@@ -209,8 +169,8 @@ FORMAT = Format(
     name="wandb",
     name_pattern=re.compile(r"\.wandb$"),
     claims=claims_by_magic(WANDB_IDENT),
-    order=10,
-    rank=90,
+    claim_order=10,
+    precedence=90,
     parser=WandbParser,
     kept_open=True,
 )

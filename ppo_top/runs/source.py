@@ -75,7 +75,7 @@ class SourceState:
     @property
     def rank(self) -> int:
         """How good the source is beside others that hold the same."""
-        return self.source.format.rank
+        return self.source.format.precedence
 
     @property
     def left_out_text(self) -> str:

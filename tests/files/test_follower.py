@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.follower import Follower
-from ppo_top.model import Batch, PointColumns, Problem
+from ppo_top.model import Batch, Problem
 from ppo_top.parsers import file_name_pattern, formats
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.columns import ColumnBuilder
 from tests.support.number_log import (
     FORMAT,
     NUMBER_FILE_NAMES,
@@ -502,7 +503,7 @@ class NumberStore:
     def poll(self, limit: int) -> Batch:
         """The next numbers, at most `limit`."""
         values = [float(line) for line in self._path.read_text().split()]
-        columns = PointColumns()
+        columns = ColumnBuilder()
         for value in values[self._count : self._count + limit]:
             columns.add_point("x", self._count, float("nan"), value)
             self._count += 1

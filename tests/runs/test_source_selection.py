@@ -10,8 +10,9 @@ import pytest
 
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.files.update import Source
-from ppo_top.model import PointColumns, Series
+from ppo_top.model import Series
 from ppo_top.parsers import formats
+from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.runs.row_merge import RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
@@ -26,7 +27,7 @@ def source(
     """A source of a real format that holds these points."""
     (format_,) = (each for each in formats() if each.name == format_name)
     state = SourceState(Source(key, Path("/runs") / key, Path("/runs"), format_))
-    columns = PointColumns()
+    columns = ColumnBuilder()
     for tag, points in tags.items():
         for step, value in points:
             columns.add_point(tag, step, 1_700_000_000.0 + step if clock else NAN, value)

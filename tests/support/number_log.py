@@ -11,8 +11,9 @@ from typing import Any, BinaryIO, Literal
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult, SourceUpdate
-from ppo_top.model import Batch, PointColumns, Problem
+from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.columns import ColumnBuilder
 
 NUMBER_FILE_NAMES = re.compile(r"\.(num|rew)$")
 
@@ -28,7 +29,7 @@ class NumberParser:
     def feed(self, data: bytes) -> Batch:
         """Whole lines become points."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        columns, batch = PointColumns(), Batch()
+        columns, batch = ColumnBuilder(), Batch()
         for line in lines:
             if line == b"boom":
                 raise RuntimeError("a defect in a reader")

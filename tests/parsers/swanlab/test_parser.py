@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ppo_top.model import State
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.swanlab.log import FORMAT, SYSTEM_TAG_PREFIX, SwanlabParser
+from ppo_top.parsers.swanlab.parser import FORMAT, SYSTEM_TAG_PREFIX, SwanlabParser
 from tests.support.parser_harness import (
     ParserOutput,
     assert_same,

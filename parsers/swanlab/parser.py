@@ -7,19 +7,16 @@ SwanLab's measurements of the machine (`__swanlab__...`) are no metrics of the r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from ppo_top.model import UNKNOWN_TIME, Batch, PointColumns, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.console_output import ConsoleOutput
 from ppo_top.parsers.shared.json_values import as_float, parse_json
-from ppo_top.parsers.shared.leveldb import LevelDbReader, LevelDbRecord
+from ppo_top.parsers.shared.leveldb import LevelDbRecord
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.protobuf import (
     BYTES,
-    MalformedMessage,
     ProtobufField,
     double,
     fields,
@@ -27,6 +24,7 @@ from ppo_top.parsers.shared.protobuf import (
     text,
 )
 from ppo_top.parsers.shared.timestamps import parse_iso_time, protobuf_time
+from ppo_top.parsers.shared.tracker_parser import TrackerParser
 
 SWANLAB_IDENT = b":SWL\xd6\xe1"
 """Name and magic number; the version follows."""
@@ -42,41 +40,11 @@ _END_BY_STATE = {
 }
 
 
-class SwanlabParser:
+class SwanlabParser(TrackerParser):
     """Reads one record file of either kind."""
 
     def __init__(self) -> None:
-        self._reader = LevelDbReader(SWANLAB_IDENT)
-        self._columns = PointColumns()
-        self._output = ConsoleOutput()
-        self._batch = Batch()
-        self._ended: RunEnd | None = None
-
-    def feed(self, data: bytes) -> Batch:
-        """Take the next bytes; give what is complete."""
-        return self._read_records(self._reader.add_bytes(data))
-
-    def finish(self) -> Batch:
-        """Give what a damaged end still holds, and the console's last words."""
-        batch = self._read_records(self._reader.finish())
-        batch.lines.extend(self._output.flush())
-        return batch
-
-    def _read_records(self, found: Iterator[LevelDbRecord | Problem]) -> Batch:
-        self._batch = batch = Batch()
-        before = self._ended
-        for each in found:
-            if isinstance(each, Problem):
-                batch.problems.append(each)
-                continue
-            try:
-                self._read_record(each)
-            except (MalformedMessage, ValueError) as error:
-                batch.problems.append(Problem(each.offset, f"a record cannot be read: {error}"))
-        batch.points = self._columns.pop_points()
-        if batch.points or self._ended is not before:
-            batch.ended = self._ended
-        return batch
+        super().__init__(SWANLAB_IDENT)
 
     def _read_record(self, record: LevelDbRecord) -> None:
         data = record.data
@@ -108,13 +76,11 @@ class SwanlabParser:
             elif field.number == 5:
                 value = _float_value(data, field)
         if value is not None:
-            self._add_point(key, step, time, value)
+            self._add_metric(key, step, time, value)
 
-    def _add_point(self, key: str, step: int, time: float, value: float) -> None:
+    def _add_metric(self, key: str, step: int, time: float, value: float) -> None:
         if key and not key.startswith(SYSTEM_TAG_PREFIX):
-            self._columns.add_point(key, step, time, value)
-            if self._ended is not None and self._ended.state is State.DIED:
-                self._ended = None  # a point behind a crash: the run went on
+            self._add_point(key, step, time, value)
 
     def _read_console(self, data: bytes, message: ProtobufField, offset: int) -> None:
         words, time = "", UNKNOWN_TIME
@@ -127,7 +93,7 @@ class SwanlabParser:
 
     def _add_line(self, words: str, offset: int, time: float) -> None:
         """A record is a line, with or without its end."""
-        self._batch.lines.extend(self._output.add_text(f"{words.rstrip()}\n", offset, time))
+        self._add_output(0, f"{words.rstrip()}\n", offset, time)
 
     def _read_finish(self, data: bytes, message: ProtobufField) -> None:
         state, error = 0, ""
@@ -166,7 +132,7 @@ class SwanlabParser:
         step = as_float(data.get("step", metric.get("index")))
         at = None if step is None else as_step(step)
         if value is not None and at is not None:
-            self._add_point(
+            self._add_metric(
                 str(data.get("key", "")), at, parse_iso_time(metric.get("create_time")), value
             )
 
@@ -182,8 +148,8 @@ FORMAT = Format(
     name="swanlab",
     name_pattern=re.compile(r"\.swanlab$"),
     claims=claims_by_magic(SWANLAB_IDENT),
-    order=10,
-    rank=85,
+    claim_order=10,
+    precedence=85,
     parser=SwanlabParser,
     kept_open=True,
 )
