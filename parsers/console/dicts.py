@@ -1,7 +1,7 @@
 """One-line dictionaries: what transformers 4 and 5, TRL and JSON loggers print per log call.
 
 transformers 4 prints numbers with a bare `nan`, transformers 5 prints the numbers as strings; both
-print `None`. Python's own readers take neither, so the items are read by a small grammar here.
+print `None`. Neither is JSON or a Python literal, hence the small grammar here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ppo_top.parsers.shared.metric_names import is_metric, is_setting
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
 MAX_DICT_BYTES = 1 << 20
-"""Bytes of a dictionary that is worth reading."""
+"""Longer dictionaries are not read."""
 
 RUNTIME_KEY = "train_runtime"
 _KEY_LOGGED_BEFORE_BAR = "objective/kl"
@@ -50,27 +50,27 @@ class DictItem(NamedTuple):
 
 
 def parse_items(text: str) -> list[DictItem] | None:
-    """The items of a dictionary that spans the whole text; None when it is none."""
+    """The items of a dictionary that spans the whole text; None if it does not parse."""
     text = unwrap_numbers(text.strip())
     if not (text.startswith("{") and text.endswith("}")):
         return None
     found: list[DictItem] = []
-    place, last = 1, len(text) - 1
-    while place < last:
-        match = _ITEM.match(text, place)
+    position, last = 1, len(text) - 1
+    while position < last:
+        match = _ITEM.match(text, position)
         if match is None:
             return None
-        place = match.end()
+        position = match.end()
         if match[6]:
             closed = _end_of_nested(text, match.start(6))
             if closed is None:
                 return None
-            place = closed
+            position = closed
         found.append(DictItem(match[1] or match[2] or "", _item_value(match)))
-        if place < last and text[place] != ",":
+        if position < last and text[position] != ",":
             return None
-        place += 1
-    return found if place <= last + 1 and found else None
+        position += 1
+    return found if position <= last + 1 and found else None
 
 
 def _item_value(match: re.Match[str]) -> float | str | None:
@@ -85,7 +85,7 @@ def _item_value(match: re.Match[str]) -> float | str | None:
 
 
 def _end_of_nested(text: str, start: int) -> int | None:
-    """Where a nested value ends (with the blanks behind it), or None."""
+    """Where a nested value and the blanks after it end, or None."""
     depth = 0
     for match in _NESTED_TOKEN.finditer(text, start):
         bracket = match[0]
@@ -102,7 +102,7 @@ def _end_of_nested(text: str, start: int) -> int | None:
 
 
 def parse_record(text: str) -> ConsoleRecord | None:
-    """The record or the settings that a dictionary holds; None when it is neither."""
+    """The record or the settings in a dictionary; None if it is neither."""
     found = parse_items(text)
     if found is None:
         return None
@@ -110,9 +110,9 @@ def parse_record(text: str) -> ConsoleRecord | None:
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
         step = next((as_step(values[key]) for key in _DICT_STEP_KEYS if key in values), None)
-        told = step_and_total(dict(named))
-        totals: dict[str, ConfigValue] = {} if told is None else {"max_steps": told[1]}
-        step = told[0] if told is not None and step is None else step
+        stated = step_and_total(dict(named))
+        totals: dict[str, ConfigValue] = {} if stated is None else {"max_steps": stated[1]}
+        step = stated[0] if stated is not None and step is None else step
         return ConsoleRecord(list(values.items()), step, "" if step is None else "step", totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
@@ -121,13 +121,13 @@ def parse_record(text: str) -> ConsoleRecord | None:
 def steps_ahead_of_bar(found: ConsoleRecord) -> int:
     """How many steps a record is ahead of the bar around it.
 
-    TRL's PPO trainer logs a step before it moves its bar; the others move the bar first.
+    TRL's PPO trainer logs before it moves its bar; the others move the bar first.
     """
     return int(any(tag == _KEY_LOGGED_BEFORE_BAR for tag, _ in found.values))
 
 
 def runtime_text(found: ConsoleRecord) -> str:
-    """The words of the summary that the Hugging Face trainer prints at its end, or ""."""
+    """The final summary of the Hugging Face trainer, or ""."""
     return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == RUNTIME_KEY), "")
 
 
@@ -174,6 +174,6 @@ def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:
     """Whether `parse_record` reads a line with these keys as a record of the same tags."""
     text = line.decode("ascii", "replace")
     found = parse_record(text) if text.isprintable() and len(line) <= MAX_DICT_BYTES else None
-    if found is None or found.step is not None or runtime_text(found):
+    if found is None or runtime_text(found) or not set(tags).isdisjoint(_DICT_STEP_KEYS):
         return False
     return tuple(tag for tag, _ in found.values) == tags

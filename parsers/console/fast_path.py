@@ -47,19 +47,19 @@ class FastPath:
         self._log_lines = log_lines
         self._layouts: dict[tuple[bytes, ...], TableLayout | None] = {}
 
-    def read_table(self, process: ProcessStream, piece: bytes, offset: int, start: int) -> int:
+    def read_table(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the table at `start`; its end, or 0 if it has to be read line by line.
 
-        `offset` is the position of `piece` in the file.
+        `offset` is the position of `data` in the file.
         """
-        rows_start = piece.find(b"\n", start) + 1
-        rows_end = piece.find(_LAST_ROW_END, rows_start, start + _MAX_RECORD_BYTES) + 1
-        end = piece.find(b"\n", rows_end + 1) + 1
-        if not (rows_start and rows_end and end and piece.startswith(_SHORTEST_RULE, start)):
+        rows_start = data.find(b"\n", start) + 1
+        rows_end = data.find(_LAST_ROW_END, rows_start, start + _MAX_RECORD_BYTES) + 1
+        end = data.find(b"\n", rows_end + 1) + 1
+        if not (rows_start and rows_end and end and data.startswith(_SHORTEST_RULE, start)):
             return 0
-        if piece[start:rows_start].strip(b"-") != b"\n" or piece[rows_end:end].strip(b"-\n"):
+        if data[start:rows_start].strip(b"-") != b"\n" or data[rows_end:end].strip(b"-\n"):
             return 0
-        cells = piece[rows_start:rows_end].split(b"|")
+        cells = data[rows_start:rows_end].split(b"|")
         keys, values = tuple(cells[1::3]), cells[2::3]
         if keys not in self._layouts:
             if len(self._layouts) >= _MAX_TABLE_LAYOUTS:
@@ -82,16 +82,18 @@ class FastPath:
             return 0
         # The opening rule comes before the table's step is known.
         steps = self._builder.step, *[step] * (len(keys) + 1)
-        self._log_lines.add_block(offset + start, piece[start : end - 1].decode("ascii"), steps)
+        self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         process.note_table(step)
         self._builder.add_row("", layout.tags, step, numbers)
         return end
 
-    def read_dict(self, process: ProcessStream, piece: bytes, offset: int, start: int) -> int:
+    def read_dict(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the dictionary at `start`; its end, or 0 if it has to be read as a line."""
-        end = piece.find(b"\n", start)
-        line = piece[start:end]
-        if end < 0 or len(line) > _MAX_RECORD_BYTES or line[-1:] != b"}" or not line.isascii():
+        end = data.find(b"\n", start)
+        line = data[start:end]
+        if end < 0 or len(line) > _MAX_RECORD_BYTES or line[-1:] != b"}":
+            return 0
+        if not line.isascii() or b"\r" in line:  # JSON allows it between tokens
             return 0
         found = process.dict_reader.parse_line(line)
         if found is None:

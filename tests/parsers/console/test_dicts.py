@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from ppo_top.model import State
+from ppo_top.parsers.console.dicts import DictReader, parse_record
 from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import feed_parser, parse_every_way
 
@@ -60,14 +63,14 @@ def test_the_step_is_the_bars() -> None:
     assert read.config == {"max_steps": 50}
 
 
-def test_the_bar_behind_a_record_wins_over_a_stale_one_before_it() -> None:
-    """tqdm may skip a redraw, so the bar before the record lags; the one behind it never does."""
+def test_the_bar_after_a_record_wins_over_a_stale_one_before_it() -> None:
+    """tqdm may skip a redraw, so the bar before the record lags; the one after it never does."""
     data = bar(0) + b"\r        \r" + OLD + bar(10) + b"\r        \r" + OLD + bar(20)
     assert parse_every_way(ConsoleParser, data).steps("loss") == [10, 20]
 
 
 def test_a_record_is_given_as_soon_as_the_bar_is_recognised() -> None:
-    """Nobody waits for the end of the bar that is drawn behind a record."""
+    """Nobody waits for the end of the bar that is drawn after a record."""
     parser = ConsoleParser()
     data = bar(0) + b"\r    \r" + OLD + bar(10)
     batch = parser.feed(data[:-20])
@@ -105,7 +108,7 @@ def test_a_closed_dictionary_needs_no_line_end() -> None:
     assert parse_every_way(ConsoleParser, OLD[:-2]).points == {}
 
 
-def test_a_dictionary_behind_a_logger_prefix() -> None:
+def test_a_dictionary_after_a_logger_prefix() -> None:
     """A logging prefix, and a step in words (OpenRLHF), do not hide it."""
     prefix = b"INFO 11-21 00:48:06 ppo_trainer.py:551] \xe2\x9c\xa8 Global step 5: "
     read = parse_every_way(
@@ -183,3 +186,47 @@ def test_grpo_console_agrees_with_trainer_state(demo: Path) -> None:
                 continue
             seen = dict(table[tag])[entry["step"]]
             assert seen == pytest.approx(exact, rel=6e-4, nan_ok=True), tag
+
+
+ODD_LINES = [
+    b"{'loss': -0, 'reward': nan}",
+    b"{'loss': 0.5, 'reward': None}",
+    b"{'loss': 0.5, 'loss': 0.25, 'reward': 1}",
+    b"{'loss': '1_0', 'reward': 'nan'}",
+    b"{'loss': 'high', 'reward': 1.0}",
+    b"{'loss': 1e400, 'reward': -inf}",
+    b"{'loss': 123456789012345678901234567890, 'reward': 1" + b"0" * 400 + b"}",
+    b"{'loss': True, 'reward': 2}",
+    b"{'lo\\u0073s': 1, 'reward': 2}",
+    b'{"loss": 0.1, "reward": "0.30000000000000004"}',
+    b"{'loss': {'a': 1}, 'reward': [0.5]}",
+    b"{'loss': 0.5, 'step': 0.5}",
+    b"{'loss': 0.5, 'step': 300}",
+    b"{'loss': 0.5, 'reward': 1",
+]
+
+
+@pytest.mark.parametrize("loads", [json.loads, orjson.loads], ids=["json", "orjson"])
+def test_the_fast_reader_reads_exactly_what_the_grammar_reads(loads: Any) -> None:
+    """With either JSON parser a line is read to the same numbers, or left to the grammar."""
+    reader = DictReader()
+    reader._loads = loads
+    ordinary = [
+        b"{'loss': %.17g, 'reward': %d}" % (number / 7, number) for number in range(-50, 50)
+    ]
+    fast = 0
+    for line in (*ordinary, *ODD_LINES, *ordinary):
+        found = reader.parse_line(line)
+        if found is not None:
+            fast += 1
+            record = parse_record(line.decode())
+            assert record is not None
+            assert record.step is None
+            assert repr(list(zip(*found, strict=True))) == repr(record.values)
+    assert fast > len(ordinary)
+
+
+def test_a_carriage_return_inside_a_dictionary_cuts_it() -> None:
+    """JSON allows it between tokens; on a console what comes after it is drawn over the line."""
+    read = parse_every_way(ConsoleParser, OLD + OLD.replace(b", 'grad", b",\r 'grad") + OLD)
+    assert read.steps("loss") == [1, 2]
