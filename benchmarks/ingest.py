@@ -2,11 +2,11 @@
 
     python -m benchmarks.ingest [--events 1000000] [--rounds 5] [--slow-rounds 2] [--json FILE]
 
-The event file has that many scalars of 30 tags and is written by TensorBoard's own writer, in
-torch's layout; the texts are the shipped demo logs, repeated. Each reader runs in its own process,
-in alternating rounds, and medians are compared. All read in one thread. Rates and ratios are of CPU
-time, which other work on the machine disturbs less; wall time is printed, too. For peers that are
-not installed the command to install them is printed. The exit code is 1 if a target is missed.
+The event file has that many scalars under 30 tags and is written by TensorBoard's own writer, as
+torch writes it; texts are the demo logs, repeated. Each reader runs in its own process, in
+alternating rounds, and medians are compared. All use one thread; rates and ratios are of processor
+time, which other load disturbs less, next to wall-clock seconds. Peers that are not installed are
+listed with the command that installs them. The exit code is 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -53,19 +53,15 @@ READER_LABELS = {
     "splitlines": "str.splitlines",
 }
 MIN_SPEEDUPS = {DATA_SERVER: 1.0, "event_accumulator": 15.0, "tbparse": 15.0, "terminalboard": 6.0}
-"""How many times as fast as this reader ours must be."""
+"""How many times as fast as each reader ours must be."""
 MAX_MEMORY_MB = 150.0
 MIN_LINE_RATES = {"SB3 table": 0.08, "TRL numbers": 0.1}
-"""Lines a second as a share of those of str.splitlines over the same bytes, in one run.
-
-That is 1,000,000 lines of a table and 200,000 dictionaries per second on an idle core where
-splitlines does 9.5 and 1.41 million.
-"""
+"""Lines per second as a share of those of str.splitlines over the same bytes, in one run."""
 
 
 @dataclass
 class ReaderResult:
-    """The time one reader needed for one input, round by round."""
+    """Time and memory of one reader on one input, per round."""
 
     seconds: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -75,12 +71,12 @@ class ReaderResult:
 
     @property
     def median(self) -> float:
-        """CPU seconds of the median round; infinite if there was none."""
+        """Median processor seconds; infinite without a round."""
         return statistics.median(self.cpu) if self.cpu else float("inf")
 
     @property
     def clock(self) -> float:
-        """Wall seconds of the median round."""
+        """Median wall-clock seconds."""
         return statistics.median(self.seconds)
 
     def add_round(self, answer: dict[str, Any]) -> None:
@@ -121,7 +117,7 @@ def run_reader(reader: str, path: Path) -> dict[str, Any]:
 
 
 def data_server(folder: Path) -> dict[str, Any]:
-    """One load cycle of the Rust loader, by its own clock; it keeps a sample of the points."""
+    """One load cycle of the Rust loader by its own clock; it keeps only a sample of the points."""
     try:
         from tensorboard_data_server import server_binary
     except ImportError:
@@ -152,7 +148,7 @@ def data_server(folder: Path) -> dict[str, Any]:
 
 
 def compare_events(path: Path, rounds: int, slow_rounds: int) -> dict[str, ReaderResult]:
-    """Run all readers of event files in alternating rounds."""
+    """All readers of event files, in turn."""
     fast = ["ppo_top", "ppo_top_cold", DATA_SERVER, "plain"]
     results = {name: ReaderResult() for name in (*fast, *sorted(SLOW_READERS))}
     for turn in range(rounds):
@@ -195,7 +191,7 @@ def show_events(results: dict[str, ReaderResult], events: int, size: int) -> lis
 
 
 def write_texts(folder: Path) -> dict[str, Path]:
-    """Write real logs, repeated up to some megabytes each."""
+    """Real logs, repeated up to some megabytes each."""
     made = {}
     for label, source, head, pattern in (
         ("SB3 table", DEMO_LOGS / "sb3_cartpole" / "stdout.log", 0, b""),

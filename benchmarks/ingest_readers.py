@@ -1,9 +1,9 @@
-"""Runs one reader on one input, for ingest.py, and prints what it took as JSON.
+"""Runs one reader on one input for ingest.py and prints its time and memory as JSON.
 
     python -m benchmarks.ingest_readers READER FILE
 
-Every reader keeps all that it read until it is measured. Imports are not counted, except numpy's in
-`ppo_top_cold`, which our parser imports when a file turns out to be large.
+Every reader keeps what it read until it is measured. Imports are not counted, except by
+`ppo_top_cold`, which includes that of numpy for a large file.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import Any
 
 READ_CHUNK_BYTES = 4 << 20
-"""How much ppo-top reads at once."""
+"""Size of the chunks in which ppo-top reads a large file."""
 
 
 class ReaderMissing(Exception):
-    """A reader that is not installed."""
+    """The reader is not installed."""
 
 
 def ppo_top(path: Path) -> Callable[[], int]:
-    """Our parser as it reads its second large file."""
+    """Our parser, with numpy already imported."""
     import numpy  # noqa: F401 - imported as the others' libraries are, before the clock starts
 
     return ppo_top_cold(path)
 
 
 def ppo_top_cold(path: Path) -> Callable[[], int]:
-    """Our parser for the file's format, verifying every checksum; columns are kept."""
+    """Our parser of the file's format, with all checksums; columns are kept."""
     from ppo_top.model import Series
     from ppo_top.parsers import detect_format
 

@@ -1,6 +1,6 @@
-"""Log formats: each module or package here but `base` and `shared` is one.
+"""Log formats: every module or package here except `base` and `shared`.
 
-It has a constant `FORMAT`, or several `FORMATS`, and knows nothing of the others.
+Each has a constant `FORMAT`, or several `FORMATS`, and imports none of the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_FORMATS = ("base", "shared")
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Every format in this folder, in the order in which they are asked."""
+    """All formats, in claim order."""
     found: list[Format] = []
     for module in pkgutil.iter_modules(__path__):
         if module.name in NOT_FORMATS:
@@ -38,7 +38,7 @@ def file_name_pattern() -> re.Pattern[str]:
 
 
 def _with_own_flags(pattern: re.Pattern[str]) -> str:
-    """A pattern's text with its own flags, fit to stand inside another."""
+    """A pattern's text with its flags, for use inside another pattern."""
     ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
     return f"{ignore}{pattern.pattern})"
 
@@ -46,7 +46,7 @@ def _with_own_flags(pattern: re.Pattern[str]) -> str:
 def detect_format(name: str, head: bytes) -> Format | bool | None:
     """The format of a file, by its name and first bytes.
 
-    False: no format reads it, and none will. None: it cannot be told before more bytes are there.
+    False: no format reads it. None: more bytes are needed to decide.
     """
     undecided = False
     for each in formats():

@@ -1,7 +1,7 @@
 """Tables in files: progress.csv of SB3 and RLlib, progress.txt of Spinning Up, any CSV.
 
-SB3 writes its columns in no fixed order and rewrites the file from the start when a key appears;
-the follower then starts this parser anew. Words, booleans and empty cells give no point.
+SB3 writes its columns in no fixed order and rewrites the file when a key appears; the follower then
+starts a new parser. Words, booleans and empty cells are no points.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.row_parser import RowParser
 
 _MAX_BLOCK_BYTES = 1 << 18
-"""Bytes that are turned into columns at once."""
+"""Bytes turned into columns at once."""
 _MAX_COLUMNS = 20_000
 _CONFIG_PREFIX = "config/"
 
 
 class CsvParser(RowParser):
-    """Reads one table with a header; the delimiter (comma, tab, semicolon) is the header's."""
+    """Reads one table; the header shows the delimiter: comma, tab or semicolon."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
@@ -37,24 +37,24 @@ class CsvParser(RowParser):
         self._tags: list[str] = []
         self._step_index: int | None = None
         self._time_index: int | None = None
-        self._row_parts: list[Segment] = []  # a row that a quoted line end has cut
+        self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
         self._count = 0
         self._step = 0
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file and give the complete rows."""
-        piece, place = self._splitter.add_bytes(data)
+        """The rows that the next bytes complete."""
+        data, offset = self._splitter.add_bytes(data)
         position = plain_from = 0
-        while position < len(piece):
-            end = piece.find(b"\n", min(position + _MAX_BLOCK_BYTES, len(piece) - 1)) + 1
-            block = piece[position:end] if end else piece[position:]
+        while position < len(data):
+            end = data.find(b"\n", min(position + _MAX_BLOCK_BYTES, len(data) - 1)) + 1
+            block = data[position:end] if end else data[position:]
             if self._tags and not self._row_parts and position >= plain_from:
                 if self._add_block(block):
                     position += len(block)
                     continue
-                plain_from = position + len(block)  # row by row: to try again would cost a square
-            segment, position = self._splitter.segment_at(piece, place, position)
+                plain_from = position + len(block)  # row by row, so that time stays linear
+            segment, position = self._splitter.segment_at(data, offset, position)
             if segment is not None and (segment.data.strip() or self._row_parts):
                 self._add_line(segment)
         return self._pop_batch()
@@ -62,7 +62,7 @@ class CsvParser(RowParser):
     # --- row by row ------------------------------------------------------------------------------
 
     def _add_line(self, segment: Segment) -> None:
-        """Take a line; a row is complete when its quotes are."""
+        """Add a line; a row is complete once its quotes are closed."""
         self._row_parts.append(segment)
         self._row_bytes += len(segment.data) + 1
         quotes = sum(part.data.count(b'"') for part in self._row_parts)
@@ -72,12 +72,12 @@ class CsvParser(RowParser):
         text = b"\n".join(part.data for part in self._row_parts).decode("utf-8", "replace")
         self._row_parts, self._row_bytes = [], 0
         if quotes % 2:
-            self._problems.append(Problem(start, "a quote that is never closed"))
+            self._problems.append(Problem(start, "unclosed quote"))
             return
         try:
             cells = self._split_cells(text)
         except csv.Error as problem:
-            self._problems.append(Problem(start, f"quotes that cannot be read: {problem}"))
+            self._problems.append(Problem(start, f"unreadable quotes: {problem}"))
             return
         if self._tags:
             self._add_row(cells, start)
@@ -94,7 +94,9 @@ class CsvParser(RowParser):
     def _read_header(self, cells: Sequence[str], start: int) -> None:
         tags = [cell.strip().lstrip("\ufeff") for cell in cells]
         if len(tags) > _MAX_COLUMNS:
-            self._problems.append(Problem(start, f"only {_MAX_COLUMNS:,} columns are read"))
+            self._problems.append(
+                Problem(start, f"only the first {_MAX_COLUMNS:,} columns are read")
+            )
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
         self._step_index = _index(self._tags, find_step_key(self._tags))
@@ -102,7 +104,7 @@ class CsvParser(RowParser):
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
-            what = f"a row of {len(cells)} cells below a header of {len(self._tags)}"
+            what = f"row of {len(cells)} cells under a header of {len(self._tags)}"
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
@@ -128,7 +130,7 @@ class CsvParser(RowParser):
     # --- column by column ------------------------------------------------------------------------
 
     def _add_block(self, block: bytes) -> bool:
-        """Turn many plain rows at once; False when a row is not plain or says no step."""
+        """Add many plain rows at once; False if a row is not plain or has no step."""
         if (
             len(block) > min(2 * _MAX_BLOCK_BYTES, self._max_line_bytes)
             or b'"' in block
@@ -161,10 +163,10 @@ class CsvParser(RowParser):
         self, tag: str, cells: Sequence[bytes], steps: array[int], times: array[float]
     ) -> None:
         if b"" in cells:
-            there = [bool(cell) for cell in cells]
-            cells = list(compress(cells, there))
-            steps = array("q", compress(steps, there))
-            times = array("d", compress(times, there))
+            filled = [bool(cell) for cell in cells]
+            cells = list(compress(cells, filled))
+            steps = array("q", compress(steps, filled))
+            times = array("d", compress(times, filled))
         try:
             self._builder.add_column(tag, steps, times, array("d", map(float, cells)))
         except ValueError:
@@ -183,7 +185,7 @@ def _value_at(numbers: Sequence[float | None], place: int | None) -> float | Non
 
 
 def _parse_step(cell: bytes) -> int:
-    """A step of a plain row, `2048` or `2.048e+06`; a ValueError where it is none."""
+    """A step of a plain row, `2048` or `2.048e+06`; raises `ValueError`."""
     if cell.isdigit():
         return int(cell)
     step = as_step(float(cell))
@@ -199,27 +201,27 @@ def _parse_times(cells: Sequence[bytes], rows: int) -> array[float]:
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:
-    """Whether every column is one of numbers over steps (RLlib's settings and end are not).
+    """Whether every column is a metric (RLlib's settings and end are not) with its own name.
 
-    Two of one name would give their points by column, not by row.
+    Points of two columns with one name would not be in file order.
     """
     plain = all(tag and tag != "done" and not tag.startswith(_CONFIG_PREFIX) for tag in tags)
     return plain and len(set(tags)) == len(tags)
 
 
 def find_delimiter(header: str) -> str:
-    """The character that parts the columns of a header."""
+    """The delimiter of a header's columns."""
     return max(",\t;", key=header.count)
 
 
 _FILE_NAMES = re.compile(r"\.(?:csv|tsv)$|^progress\.txt$", re.IGNORECASE)
 _MIN_COLUMNS = 2
 _LONG_FORM_COLUMN = "tag"
-"""A column of tables that hold one point a row, such as what `ppo-top export` writes."""
+"""A column of tables with one point per row, such as those of `ppo-top export`."""
 
 
 def column_names(head: bytes) -> list[str] | None:
-    """The column names at the start of a file; None when the header is not complete yet."""
+    """The column names at the start of a file; None if the header is not complete yet."""
     line, end, _ = head.partition(b"\n")
     if not end and len(head) < HEAD_BYTES:
         return None

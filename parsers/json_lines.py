@@ -1,4 +1,4 @@
-"""One JSON object a line: SB3's progress.json, RLlib's result.json, verl's file logger, any other.
+"""One JSON object per line: SB3's progress.json, RLlib's result.json, verl's file logger.
 
 Nested objects become tags joined by `/`; NaN and Infinity are read bare and as strings.
 verl wraps its metrics as `{"step": 1, "data": {...}}` and writes NaN and infinity as null there.
@@ -29,14 +29,14 @@ _RUNTIME_KEYS = ("train_runtime", "train/train_runtime")
 
 
 class JsonLinesParser(RowParser):
-    """Reads one file of JSON objects, one a line."""
+    """Reads one file of JSON objects, one per line."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._count = 0
 
     def finish(self) -> Batch:
-        """A last object without its line end counts when it is closed."""
+        """A last object without a line end counts if it is closed."""
         rest = self._splitter.unfinished()
         if rest.data.rstrip().endswith(b"}"):
             self._add_line(rest)
@@ -65,8 +65,8 @@ class JsonLinesParser(RowParser):
             self._config |= dict(settings_of(settings))
         flat = {tag: value for tag, value in flatten(values) if not tag.startswith("config/")}
         step = step_of(outer) if outer is not values else step_of(flat)
-        if (told := step_and_total(flat)) is not None:
-            self._config["max_steps"] = told[1]
+        if (stated := step_and_total(flat)) is not None:
+            self._config["max_steps"] = stated[1]
         time = time_of(outer)
         at = self._count if step is None else step
         for tag, value in flat.items():
@@ -83,21 +83,22 @@ class JsonLinesParser(RowParser):
 
 
 def time_of(values: Mapping[str, object]) -> float:
-    """The unix time that one of the keys says, or NaN."""
-    said = (values.get(name) for name in TIME_KEYS)
+    """The unix time in one of the keys, or NaN."""
+    times = (values.get(name) for name in TIME_KEYS)
     return next(
-        (parse_unix_time(value) for value in said if isinstance(value, float | int | str)), math.nan
+        (parse_unix_time(value) for value in times if isinstance(value, float | int | str)),
+        math.nan,
     )
 
 
 _LOGGER_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$")
 _FILE_NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
 _FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
-"""Keys of data sets, of stores with readers of their own, and of lists of single points."""
+"""Keys of data sets, of formats with their own parser, and of lists of single points."""
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """Whether the first line is an object with a step and a metric (or the name is a logger's)."""
+    """Whether the first line is an object with a step and a metric (or a logger's name)."""
     start = head.lstrip()
     if not start:
         return None

@@ -1,7 +1,7 @@
 """Stable-Baselines3's evaluations.npz: the returns and lengths of each evaluation's episodes.
 
-EvalCallback writes the file anew at every evaluation, so it can be met half-written; it is read
-again when it has changed, and only arrays of plain numbers are taken (never a pickle).
+EvalCallback rewrites the file at every evaluation, so it may be half-written; it is read again when
+it has changed. Only arrays of plain numbers are loaded, never a pickle.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_ARRAY_BYTES = 64 << 20
-"""Bytes of one array once unpacked: two million evaluation episodes."""
+"""Size of one unpacked array in bytes."""
 
 _READ_ERRORS = (
     ArithmeticError,
@@ -50,7 +50,7 @@ _SUCCESS_ARRAY_AND_TAG = ("successes", "eval/success_rate")
 
 
 class EvaluationsStore:
-    """Gives each evaluation once; a file that starts anew is read anew."""
+    """Returns each evaluation once; a file that starts over is read from its start."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -70,7 +70,7 @@ class EvaluationsStore:
         try:
             batch, complete = self._new_evaluations(load_arrays(self._path), limit)
         except _READ_ERRORS as problem:
-            self._file_stamp = mark  # as it is now it cannot be read, however often it is tried
+            self._file_stamp = mark  # no need to retry until it changes
             return self._report_problem(f"cannot be read now: {str(problem)[:100]}")
         if complete:
             self._file_stamp = mark
@@ -78,14 +78,14 @@ class EvaluationsStore:
         return batch
 
     def side_files_changed(self) -> bool:
-        """There is nothing beside the file."""
+        """There are no other files."""
         return False
 
     def close(self) -> None:
         """Nothing is held open."""
 
     def _report_problem(self, what: str) -> Batch:
-        """A half-written file is met now and then: say it once, until it can be read again."""
+        """Report it once, until the file can be read again."""
         if what == self._last_problem:
             return Batch()
         self._last_problem = what
@@ -123,12 +123,12 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.float64]]:
             arrays[name] = found.astype(np.float64)
     rows = len(arrays[_STEPS_ARRAY])
     if any(len(values) != rows for values in arrays.values()):
-        raise ValueError("arrays of different lengths")
+        raise ValueError("arrays differ in length")
     return arrays
 
 
 def read_array(data: bytes) -> NDArray[np.float64]:
-    """One array of plain numbers; its header is not believed beyond the bytes that are there."""
+    """One array of plain numbers; raises `ValueError` if its header claims more than there is."""
     import tokenize
 
     import numpy as np
@@ -139,11 +139,11 @@ def read_array(data: bytes) -> NDArray[np.float64]:
     try:
         shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
     except (SyntaxError, ValueError, tokenize.TokenError) as error:
-        raise ValueError("a damaged header") from error
+        raise ValueError("damaged header") from error
     if dtype.kind not in "bifu":
-        raise ValueError("an array of something else than numbers")
+        raise ValueError("array does not hold numbers")
     if math.prod(shape) * dtype.itemsize > len(data):
-        raise ValueError("an array larger than its file")
+        raise ValueError("array larger than its file")
     stream.seek(0)
     found: NDArray[np.float64] = np.lib.format.read_array(stream, allow_pickle=False)
     return found

@@ -1,4 +1,4 @@
-"""Stable-Baselines3's monitor.csv: one row an episode, with the environment's own clock.
+"""Stable-Baselines3's monitor.csv: one row per episode, with the environment's own clock.
 
 The first line is `#{"t_start": <unix seconds>, "env_id": ...}`, then the header `r,l,t` (return,
 length, seconds since t_start; more columns may follow). The step is the sum of the lengths.
@@ -37,13 +37,13 @@ class MonitorParser(RowParser):
             self._problems.append(Problem(segment.offset, f"not an episode: {text[:40]!r}"))
 
     def _read_heading(self, text: str, offset: int) -> None:
-        """A monitor that is continued writes its heading again; the clock starts anew."""
+        """A resumed monitor writes its heading again and restarts its clock."""
         try:
             found = json.loads(text[1:])
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            self._problems.append(Problem(offset, "a heading that is not JSON"))
+            self._problems.append(Problem(offset, "heading is not JSON"))
             return
         start = found.get("t_start")
         if isinstance(start, float | int) and not isinstance(start, bool):

@@ -1,7 +1,7 @@
-"""Hyperparameters kept beside a log: config.yaml, params.json, hparams.yml and their like.
+"""Hyperparameters in files next to a log: config.yaml, params.json, hparams.yml and their like.
 
-Weights & Biases and SwanLab wrap each value (`learning_rate: {value: 0.0003, desc: ...}`); the
-wrapping is taken off.
+Weights & Biases and SwanLab wrap each value (`learning_rate: {value: 0.0003, desc: ...}`); these
+wrappers are removed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class YamlSettingsParser:
         self._settings_left = _MAX_SETTINGS
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file and give the complete lines' settings."""
+        """The settings of the lines that the next bytes complete."""
         found = []
         for segment in self._splitter.complete_segments(data):
             pair = self._yaml.read_line(segment.data.decode("utf-8", "replace"))
@@ -49,35 +49,35 @@ class YamlSettingsParser:
         return Batch(config=unwrap_settings(found), problems=self._splitter.pop_problems())
 
     def finish(self) -> Batch:
-        """Nothing: a last line without its end may be cut in the middle of its value."""
+        """Nothing more: a last line without its end may be cut in the middle of its value."""
         return Batch()
 
 
 class JsonSettingsParser:
-    """Waits for the end of one JSON object, then gives its settings."""
+    """Waits for the end of one JSON object, then returns its settings."""
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._open_braces = 0  # braces not closed yet, those in texts included
+        self._open_braces = 0  # unclosed braces, including those in strings
         self._done = False
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the file; give the settings once the object is closed."""
+        """The settings, once the object is closed."""
         if self._done:
             return Batch()
         self._data += data
         self._open_braces += data.count(b"{") - data.count(b"}")
         if len(self._data) > _MAX_JSON_BYTES:
             self._stop()
-            return Batch(problems=[Problem(0, f"settings of more than {_MAX_JSON_BYTES:,} bytes")])
+            return Batch(problems=[Problem(0, f"settings larger than {_MAX_JSON_BYTES:,} bytes")])
         return self._parse() if self._open_braces <= 0 else Batch()
 
     def finish(self) -> Batch:
-        """Braces inside of texts may have hidden the end."""
+        """Braces in strings may have hidden the end."""
         return Batch() if self._done else self._parse()
 
     def _parse(self) -> Batch:
-        """The settings of the first object, if it is closed; what follows it is no concern."""
+        """The settings of the first object, if it is closed; whatever follows is ignored."""
         found = first_object(self._data)
         if found is None:
             return Batch()

@@ -25,10 +25,10 @@ class TorchRlCsvParser:
         self._splitter = LineSplitter()
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes; give the points of complete lines."""
+        """The points of the lines that the next bytes complete."""
         sheet = ColumnBuilder()
         problems = [
-            Problem(segment.offset, "a line that is no step and value")
+            Problem(segment.offset, "not a step and a value")
             for segment in self._splitter.complete_segments(data)
             if segment.data and not _add_point(sheet, segment)
         ]

@@ -38,7 +38,7 @@ _ROW_COLUMNS = "rowid, timestamp, run_name, {run_id}, step, metrics"
 
 
 class TrackioStore:
-    """Follows one project's database; each of its runs is a part."""
+    """Follows one project's database, which may hold several runs."""
 
     def __init__(self, path: Path) -> None:
         self._snapshot = SqliteSnapshot(path)
@@ -49,7 +49,7 @@ class TrackioStore:
         self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
-        """New rows of one run."""
+        """The new rows of one run."""
         if not self._pending:
             try:
                 self._read_rows(max(1, min(limit, _MAX_ROWS_PER_QUERY)))
@@ -69,14 +69,14 @@ class TrackioStore:
         self._snapshot.close()
 
     def _report_problem(self, what: str) -> Batch:
-        """Say it once, until the database can be read again."""
+        """Report it once, until the database can be read again."""
         if what == self._last_problem:
             return Batch()
         self._last_problem = what
         return Batch(problems=[Problem(self._last_rowid, what)])
 
     def _read_rows(self, limit: int) -> None:
-        """Read rows until some of them hold points; another program's database gives nothing."""
+        """Read rows until some hold points; other programs' databases are ignored."""
         if not self._snapshot.mentions(b"run_name"):
             return
         self._snapshot.refresh()
@@ -87,7 +87,7 @@ class TrackioStore:
         query = f"SELECT {_ROW_COLUMNS.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
         while True:
             found = self._snapshot.rows(query, self._last_rowid, limit)
-            # A damaged table gives rows that were not asked for, and would give them for ever.
+            # A damaged table may return the same rows forever.
             rows = [row for row in found if isinstance(row[0], int) and row[0] > self._last_rowid]
             for run, group in groupby(rows, key=lambda row: _decode_text(row[3])):
                 self._add_pending(self._batch(run, list(group)))
@@ -104,18 +104,18 @@ class TrackioStore:
             try:
                 row = parse_json(metrics if isinstance(metrics, (bytes, str)) else b"")
             except ValueError as error:
-                problems.append(Problem(rowid, f"row {rowid} cannot be read: {error}"))
+                problems.append(Problem(rowid, f"row {rowid} is unreadable: {error}"))
                 continue
             add_row_points(found, row, step, parse_iso_time(_decode_text(stamp)))
         return Batch(points=found.pop_points(), problems=problems, stored_run=part)
 
     def _part_name(self, run: str, name: str) -> str:
-        """A name for each run that no other has and that can stand in a path."""
+        """A unique name for each run that is valid in a path."""
         if run not in self._names:
             plain = re.sub(r"[/\x00-\x1f]", "_", name or run)[:100] or "run"
-            taken = set(self._names.values())
-            ours = plain if plain not in taken and plain.strip(".") else f"{plain}_{run[:8]}"
-            self._names[run] = ours if ours not in taken else f"{plain}_{len(taken)}"
+            used = set(self._names.values())
+            name = plain if plain not in used and plain.strip(".") else f"{plain}_{run[:8]}"
+            self._names[run] = name if name not in used else f"{plain}_{len(used)}"
         return self._names[run]
 
     def _read_settings(self, run_id: str) -> None:
@@ -123,9 +123,7 @@ class TrackioStore:
         if not {"config", run_id} <= table_columns(self._snapshot, "configs"):
             return
         rows = self._snapshot.rows(f"SELECT {run_id}, config FROM configs")
-        newest = {
-            _decode_text(run): config for run, config in rows
-        }  # one a run, or there is no end
+        newest = {_decode_text(run): config for run, config in rows}  # one per run
         for run, config in newest.items():
             config = config if isinstance(config, bytes) else b""
             if run not in self._names or self._configs.get(run) == config:
@@ -134,7 +132,7 @@ class TrackioStore:
             self._add_pending(Batch(config=stored_settings(config), stored_run=self._names[run]))
 
     def _add_pending(self, batch: Batch) -> None:
-        """An empty batch would say that there is nothing more."""
+        """An empty batch would mean that there is nothing more."""
         if batch:
             self._pending.append(batch)
 
@@ -153,10 +151,10 @@ class TrackioInboxParser(RowParser):
         try:
             record = parse_json(segment.data)
         except ValueError as error:
-            self._problems.append(Problem(segment.offset, f"a record cannot be read: {error}"))
+            self._problems.append(Problem(segment.offset, f"unreadable record: {error}"))
             return
         if not isinstance(record, dict):
-            self._problems.append(Problem(segment.offset, "a record is no object"))
+            self._problems.append(Problem(segment.offset, "record is not a JSON object"))
             return
         self._config.update(_user_settings(record.get("config")))
         if record.get("kind") == "metric":
@@ -165,7 +163,7 @@ class TrackioInboxParser(RowParser):
 
 
 def add_row_points(found: ColumnBuilder, row: Any, counter: Any, time: float) -> None:
-    """The numbers of one call, at one step and time."""
+    """Add the numbers of one `trackio.log` call, at one step and time."""
     if not isinstance(row, dict):
         return
     steps = (as_float(value) for value in (*(row.get(name) for name in _GLOBAL_STEPS), counter))

@@ -1,7 +1,7 @@
 """The Hugging Face trainer's trainer_state.json: the whole log history inside each checkpoint.
 
-The file is written once with its checkpoint, indented, with bare NaN and Infinity. It lags behind
-the training, but has full precision, steps, and what the console never says (max_steps).
+The file is written once with its checkpoint, indented, with bare NaN and Infinity. It lags the
+training, but has full precision, steps, and what the console never says (max_steps).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_TRIES = 8
 
 
 class TrainerStateParser:
-    """Waits for the end of the one JSON object, then gives its history."""
+    """Waits for the end of the one JSON object, then returns its history."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -29,7 +29,7 @@ class TrainerStateParser:
         self._tries = 0
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes; give all points once the object is closed."""
+        """All points, once the object is closed."""
         if self._done:
             return Batch()
         searched = max(len(self._data) - 2, 0)
@@ -38,7 +38,7 @@ class TrainerStateParser:
             return self._stop(
                 Batch(problems=[Problem(0, f"larger than {_MAX_FILE_BYTES:,} bytes")])
             )
-        # The object is indented, so its last brace stands at the start of a line.
+        # The object is indented, so its last brace is at the start of a line.
         if self._data.find(b"\n}", searched) < 0 or self._tries >= _MAX_TRIES:
             return Batch()
         self._tries += 1

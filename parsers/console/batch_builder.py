@@ -13,10 +13,10 @@ _MAX_TAG_SETS = 256
 
 
 class BatchBuilder:
-    """Points, settings and the end of one stream; `step` is the last one that a record had.
+    """Points, settings and the end of one stream; `step` is that of the last record.
 
-    Several speakers may log the same tag: the first rank's (or the first speaker's) keeps the
-    name, the others' are marked with theirs.
+    Several processes may log the same tag: that of the first rank (or the first process) keeps its
+    name, the others get the process as a suffix.
     """
 
     def __init__(self) -> None:
@@ -25,9 +25,7 @@ class BatchBuilder:
         self._has_other_processes = False
         self._has_died = False
         self._finished: RunEnd | None = None
-        self._known_tag_sets: set[tuple[str, ...]] = (
-            set()
-        )  # the first speaker's, as long as it is alone
+        self._known_tag_sets: set[tuple[str, ...]] = set()  # while there is only one process
         self._reset_batch()
 
     def _reset_batch(self) -> None:
@@ -36,24 +34,24 @@ class BatchBuilder:
         self._ended: RunEnd | None = None
 
     def pop_batch(self, lines: ConsoleLines, problems: list[Problem]) -> Batch:
-        """All since the last call as a batch."""
+        """Everything since the last call as a batch."""
         batch = Batch(self._builder.pop_points(), self._config, lines, problems, self._ended)
         self._reset_batch()
         return batch
 
     def add_settings(self, config: Mapping[str, ConfigValue]) -> None:
-        """Settings of the run."""
+        """Add settings of the run."""
         self._config.update(config)
 
     def set_end(self, ended: RunEnd) -> None:
-        """The stream's own word that the run is over."""
+        """Note that the stream says the run is over."""
         self._ended = ended
         self._has_died = ended.state is State.DIED
         if ended.state is State.FINISHED:
             self._finished = ended
 
     def add_record(self, process: str, found: ConsoleRecord, step: int) -> None:
-        """The values of one record at its step."""
+        """Add the values of one record at its step."""
         tags: tuple[str, ...]
         values: Sequence[float]
         tags, values = zip(*found.values, strict=True) if found.values else ((), ())
@@ -67,12 +65,12 @@ class BatchBuilder:
     def add_row(
         self, process: str, tags: tuple[str, ...], step: int, values: Sequence[float]
     ) -> None:
-        """One value for each of `tags` (all distinct), without a time."""
+        """Add one value for each of `tags` (all distinct), without a time."""
         self._note_step(step)
         self._builder.add_row(self._tags_of(process, tags), step, values)
 
     def _note_step(self, step: int) -> None:
-        """Training goes on, so a traceback before it was survived; a farewell before that holds."""
+        """Training goes on after a traceback; an earlier regular end still counts."""
         self.step = step
         if self._has_died:
             self._has_died = False

@@ -1,19 +1,19 @@
-"""Text in UTF-16, as PowerShell's `>` and Tee-Object write it, made UTF-8."""
+"""Converts UTF-16, as written by PowerShell's `>` and Tee-Object, to UTF-8."""
 
 from __future__ import annotations
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 
 BOMS = (BOM_UTF16_LE, BOM_UTF16_BE)
-"""How such a text begins, whichever byte comes first."""
+"""Byte order marks, little and big endian."""
 
 _FIRST_BOM_BYTES = tuple(mark[:1] for mark in BOMS)
 
 
 class Utf16Decoder:
-    """Decodes one stream; places in it count the bytes that it has as UTF-8.
+    """Decodes one stream; offsets count its bytes as UTF-8.
 
-    `is_utf8`: it has begun otherwise, so that there is nothing to decode.
+    `is_utf8`: it has no byte order mark, so there is nothing to decode.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Utf16Decoder:
         self._decoder: IncrementalDecoder | None = None
 
     def decode(self, data: bytes) -> bytes:
-        """The next bytes as UTF-8; one byte that may begin a mark is held back."""
+        """The next bytes as UTF-8; a byte that may begin a mark is held back."""
         if self._decoder is None:
             data, self._held_byte = self._held_byte + data, b""
             if len(data) < 2 and data.startswith(_FIRST_BOM_BYTES):

@@ -1,7 +1,7 @@
-"""Lines of names and numbers that a training loop of one's own prints, told from ordinary prose.
+"""Lines of names and numbers that a custom training loop prints, as opposed to prose.
 
-A line counts when its fields are pairs (`key: value`, `key=value`, `key value`), nothing else of
-weight is left over, and at least one name is that of a metric or of a step.
+A line is a record if its fields are pairs (`key: value`, `key=value`, `key value`), little else is
+left over, and at least one name is that of a metric or a step.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
 MAX_PAIRS_LINE_CHARS = 8192
-"""Characters of a line that may hold pairs."""
+"""Longer lines are not searched for pairs."""
 
 _UNIT_NAMES = (
     r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
@@ -35,20 +35,20 @@ _DECORATION = (
     r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
     r"\U0001f000-\U0001faff\ufe0f\u200d"
 )
-"""Arrows, lines of boxes and trees, shapes and emoji: what scripts put before a name."""
+"""Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
-"""keras-rl begins its lines with the step: `1024/50000: episode: 12, ...`."""
+"""keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
 _ORDINAL = re.compile(r"#(?=\d)")
 _MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
-"""What a mean is over: `Mean reward (last 100 episodes): 195.2`."""
+"""What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _EPISODE_COUNT_NAMES = ("episodes", "nepisodes", "numepisodes", "episodecount")
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
-"""Blanks that are searched again and again would cost a square of their number."""
+"""Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
 
 
@@ -58,33 +58,33 @@ class Pair(NamedTuple):
     key: str
     value: float
     is_blank_separated: bool
-    """Only blanks stand between the name and the number."""
+    """Only blanks separate name and number."""
     total: int | None
     spread: float | None
 
 
 def parse_field(text: str) -> list[Pair] | None:
-    """The pairs that fill the text from end to end; None when something else is left.
+    """The pairs that fill the text completely; None if something else is left.
 
-    A number behind a word of sentences, without `:` or `=`, is something else.
+    A number after a word of prose, without `:` or `=`, is something else.
     """
     found: list[Pair] = []
-    place = _skip_separators(text, 0)
-    while place < len(text):
-        match = _PAIR.match(text, place)
+    position = _skip_separators(text, 0)
+    while position < len(text):
+        match = _PAIR.match(text, position)
         if match is None or _CLOCK_START.match(text, match.start("value")):
             return None
         pair = _make_pair(match)
         if pair.is_blank_separated and metric_names.is_prose(pair.key):
             return None
         found.append(pair)
-        place = _skip_separators(text, match.end())
+        position = _skip_separators(text, match.end())
     return found
 
 
-def _skip_separators(text: str, place: int) -> int:
-    match = _SEPARATORS.match(text, place)
-    return match.end() if match else place
+def _skip_separators(text: str, position: int) -> int:
+    match = _SEPARATORS.match(text, position)
+    return match.end() if match else position
 
 
 def _make_pair(match: re.Match[str]) -> Pair:
@@ -101,7 +101,7 @@ def _make_pair(match: re.Match[str]) -> Pair:
 
 
 def _clean_name(key: str) -> str:
-    """A name without the signs around it; the brackets of a remark inside it belong to it."""
+    """A name without surrounding punctuation; brackets inside it are kept."""
     name = " ".join(key.split()).strip("()#-.")
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
@@ -109,7 +109,7 @@ def _clean_name(key: str) -> str:
 
 
 def normalise_line(text: str) -> str:
-    """Numbers out of their wrappers, `[3/10]` and `[Epoch 3]` out of their brackets.
+    """Unwrap numbers, and `[3/10]` and `[Epoch 3]` from their brackets.
 
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
@@ -129,12 +129,12 @@ def normalise_line(text: str) -> str:
 
 
 def is_episode_count(key: str) -> bool:
-    """Whether the number tells how many episodes a mean is over."""
+    """Whether the number says how many episodes were averaged."""
     return "".join(char for char in key.lower() if char.isalnum()) in _EPISODE_COUNT_NAMES
 
 
 def parse_line(text: str) -> ConsoleRecord | None:
-    """The record of a line, or None when the line is prose."""
+    """The record of a line, or None if it is prose."""
     if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
         return None
     fields = [
@@ -150,12 +150,12 @@ def parse_line(text: str) -> ConsoleRecord | None:
 
 
 def _is_usable(pair: Pair) -> bool:
-    """Whether a pair is worth having: `3/10` of something that is no step is not."""
+    """Whether a pair is of use: `3/10` is not, unless it is a step."""
     return pair.total is None or metric_names.step_axis(pair.key) is not None
 
 
 def _are_record(pairs: list[Pair]) -> bool:
-    """Whether so many pairs with such names are a record and not an accident."""
+    """Whether the number of pairs and their names make a record."""
     metrics = sum(metric_names.is_metric(pair.key) for pair in pairs)
     counted = [pair for pair in pairs if metric_names.step_axis(pair.key) is not None]
     if len(pairs) == 1:
@@ -189,7 +189,7 @@ def _make_record(pairs: list[Pair]) -> ConsoleRecord:
 
 
 def _is_placeholder(pair: Pair, pairs: list[Pair]) -> bool:
-    """A mean over no episode: loops print 0 (or nan) where no episode has ended yet."""
+    """Whether a reward is the 0 (or nan) that loops print before any episode has ended."""
     if not metric_names.is_reward(pair.key) or (pair.value != 0.0 and not math.isnan(pair.value)):
         return False
     return any(other.value == 0 and is_episode_count(other.key) for other in pairs)

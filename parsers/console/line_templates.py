@@ -1,7 +1,7 @@
-"""Lines of pairs that differ in their numbers only, taken apart once and then by place.
+"""Lines of key-value pairs that differ only in their numbers, parsed once per template.
 
-What a line says follows from its words; so the second line of a form teaches where the numbers of a
-record stand, and those after it cost one search for numbers. Prose is remembered as such too.
+The meaning of a line follows from its words, so the second line of a template shows where the
+numbers of a record are, and later ones need only a search for numbers. Prose is remembered as well.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ _NUMBER_IN_LINE = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d
 _NUMBER_MARK = "\0"
 _CLOCK_MARK = "\0:\0"
 _FIRST_PROBE = 7_000_001
-"""Stands for the first number of a form while it is learnt; no line has it by chance."""
+"""Replaces the first number of a line while its template is learned; too odd to be real."""
 _MAX_TEMPLATE_CHARS = 512
 _MAX_LINE_TEMPLATES = 4096
 
 
 class LineTemplate(NamedTuple):
-    """The names in a line and the places of their numbers among all of the line's numbers."""
+    """The names in a line and the indexes of their numbers among all of its numbers."""
 
     tags: tuple[str, ...]
     number_indexes: tuple[int, ...]
     step_index: int | None
     axis: str
     episodes_index: int | None
-    """Where a count of episodes stands: zero makes the reward beside it a placeholder."""
+    """Index of a count of episodes: zero makes the reward a placeholder."""
     config: Mapping[str, ConfigValue]
 
 
 _NO_TEMPLATE = LineTemplate((), (), None, "", None, {})
-"""A form whose numbers cannot be told by their places; its lines are read one by one."""
+"""Marks lines whose numbers have no fixed meaning; they are parsed one by one."""
 
 
 class LineTemplates:
-    """Reads lines of pairs and remembers their forms; what it gives is what `_pairs.read` gives."""
+    """Parses lines exactly as `key_values.parse_line` does, but remembers their templates."""
 
     def __init__(self) -> None:
         self._templates: dict[str, LineTemplate | None] = {}
         self._seen_once: set[str] = set()
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
-        """The record of a line, or None when the line is prose."""
+        """The record of a line, or None if it is prose."""
         if len(text) > key_values.MAX_PAIRS_LINE_CHARS:
             return None
         parts = _NUMBER_IN_LINE.split(key_values.normalise_line(text))
@@ -57,15 +57,15 @@ class LineTemplates:
             return key_values.parse_line(text)
         if words not in self._templates:
             return self._parse_unknown(text, words, parts)
-        form = self._templates[words]
-        if form is None:
+        template = self._templates[words]
+        if template is None:
             return None
-        if form is _NO_TEMPLATE:
+        if template is _NO_TEMPLATE:
             return key_values.parse_line(text)
-        return _fill_template(form, parts[1::2]) or key_values.parse_line(text)
+        return _fill_template(template, parts[1::2]) or key_values.parse_line(text)
 
     def _parse_unknown(self, text: str, words: str, parts: list[str]) -> ConsoleRecord | None:
-        """Read a line of an unknown form; learn the form when it comes the second time."""
+        """Parse a line without a template; learn the template the second time."""
         if words not in self._seen_once:
             if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
                 self._seen_once.clear()
@@ -78,7 +78,7 @@ class LineTemplates:
 
 
 def _learn_template(parts: list[str]) -> LineTemplate | None:
-    """The form of a line, by a probe whose numbers tell their place; None: it is prose."""
+    """The template of a line, from a probe whose numbers say their index; None for prose."""
     count = len(parts) // 2
     probe = parts[:]
     probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
@@ -99,12 +99,12 @@ def _learn_template(parts: list[str]) -> LineTemplate | None:
 
 
 def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | None:
-    """The record of a known form; None when its numbers ask for a closer look."""
+    """The record of a line with a template; None if its numbers need a full parse."""
     values = [parse_number(words[place]) for place in template.number_indexes]
     step = None
     if template.step_index is not None:
-        said = parse_number(words[template.step_index])
-        step = None if said is None else as_step(said)
+        number = parse_number(words[template.step_index])
+        step = None if number is None else as_step(number)
         if step is None:
             return None
     if template.episodes_index is not None and parse_number(words[template.episodes_index]) == 0:

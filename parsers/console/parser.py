@@ -1,7 +1,7 @@
-"""What a training run prints: tables, dictionaries, progress bars and lines of its own, mixed.
+"""What a training run prints: tables, dictionaries, progress bars and its own lines, mixed.
 
 One stream may hold all of them, from several ranks, with colours and warnings in between, so one
-parser reads them all and gives every line to the log pane as well.
+parser reads them all. It also collects every line for the log pane.
 """
 
 from __future__ import annotations
@@ -32,26 +32,25 @@ _NEWLINE, _DASH = b"\n-"
 
 
 class _PendingDict(NamedTuple):
-    """A dictionary that waits for the progress bar that is drawn behind it."""
+    """A dictionary that waits for the progress bar drawn after it."""
 
     record: ConsoleRecord
     step_before: int | None
-    """Where the bar stood before it, if one was drawn since the dictionary before."""
+    """Step of a bar drawn between the previous dictionary and this one."""
 
 
 class ConsoleParser:
-    """Reads one console stream; `patterns` are a user's own, their named groups become tags.
+    """Reads one console stream.
 
-    In a pattern the groups `step` and `total` are the step and the total number of steps.
+    Named groups of the user's `patterns` become tags; `step` and `total` are the step and the total
+    number of steps.
     """
 
     def __init__(
         self, patterns: Sequence[re.Pattern[str]] = (), max_line_bytes: int = MAX_LINE_BYTES
     ) -> None:
         self._patterns = tuple(patterns)
-        self._is_fast_path_off = (
-            bool(patterns) or max_line_bytes < MAX_LINE_BYTES
-        )  # the quick way knows neither
+        self._has_fast_path = not patterns and max_line_bytes >= MAX_LINE_BYTES
         self._decoder = Utf16Decoder()
         self._splitter = LineSplitter(max_line_bytes)
         self._unwrapper = Unwrapper()
@@ -66,23 +65,23 @@ class ConsoleParser:
         self._pending_dict: _PendingDict | None = None
 
     def feed(self, data: bytes) -> Batch:
-        """Take the next bytes of the stream and give what is complete."""
+        """What the next bytes of the stream complete."""
         if not self._decoder.is_utf8:
             data = self._decoder.decode(data)
-        piece, place = self._splitter.add_bytes(data)
+        data, offset = self._splitter.add_bytes(data)
         if self._splitter.dropped_newline is not None:
             self._log_lines.skip_segment(self._splitter.dropped_newline)
         position = 0
-        while position < len(piece):
-            position = self._read_fast(piece, place, position) or self._read_segment(
-                piece, place, position
+        while position < len(data):
+            position = self._read_fast(data, offset, position) or self._read_segment(
+                data, offset, position
             )
         if self._pending_dict is not None:
             self._peek_at_bar()
         return self._pop_batch()
 
     def finish(self) -> Batch:
-        """Give what waited; an unfinished last line counts only if it is a closed dictionary."""
+        """What was waiting; an unfinished last line counts only if it is a closed dictionary."""
         rest = self._splitter.unfinished()
         if rest.data.strip():
             shown = to_plain_text(rest.data)
@@ -91,8 +90,8 @@ class ConsoleParser:
                 self._read_line(rest)
             self._log_lines.add_line(rest.offset, shown)
         self._finish_pending_dict()
-        for name, voice in self._processes.items():
-            table = voice.table.pop_record()
+        for name, process in self._processes.items():
+            table = process.table.pop_record()
             if table is not None and tables.has_certain_step(table):
                 self._add_record(name, table)
         self._log_lines.set_step(self._builder.step)
@@ -103,29 +102,29 @@ class ConsoleParser:
 
     # --- from bytes to lines ---------------------------------------------------------------------
 
-    def _read_fast(self, piece: bytes, place: int, position: int) -> int:
-        """Read regular records quickly; 0 when there are none, or something waits for its rest."""
-        first = piece[position]
+    def _read_fast(self, data: bytes, offset: int, position: int) -> int:
+        """Read a table or dictionary as a whole; its end, or 0 if it has to be read by lines."""
+        first = data[position]
         if first not in FAST_FIRST_BYTES or (
             self._log_lines.pending
             or not self._log_lines.at_line_start
             or self._pending_dict is not None
-            or self._is_fast_path_off
+            or not self._has_fast_path
             or self._main_process.table.has_rows
             or self._main_process.end_detector.in_traceback
         ):
             return 0
         if first == _DASH:
-            return self._fast_path.read_table(self._main_process, piece, place, position)
-        if self._training_bar.total is None:  # else the bar has the step
-            return self._fast_path.read_dict(self._main_process, piece, place, position)
+            return self._fast_path.read_table(self._main_process, data, offset, position)
+        if self._training_bar.total is None:  # a bar would say the step
+            return self._fast_path.read_dict(self._main_process, data, offset, position)
         return 0
 
-    def _read_segment(self, piece: bytes, place: int, position: int) -> int:
-        """Read one segment carefully."""
-        segment, end = self._splitter.segment_at(piece, place, position)
+    def _read_segment(self, data: bytes, offset: int, position: int) -> int:
+        """Read one line, or what is up to a carriage return."""
+        segment, end = self._splitter.segment_at(data, offset, position)
         if segment is None:
-            self._log_lines.skip_segment(piece[end - 1] == _NEWLINE)
+            self._log_lines.skip_segment(data[end - 1] == _NEWLINE)
         elif segment.data.strip():
             self._log_lines.add_segment(segment, self._read_line(segment))
         else:
@@ -135,13 +134,13 @@ class ConsoleParser:
         return end
 
     def _is_waiting(self) -> bool:
-        """Whether lines wait for a record whose step is not known yet."""
+        """Whether lines wait for a record whose step is unknown yet."""
         if self._pending_dict is not None or self._main_process.table.has_rows:
             return True
         return len(self._processes) > 1 and any(v.table.has_rows for v in self._processes.values())
 
     def _read_line(self, segment: Segment) -> str:
-        """Take all values out of a line; give the line's plain text."""
+        """Read all values of a line; return its plain text."""
         shown = to_plain_text(segment.data)
         bar = progress_bars.find_bar(shown)
         if bar is not None:
@@ -164,15 +163,15 @@ class ConsoleParser:
     # --- from lines to records -------------------------------------------------------------------
 
     def _parse_line(self, text: str, name: str, time: float) -> None:
-        voice = self._processes[name]
+        process = self._processes[name]
         if (self._patterns and self._match_patterns(text, name, time)) or self._add_table_line(
             text, name
         ):
             return
-        found = None if voice.end_detector.in_traceback else voice.parse_line(text)
+        found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
             self._add_found(text, name, found if time != time else found._replace(time=time))
-        ended = voice.end_detector.read_line(text, found is not None)
+        ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
             self._builder.set_end(ended)
 
@@ -181,11 +180,11 @@ class ConsoleParser:
             self._add_dict(found)
         else:
             self._add_record(name, found)
-        if dicts.RUNTIME_KEY in text and (farewell := dicts.runtime_text(found)):
-            self._builder.set_end(RunEnd(State.FINISHED, farewell))
+        if dicts.RUNTIME_KEY in text and (summary := dicts.runtime_text(found)):
+            self._builder.set_end(RunEnd(State.FINISHED, summary))
 
     def _add_table_line(self, text: str, name: str) -> bool:
-        """Take a line that belongs to a table."""
+        """Add a line to the table it belongs to; False if there is none."""
         table = self._processes[name].table
         if text[:1] == "-" and tables.TABLE_RULE.fullmatch(text):
             closes = table.has_rows
@@ -203,7 +202,7 @@ class ConsoleParser:
         return False
 
     def _match_patterns(self, text: str, name: str, time: float) -> bool:
-        """Take a line that one of the user's patterns describes."""
+        """Read a line that matches one of the user's patterns."""
         for pattern in self._patterns:
             match = pattern.search(text[:LONGEST_LINE])
             if match is None:
@@ -220,7 +219,7 @@ class ConsoleParser:
     # --- dictionaries and bars -------------------------------------------------------------------
 
     def _follow_bar(self, bar: progress_bars.ProgressBar) -> bool:
-        """Follow a bar; False when it does not count the training's steps."""
+        """Follow a bar; False if it does not count the training's steps."""
         known = self._training_bar.total
         if not self._training_bar.follow(bar):
             return False
@@ -233,7 +232,7 @@ class ConsoleParser:
         return True
 
     def _add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
-        """Take the values that stand beside a bar, unless lines say more and better."""
+        """Add the values next to a bar, unless other lines say more."""
         found = (
             None if self._main_process.axis else self._bar_values.read_record(bar, text, followed)
         )
@@ -248,7 +247,7 @@ class ConsoleParser:
         self._drawn_step = None
 
     def _finish_pending_dict(self) -> None:
-        """Something else than a bar stands behind the dictionary that waits."""
+        """Add the waiting dictionary, which is not followed by a bar."""
         if self._pending_dict is None:
             return
         drawn = self._pending_dict.step_before
@@ -264,13 +263,13 @@ class ConsoleParser:
             self._log_lines.set_step(step)
 
     def _peek_at_bar(self) -> None:
-        """See whether the line that is being written behind a dictionary is a bar already."""
+        """Check whether the unfinished line after a dictionary is a bar already."""
         bar = progress_bars.find_bar(to_plain_text(self._splitter.unfinished(_PEEK_BYTES).data))
         if bar is not None:
             self._follow_bar(bar)
 
     def _add_record(self, name: str, found: ConsoleRecord) -> None:
-        """Place a record that knows its step or follows the last one."""
+        """Add a record at its own step, else at the last one."""
         self._builder.add_settings(found.config)
         if found.values or found.step is not None:
             self._builder.add_record(name, found, self._processes[name].step_of(found))
@@ -284,7 +283,7 @@ _FILE_NAMES = re.compile(
 )
 _EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
 _SWANLAB_POINTS_START = b'{"index":'
-"""How the points of a SwanLab store start; it keeps them in files named .log."""
+"""Start of the point files of a SwanLab store, which are named .log."""
 _BINARY_BYTES = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
 
 

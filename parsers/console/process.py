@@ -1,4 +1,4 @@
-"""One speaker on a console stream (a rank, a process) and where its training stands."""
+"""One process (a rank, say) on a console stream, and its current step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RSL_RL_ROW = re.compile(
 
 
 class ProcessStream:
-    """Reads the lines of one speaker that stand for themselves and gives records their steps."""
+    """Reads single-line records of one process and gives records their steps."""
 
     def __init__(self) -> None:
         self.table = ConsoleTable()
@@ -31,7 +31,7 @@ class ProcessStream:
         self.step_counter = StepCounter()
         self.step: int | None = None
         self.axis = ""
-        """What `step` counts; "" as long as no line has said a step."""
+        """What `step` counts; "" until a line has said a step."""
         self._has_records = False
         self._templates = LineTemplates()
         self.dict_reader = DictReader()
@@ -40,7 +40,7 @@ class ProcessStream:
         self._in_rsl_rl_block = False  # inside the block of right-aligned pairs that rsl_rl prints
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
-        """The record of a line that is neither a table's row nor a progress bar."""
+        """The record of a line that is neither a table row nor a progress bar."""
         if text.startswith("{"):
             return self._parse_dict(text)
         if (
@@ -61,7 +61,7 @@ class ProcessStream:
         return ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
 
     def _separate_settings(self, found: ConsoleRecord) -> ConsoleRecord:
-        """Tell settings that are printed before the training from values of the training."""
+        """Make values that are all hyperparameters, before any record, settings."""
         if self._has_records or not found.values or found.config:
             return found
         if all(metric_names.is_setting(tag) for tag, _ in found.values):
@@ -70,7 +70,7 @@ class ProcessStream:
         return found
 
     def step_of(self, found: ConsoleRecord) -> int:
-        """The step of a record: its own, else the last one said, else the records are counted."""
+        """The step of a record: its own, else the last one, else the number of records."""
         self._has_records = True
         self._record_count += 1
         if found.step is None:
@@ -81,20 +81,20 @@ class ProcessStream:
         return found.step
 
     def note_table(self, step: int) -> None:
-        """Note a table that was read as a whole."""
+        """Note the step of a table that was read as a whole."""
         self._has_records = True
         self._record_count += 1
         self.step, self.axis = step, "table"
         self.table.is_open = False
 
     def next_step(self) -> int:
-        """The step of a dictionary that says none: the last one said, else counted."""
+        """The step of a dictionary without one: the last one, else counted."""
         if self.axis and self.step is not None:
             return self.step
         return self.step_counter.step_by_count()
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
-        """Whether a step counts larger things than the one known (epochs where steps are known)."""
+        """Whether a step counts something coarser than the known one (epochs, say, not steps)."""
         axes = metric_names.STEP_AXES
         if self.axis not in axes or found.axis not in axes:
             return False
@@ -102,5 +102,5 @@ class ProcessStream:
 
 
 def _is_heading(found: ConsoleRecord) -> bool:
-    """A line that says a step and nothing else."""
+    """Whether a line says only a step."""
     return all(metric_names.step_axis(tag) is not None for tag, _ in found.values)

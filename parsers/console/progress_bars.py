@@ -14,13 +14,13 @@ _BAR_START = re.compile(
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
 _BAR_REST = re.compile(r"[^\]\r\n]*+\]")
-_VALUE_BESIDE_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
+_VALUE_AFTER_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
 _PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
 _TRAINING_BAR_NAME = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
 
 
 class ProgressBar(NamedTuple):
-    """One state of a bar; `end` is where the text behind it starts (0: not complete yet)."""
+    """One state of a bar; `end` is where the text after it starts (0: not complete yet)."""
 
     name: str
     done: int
@@ -42,21 +42,21 @@ def find_bar(text: str) -> ProgressBar | None:
     )
 
 
-def values_beside_bar(text: str) -> list[tuple[str, float]]:
-    """The values that stand behind a bar's rate (`12.3s/it, kl=0.01, reward=1.5]`), as tqdm prints.
+def values_after_bar(text: str) -> list[tuple[str, float]]:
+    """The values that tqdm prints after the rate: `12.3s/it, kl=0.01, reward=1.5]`.
 
-    Empty where none of them is a metric: `Loading weights` names the file that it loads there.
+    Empty if none of them is a metric: `Loading weights` names a file there.
     """
-    values = [(key, parse_number(word)) for key, word in _VALUE_BESIDE_BAR.findall(text)]
+    values = [(key, parse_number(word)) for key, word in _VALUE_AFTER_BAR.findall(text)]
     found = [(key, value) for key, value in values if value is not None]
     return found if any(metric_names.is_metric(key) for key, _ in found) else []
 
 
 class TrainingBar:
-    """Where the training stands, by the bar that counts its steps.
+    """Progress of the training, by the bar that counts its steps.
 
-    Of several bars the first without a name (or with one like "Training") is the trainer's; one
-    with another total (evaluation, loading) is followed only after the trainer's is full.
+    The first bar without a name (or with one like "Training") is the trainer's; a bar with another
+    total (evaluation, loading) is followed only once the trainer's is full.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class TrainingBar:
         self.total: int | None = None
 
     def follow(self, bar: ProgressBar) -> bool:
-        """Follow the bar; False when it is not the trainer's."""
+        """Follow the bar; False if it is not the trainer's."""
         if bar.name and not _TRAINING_BAR_NAME.search(bar.name):
             return False
         if self.total not in (None, bar.total) and self.done != self.total:
@@ -74,20 +74,20 @@ class TrainingBar:
 
 
 class StepCounter:
-    """Gives steps to records that have none, from the bars drawn around them or by counting."""
+    """Steps for records without one, from the bars around them or by counting."""
 
     def __init__(self) -> None:
         self._last_step = 0
         self._stride = 1
 
     def step_by_count(self, done: int | None = None) -> int:
-        """The next step when no bar is drawn behind the record; `done` if one was drawn before."""
+        """The next step if no bar follows the record; `done` is that of a bar before it."""
         if done is not None and done > self._last_step:
             return self._set_last_step(done)
         return self._set_last_step(self._last_step + self._stride)
 
     def step_by_bar(self, done: int) -> int:
-        """The step of a record behind which a bar at `done` is drawn."""
+        """The step of a record that is followed by a bar at `done`."""
         if done > self._last_step:
             self._stride = done - self._last_step
         return self._set_last_step(done)
@@ -98,11 +98,10 @@ class StepCounter:
 
 
 class BarValues:
-    """Records of the values beside bars: each is drawn many times and counts once.
+    """Records of the values after bars: each is drawn many times and counts once.
 
-    Those of the bar that counts the training's steps have its step, and count when they change.
-    Those of a bar inside a step (OpenRLHF's minibatches) count when that bar is full; such bars
-    are counted. A stream whose lines say their steps says more in these lines.
+    Values of the training bar have its step and count when they change. Those of a bar inside a
+    step (OpenRLHF's minibatches) count when that bar is full; their step counts such bars.
     """
 
     def __init__(self) -> None:
@@ -110,10 +109,10 @@ class BarValues:
         self._full_bars = 0
 
     def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
-        """The record of a bar with its text, if there is one."""
+        """The record of a bar's values, if they are new."""
         if "=" not in text or (bar.name and not _TRAINING_BAR_NAME.search(bar.name)):
             return None
-        values = values_beside_bar(text)
+        values = values_after_bar(text)
         if not values or (bar.name, values) == self._last_values:
             return None
         if followed:

@@ -1,4 +1,4 @@
-"""Results that Ray prints as indented maps of names and values, one a training iteration."""
+"""Results that Ray prints as indented maps of names and values, one per training iteration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.yaml_subset import YamlReader
 
 RESULT_STARTS = ("Result for ", "agent_timesteps_total: ", "custom_metrics: {}")
-"""How a result begins: Tune names the trial; RLlib's pretty_print begins with its first name."""
+"""Start of a result: Tune names the trial; RLlib's pretty_print starts with its first name."""
 
 _TRIAL_LINE = re.compile(r"Result for (\S{1,200}):\s*")
 _RESULT_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")
@@ -25,8 +25,8 @@ _MAX_TRIALS = 64
 class RayResult:
     """The result that is being printed; its names are those of result.json.
 
-    The names are sorted, so what is worth charting comes before the iteration. Values of a second
-    trial on the same stream are marked with its name.
+    The names are sorted, so metrics come before the iteration. Values of a second trial on the same
+    stream get its name as a suffix.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class RayResult:
         self._reset()
 
     def _begin_trial(self, trial: str) -> bool:
-        """Begin the result of a trial; False when there are too many of them."""
+        """Begin the result of a trial; False if there are too many trials."""
         if trial not in self._trials:
             if len(self._trials) >= _MAX_TRIALS:
                 return False
@@ -53,7 +53,7 @@ class RayResult:
         self._other_lines = 0
 
     def add_line(self, text: str) -> bool:
-        """Take a line if it begins a result or belongs to the open one."""
+        """Add a line if it begins a result or belongs to the open one."""
         head = _TRIAL_LINE.fullmatch(text)
         if head is not None:
             self.is_open = self._begin_trial(head[1])
@@ -76,7 +76,7 @@ class RayResult:
         return True
 
     def pop_record(self) -> ConsoleRecord | None:
-        """The whole result, once its iteration has been read; None before."""
+        """The whole result once its iteration has been read; None before."""
         if not self._values or self._values[-1][0] != _STEP_KEY:
             return None
         self.is_open = False

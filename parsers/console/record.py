@@ -1,4 +1,4 @@
-"""What one record in a console says, before it is given a step."""
+"""One record of a console, before it is given a step."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ppo_top.model import UNKNOWN_TIME, ConfigValue
 
 
 class ConsoleRecord(NamedTuple):
-    """Values of one moment; `step` is None when the record itself does not say it.
+    """Values logged together; `step` is None if the record does not say it.
 
-    `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "": it is not named).
+    `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" if unnamed).
     """
 
     values: list[tuple[str, float]]

@@ -1,4 +1,4 @@
-"""Words that say a run is over: a complete traceback, an out-of-memory kill, a farewell."""
+"""Lines that say a run is over: a complete traceback, an out-of-memory kill, a final message."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MAX_END_LINE_CHARS = 4096
 
 
 class RunEndDetector:
-    """Reads one stream's lines for the words of an end."""
+    """Looks for the end of a run in the lines of one process."""
 
     def __init__(self) -> None:
         self.in_traceback = False
 
     def read_line(self, text: str, is_record: bool = False) -> RunEnd | None:
-        """The end that this line completes, if it does; records only ever say farewell."""
+        """The end that this line completes; a record can only be a regular end."""
         if self.in_traceback:
             return self._read_traceback_line(text)
         if is_record:
@@ -56,7 +56,7 @@ class RunEndDetector:
         return None
 
     def _read_traceback_line(self, text: str) -> RunEnd | None:
-        """A traceback ends with the first line at the margin that names an error."""
+        """A traceback ends with the first unindented line that names an error."""
         if (
             not text
             or text[0] in " \t+|"

@@ -1,7 +1,7 @@
 """Tables of `| key | value |` rows between rules of dashes.
 
-Stable-Baselines3 prints a group as a row of its own (`| train/ | |`) and indents its members by
-three spaces; Spinning Up and the old baselines have plain keys.
+Stable-Baselines3 prints a row for each group (`| train/ | |`) and indents its members by three
+spaces; Spinning Up and the old baselines have plain keys.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _MAX_OTHER_LINES = 20
 
 
 def tag_of(cell: str, group: str) -> str:
-    """The whole name of a row: its group's prefix restored when it is indented under one."""
+    """The full name of a row, with its group's prefix if it is indented."""
     return group + cell.strip() if cell.startswith("    ") else cell.strip()
 
 
 def group_of(cell: str, value: str) -> str | None:
-    """The prefix that a row without a value opens for those below it, or None."""
+    """The prefix that a row without a value sets for those below it, or None."""
     name = cell.strip()
     return name if name.endswith("/") and not value.strip() else None
 
@@ -58,11 +58,11 @@ class ConsoleTable:
 
     @property
     def has_rows(self) -> bool:
-        """A row has been seen, so the next rule is the last."""
+        """Whether a row has been seen, so that the next rule is the last."""
         return self._rows > 0
 
     def add_line(self, text: str) -> bool:
-        """Take a line if it is a row of the open table."""
+        """Add a line if it is a row of the open table."""
         match = _TABLE_ROW.fullmatch(text) if self.is_open else None
         if match is None:
             return False
@@ -79,12 +79,12 @@ class ConsoleTable:
         return True
 
     def note_other_line(self) -> bool:
-        """Note a line that is no row; True when the table is not to be waited for any more."""
+        """Note a line that is not a row; True if the table has to be ended."""
         self._other_lines += 1
         return self._other_lines > _MAX_OTHER_LINES or self._rows > _MAX_TABLE_ROWS
 
     def pop_record(self) -> ConsoleRecord | None:
-        """The record of all rows so far; the table is empty afterwards."""
+        """The record of all rows so far, which empties the table."""
         values = self._values
         self.is_open = False
         self._group, self._values = "", []
@@ -93,12 +93,12 @@ class ConsoleTable:
 
 
 def has_certain_step(found: ConsoleRecord) -> bool:
-    """Whether the step of a table without its last rule is not only a stand-in for a better one."""
+    """Whether no better step can follow in the rest of an unfinished table."""
     return any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in found.values)
 
 
 def step_of(values: dict[str, float]) -> int | None:
-    """The step that one of a table's own rows says."""
+    """The step in one of a table's rows."""
     for tag in STEP_ROWS:
         if tag in values and (step := as_step(values[tag])) is not None:
             return step

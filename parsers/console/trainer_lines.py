@@ -1,4 +1,4 @@
-"""Lines with a wording of their own: what some trainers print instead of pairs, and settings."""
+"""Lines that some trainers print instead of key-value pairs, and printed settings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ppo_top.parsers.shared.number_text import as_step, parse_number
 
 
 class TrainerLine(NamedTuple):
-    """A wording: `hint` must be in the line, group `step` is the step, other groups are `tags`."""
+    """`hint` must be in the line; group `step` is the step, `tags` names the other groups."""
 
     hint: str
     pattern: re.Pattern[str]
     tags: dict[str, str]
     finite: bool = False
-    """A value that is not finite means that there is none yet."""
+    """Non-finite values mean that there is no value yet."""
 
 
 TRAINER_LINES = (
@@ -99,7 +99,7 @@ TRAINER_LINES = (
 )
 """SB3, Sample Factory, Tianshou, ML-Agents, pytorch-a2c-ppo-acktr-gail, torch-ac."""
 
-_LINES_BY_HINT = tuple((phrase.hint, phrase) for phrase in TRAINER_LINES)
+_LINES_BY_HINT = tuple((line_type.hint, line_type) for line_type in TRAINER_LINES)
 _STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
 _HEAD_STEP = re.compile(
     r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
@@ -114,21 +114,21 @@ _DEVICE_LINE = re.compile(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
 _TRAINER_SETTING = re.compile(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
 _TRAINER_SETTING_NAMES = {"Total": "max_steps", "Num": "num_train_epochs"}
 _STEP_PLAN = re.compile(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
-"""verl's workers say how many steps there will be: a plan, not a place."""
+"""verl's workers print the planned number of steps."""
 _SETTINGS_WORDS = re.compile(
     r"(?:args|config|params|options|settings|parameters)\W*$", re.IGNORECASE
 )
-"""Words before a dictionary that make it one of settings."""
+"""Words before a dictionary of settings."""
 _MAX_SETTINGS = 1000
 
 
 def parse_line(text: str) -> ConsoleRecord | None:
-    """The record of a line with a known wording, or None."""
-    for hint, phrase in _LINES_BY_HINT:
-        if hint in text and (match := phrase.pattern.search(text)):
-            return _trainer_record(phrase, match)
+    """The record of a known line, or None."""
+    for hint, line_type in _LINES_BY_HINT:
+        if hint in text and (match := line_type.pattern.search(text)):
+            return _trainer_record(line_type, match)
     if "{" in text and (match := _STEPPED_DICT.match(text)):
-        return _dict_behind_words(match)
+        return _dict_after_text(match)
     return _settings_record(text)
 
 
@@ -142,10 +142,10 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
     return ConsoleRecord(values, int(step) if step else None, "timesteps" if step else "")
 
 
-def _dict_behind_words(match: re.Match[str]) -> ConsoleRecord | None:
-    """A dictionary behind words that may say the step (OpenRLHF: `Global step 5: {...}`).
+def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
+    """A dictionary after text that may say the step (OpenRLHF: `Global step 5: {...}`).
 
-    Behind words such as `kwargs: ` it holds settings (verl prints how it samples).
+    After words such as `kwargs: ` it holds settings (verl prints how it samples).
     """
     found = dict_record(match["dict"])
     if found is None or not found.values:
@@ -158,7 +158,7 @@ def _dict_behind_words(match: re.Match[str]) -> ConsoleRecord | None:
 
 
 def _settings_record(text: str) -> ConsoleRecord | None:
-    """The hyperparameters that a line prints, if it prints any."""
+    """The hyperparameters in a line, if there are any."""
     if text.startswith("Using ") and (device := _DEVICE_LINE.match(text)):
         return ConsoleRecord([], config={"device": device[1]})
     if " = " in text and (count := _TRAINER_SETTING.match(text)):

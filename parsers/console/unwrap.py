@@ -1,4 +1,4 @@
-"""What launchers and terminals put around a line: colours, ranks, clocks, log levels."""
+"""Strips what launchers put before a line: ranks, clocks, log levels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RANK = re.compile(
 _RAY_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
 _SRUN_LABEL = re.compile(r"\s{0,4}(\d{1,5}): ")
 _BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
-"""ML-Agents trains several behaviours at once and prints a line of each."""
+"""ML-Agents trains several behaviours at once and prints a line for each."""
 _BLANKS = re.compile(r"[ |]*+")
 _CLOCK = re.compile(
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
@@ -27,25 +27,25 @@ _LEVEL_PREFIX = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?",
 )
 _LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
-_SOURCE_PLACE = re.compile(
+_SOURCE_LOCATION = re.compile(
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
 )
 
 
 class UnwrappedLine(NamedTuple):
-    """A line without its wrapping."""
+    """A line without its prefixes."""
 
     text: str
     process: str
-    """Which process speaks: "" when the line does not say it or it is the first rank."""
+    """The process that wrote it; "" if unknown or the first rank."""
     time: float
 
 
 class Unwrapper:
-    """Takes the wrapping off the lines of one stream.
+    """Strips the prefixes of one stream's lines.
 
-    `srun --label` puts `0: ` before each line, which looks like a list; it is taken for a rank
-    only after one number came twice.
+    `srun --label` puts `0: ` before each line, which looks like a list; it counts as a rank only
+    once a number has come twice.
     """
 
     def __init__(self) -> None:
@@ -53,18 +53,18 @@ class Unwrapper:
         self._has_srun_labels = False
 
     def unwrap(self, text: str) -> UnwrappedLine:
-        """The line's own words, who says them and when."""
+        """The line's text, process and time."""
         head = text[:1]
         if head.isalpha() and not text.startswith(_LOG_LEVELS):
             return UnwrappedLine(text, "", UNKNOWN_TIME)
-        text, voice = self._strip_process(text)
+        text, process = self._strip_process(text)
         head = text[:1]
         if not (head.isdigit() or head == "[" or text.startswith(_LOG_LEVELS)):
-            return UnwrappedLine(text, voice, UNKNOWN_TIME)
+            return UnwrappedLine(text, process, UNKNOWN_TIME)
         text, time = _strip_clock(text)
         if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
-            voice = behaviour[1]
-        return UnwrappedLine(text, voice, time)
+            process = behaviour[1]
+        return UnwrappedLine(text, process, time)
 
     def _strip_process(self, text: str) -> tuple[str, str]:
         head = text[:12].lstrip()[:1]
@@ -85,29 +85,29 @@ def _rank_name(rank: str) -> str:
 
 
 def _strip_clock(text: str) -> tuple[str, float]:
-    """Take clock, level and source place off the start of a line; give the clock's unix time."""
+    """Strip clock, level and source location; also return the clock's unix time."""
     time = UNKNOWN_TIME
-    place = taken = 0
+    position = end = 0
     for _ in range(8):
-        place = _BLANKS.match(text, taken).end()  # type: ignore[union-attr]
-        match = _CLOCK.match(text, place)
+        position = _BLANKS.match(text, end).end()  # type: ignore[union-attr]
+        match = _CLOCK.match(text, position)
         if match is not None:
             time = _clock_time(match)
         else:
             match = (
-                _SHORT_CLOCK.match(text, place)
-                or _LEVEL_PREFIX.match(text, place)
-                or (_SOURCE_PLACE.match(text, place) if taken else None)
+                _SHORT_CLOCK.match(text, position)
+                or _LEVEL_PREFIX.match(text, position)
+                or (_SOURCE_LOCATION.match(text, position) if end else None)
             )
         if match is None:
             break
-        taken = match.end()
-    rest = text[taken:].lstrip(" |-:]") if taken else ""
+        end = match.end()
+    rest = text[end:].lstrip(" |-:]") if end else ""
     return (rest, time) if rest else (text, UNKNOWN_TIME)
 
 
 def _clock_time(match: re.Match[str]) -> float:
-    """A clock without a zone is this machine's local time: logs are watched where they are made."""
+    """A clock without a zone is local time: logs are watched where they are made."""
     zone = (match[8] or "").replace("Z", "+00:00")
     fraction = f".{match[7][:6]}" if match[7] else ""
     day = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{match[6]}{fraction}{zone}"

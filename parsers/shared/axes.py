@@ -1,4 +1,4 @@
-"""Columns and keys that say the step and the time of a row, shared by the formats of rows."""
+"""Columns and keys that hold the step and the time of a row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STEP_KEYS = (
     "Epoch",
     "episode",
 )
-"""What holds the step, the best first (RLlib's own TensorBoard axis is its training_iteration)."""
+"""Keys of the step, best first (RLlib's TensorBoard axis is its training_iteration)."""
 
 _OTHER_STEP_KEYS = (
     "iteration",
@@ -54,8 +54,8 @@ _OTHER_STEP_KEYS = (
     "timesteps",
     "timestep",
 )
-"""What else may hold it in a script's own table, however it is spelt. What numbers the rows comes
-first: beside `Episode`, `Total_Steps` may be the length of one."""
+"""Other keys in custom tables, in any spelling. Row counters come first: next to `Episode`,
+`Total_Steps` may be the length of an episode."""
 
 TIME_KEYS = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 

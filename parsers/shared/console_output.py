@@ -1,4 +1,4 @@
-"""Console text as trackers record it: pieces of what was written, put together to lines."""
+"""Joins the console writes that trackers record to lines."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ppo_top.model import ConsoleLine
 from ppo_top.parsers.shared.plain_text import to_plain_text
 
 _MAX_OUTPUT_LINE_CHARS = 1 << 16
-"""Characters of a line; what never ends is cut here."""
+"""Longer lines are cut."""
 
 
 class ConsoleOutput:
-    """One stream's writes; a line keeps the place and the time of the write that began it."""
+    """One stream's writes; a line has the offset and time of the write that began it."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -20,7 +20,7 @@ class ConsoleOutput:
         self._time = 0.0
 
     def add_text(self, text: str, offset: int, time: float) -> Iterator[ConsoleLine]:
-        """Take one write; give the lines that are complete."""
+        """The lines that one write completes."""
         if not self._text:
             self._offset, self._time = offset, time
         self._text += text
@@ -34,12 +34,12 @@ class ConsoleOutput:
             yield from self.flush()
 
     def flush(self) -> Iterator[ConsoleLine]:
-        """The line that has no end yet."""
+        """The unfinished line."""
         text, self._text = self._text, ""
         return self._drawn_line(text)
 
     def _drawn_line(self, text: str) -> Iterator[ConsoleLine]:
-        """The line as it stands in the end: a progress bar draws over itself after each `\\r`."""
+        """The line as finally shown: a progress bar draws over itself after each `\\r`."""
         drawn = [part for part in text[-4 * _MAX_OUTPUT_LINE_CHARS :].split("\r") if part.strip()]
         if drawn:
             shown = to_plain_text(

@@ -36,7 +36,7 @@ _NON_FINITE_WORDS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+
 def parse_json(text: str | bytes) -> Any:
     """A JSON value, bare NaN and infinities allowed; raises `ValueError` for anything else."""
     if len(text) > MAX_JSON_VALUE_CHARS:
-        raise ValueError(f"a value of more than {MAX_JSON_VALUE_CHARS:,} characters")
+        raise ValueError(f"value longer than {MAX_JSON_VALUE_CHARS:,} characters")
     try:
         return json.loads(text)
     except RecursionError:
@@ -49,7 +49,7 @@ def parse_object(data: bytes) -> dict[str, object] | str:
         found = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as problem:
         return f"not a JSON object: {str(problem)[:80]}"
-    return found if isinstance(found, dict) else "a JSON value that is no object"
+    return found if isinstance(found, dict) else "JSON, but not an object"
 
 
 def first_object(data: bytes | bytearray) -> dict[str, object] | None:
@@ -170,7 +170,7 @@ def _is_int64(value: int) -> bool:
 
 
 def _histogram_quantiles(name: str, value: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """The quantiles of a histogram of n counts (`values`) between n + 1 limits (`bins`)."""
+    """Quantiles of a histogram with n counts (`values`) between n + 1 edges (`bins`)."""
     counts = [as_float(each) for each in _list(value.get("values"))]
     limits = [as_float(each) for each in _list(value.get("bins"))]
     if "packedBins" in value and not limits:
@@ -184,7 +184,7 @@ def _histogram_quantiles(name: str, value: dict[str, Any]) -> Iterator[tuple[str
 
 
 def _unpack_bins(bins: Any) -> Iterator[float]:
-    """Equal bins in short: the least limit, the size of a bin and their number."""
+    """The edges of equal bins: lowest edge, bin size and number of bins."""
     if not isinstance(bins, dict):
         return
     low, size, count = (as_float(bins.get(key)) for key in ("min", "size", "count"))
@@ -194,7 +194,7 @@ def _unpack_bins(bins: Any) -> Iterator[float]:
 
 
 def _list_quantiles(name: str, values: list[Any]) -> Iterator[tuple[str, float]]:
-    """A list of numbers, in the same words as a histogram of them."""
+    """Quantiles of a list of numbers, named like those of a histogram."""
     found = [as_float(each) for each in values]
     known = sorted(each for each in found if each is not None and not math.isnan(each))
     if not known or None in found:

@@ -1,4 +1,4 @@
-"""The newest values of a long text log, from its first and its last bytes."""
+"""Reads the latest values of a long text log from its first and last bytes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from ppo_top.parsers.base import LastPointsReader, Parser
 
 
 def last_points_of_lines(parser: Callable[[], Parser]) -> LastPointsReader:
-    """For logs whose lines stand for themselves."""
+    """For logs whose lines are independent."""
 
-    def newest(_first: bytes, last: bytes) -> list[Points]:
+    def read(_first: bytes, last: bytes) -> list[Points]:
         return parser().feed(_whole_lines(last)).points
 
-    return newest
+    return read
 
 
 def last_points_of_table(parser: Callable[[], Parser]) -> LastPointsReader:
     """For tables whose first line names the columns."""
 
-    def newest(first: bytes, last: bytes) -> list[Points]:
+    def read(first: bytes, last: bytes) -> list[Points]:
         return parser().feed(first[: first.find(b"\n") + 1] + _whole_lines(last)).points
 
-    return newest
+    return read
 
 
 def _whole_lines(last: bytes) -> bytes:
-    """Without the line that the bytes begin in the middle of."""
+    """Without a first line that may be cut."""
     return last[last.find(b"\n") + 1 :]

@@ -9,56 +9,56 @@ from typing import NamedTuple
 from ppo_top.model import Problem
 
 MAX_LINE_BYTES = 16 << 20
-"""Bytes; nothing that a trainer prints is longer, and what never ends must not fill the memory."""
+"""No trainer prints longer lines; bounds memory."""
 
 _SEGMENT = re.compile(rb"([^\r\n]*+)([\r\n])")
 _NEWLINE = 10
 
 
 class Segment(NamedTuple):
-    """The bytes up to a line end: `offset` is the first one's place in the file."""
+    """The bytes up to a line end, and their offset in the file."""
 
     offset: int
     data: bytes
     newline: bool
-    """Ended by a line feed; otherwise by a carriage return, so something may be drawn over it."""
+    """Ended by a line feed rather than a carriage return, after which it may be drawn over."""
 
 
 class LineSplitter:
-    """Bytes that have arrived and are not used yet, and how far they have been searched.
+    """Splits the bytes of one file; keeps an unfinished segment until its rest arrives.
 
-    A segment longer than `longest` is dropped with a problem, however it arrives.
+    A segment longer than `max_bytes` is dropped with a problem, however it is cut.
     """
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
         self.problems: list[Problem] = []
         self.dropped_newline: bool | None = None
-        """Whether what `add_bytes` dropped last ended with a line feed; None: nothing dropped."""
+        """Whether what `add_bytes` dropped ended with a line feed; None if it dropped nothing."""
         self._max_bytes = max_bytes
         self._unfinished = bytearray()
-        self._start = 0  # place of the first byte of _rest in the file
+        self._start = 0  # file offset of `_unfinished`
         self._skipping = False
 
     def add_bytes(self, data: bytes) -> tuple[bytes, int]:
-        """Take the next bytes; give all complete segments as one piece, and its place."""
+        """All segments that the next bytes complete, joined, and their offset in the file."""
         self.dropped_newline = None
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not end:
             self._keep_unfinished(data)
             return b"", self._start
         view = memoryview(data)[:end]
-        piece = b"".join((self._unfinished, view)) if self._unfinished else bytes(view)
-        place = self._start
-        self._start += len(piece)
+        whole = b"".join((self._unfinished, view)) if self._unfinished else bytes(view)
+        offset = self._start
+        self._start += len(whole)
         self._unfinished.clear()
         if self._skipping:
             self._skipping = False
-            cut = _SEGMENT.match(piece)
+            cut = _SEGMENT.match(whole)
             assert cut is not None
             self.dropped_newline = cut[2] == b"\n"
-            piece, place = piece[cut.end() :], place + cut.end()
+            whole, offset = whole[cut.end() :], offset + cut.end()
         self._keep_unfinished(data[end:])
-        return piece, place
+        return whole, offset
 
     def _keep_unfinished(self, data: bytes) -> None:
         if self._skipping:
@@ -71,33 +71,36 @@ class LineSplitter:
             self._unfinished = bytearray()
             self._skipping = True
 
-    def segment_at(self, piece: bytes, place: int, position: int) -> tuple[Segment | None, int]:
-        """The segment of `piece` that starts at `position`, and where the next one starts."""
-        match = _SEGMENT.match(piece, position)
+    def segment_at(self, data: bytes, offset: int, position: int) -> tuple[Segment | None, int]:
+        """The segment at `position` in `data` (at `offset` in the file), and the end of it.
+
+        None instead of a segment that is too long.
+        """
+        match = _SEGMENT.match(data, position)
         assert match is not None
         if match.end(1) - position > self._max_bytes:
-            self._report_too_long(place + position)
+            self._report_too_long(offset + position)
             return None, match.end()
-        newline = piece[match.end() - 1] == _NEWLINE
-        return Segment(place + position, match[1], newline), match.end()
+        newline = data[match.end() - 1] == _NEWLINE
+        return Segment(offset + position, match[1], newline), match.end()
 
     def complete_segments(self, data: bytes) -> Iterator[Segment]:
-        """Take the next bytes; give every complete segment."""
-        piece, place = self.add_bytes(data)
+        """Every segment that the next bytes complete."""
+        whole, offset = self.add_bytes(data)
         position = 0
-        while position < len(piece):
-            segment, position = self.segment_at(piece, place, position)
+        while position < len(whole):
+            segment, position = self.segment_at(whole, offset, position)
             if segment is not None:
                 yield segment
 
     def unfinished(self, max_bytes: int = MAX_LINE_BYTES) -> Segment:
-        """What has no end yet, at most its first `max_bytes` bytes."""
+        """The unfinished segment, at most its first `max_bytes` bytes."""
         return Segment(self._start, bytes(self._unfinished[:max_bytes]), newline=False)
 
     def pop_problems(self) -> list[Problem]:
-        """What had to be dropped since the last call."""
-        taken, self.problems = self.problems, []
-        return taken
+        """Segments dropped since the last call."""
+        popped, self.problems = self.problems, []
+        return popped
 
     def _report_too_long(self, offset: int) -> None:
         self.problems.append(Problem(offset, f"line longer than {self._max_bytes:,} bytes skipped"))

@@ -1,4 +1,4 @@
-"""Files that are recognised by their first bytes alone."""
+"""Recognises files by their first bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def claims_by_magic(mark: bytes) -> Callable[[str, bytes], bool | None]:
-    """A `claims` that asks whether a file begins with a mark; None while it is too short to say."""
+    """A `Format.claims` that checks whether a file begins with a mark."""
 
     def claims(_name: str, head: bytes) -> bool | None:
         if len(head) < len(mark):

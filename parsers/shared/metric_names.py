@@ -1,4 +1,4 @@
-"""Which words make a pair of name and number a metric, a step or a setting."""
+"""Recognises names of metrics, steps and settings by their words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METRIC_WORDS = _word_set(
     vpred temperature alpha noise eval timesteps throughput win wins winrate
     """
 )
-"""A name with one of these is worth charting wherever it stands."""
+"""A name with one of these words is worth charting."""
 
 _MACHINE_WORDS = _word_set(
     """
@@ -31,7 +31,7 @@ _MACHINE_WORDS = _word_set(
     took downloading
     """
 )
-"""A name with one of these says something of the machine or the set-up, not of the training."""
+"""A name with one of these words is about the machine or the set-up, not the training."""
 
 _PROSE_WORDS = _word_set(
     """
@@ -40,7 +40,7 @@ _PROSE_WORDS = _word_set(
     if when while using got found loaded saved took least most more less every per
     """
 )
-"""Words that stand in sentences: a number behind them without `:` or `=` is prose."""
+"""Words of sentences: a number after them without `:` or `=` is prose."""
 
 STEP_AXES = (
     "timesteps",
@@ -49,7 +49,7 @@ STEP_AXES = (
     "epoch",
     "episode",
 )
-"""What a step can count, the finest first."""
+"""What steps can count, finest first."""
 
 _STEP_WORDS = {
     "globalstep": "step",
@@ -118,23 +118,23 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def step_axis(name: str) -> str | None:
-    """What a step word counts; None when the name is no step word."""
+    """What a step word counts; None if the name is not a step word."""
     return _STEP_WORDS.get(normalise(name))
 
 
 def is_metric(name: str) -> bool:
-    """Whether the name alone tells that its number belongs on a chart."""
+    """Whether the name alone shows that its number is a metric."""
     parts = split_words(name)
     return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
 
 def is_setting(name: str) -> bool:
-    """Whether the name is one of a hyperparameter's usual ones."""
+    """Whether the name is a common one for a hyperparameter."""
     return normalise(name) in _SETTING_NAMES
 
 
 def is_prose(name: str) -> bool:
-    """Whether the name holds a word of sentences."""
+    """Whether the name contains a word of prose."""
     return not _PROSE_WORDS.isdisjoint(split_words(name))
 
 

@@ -1,4 +1,4 @@
-"""Numbers as logs spell them: every nan, thousands separators, numpy's and torch's wrappers."""
+"""Numbers as logs write them: all kinds of NaN, thousands separators, numpy and torch wrappers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NON_FINITE_PATTERN = (
     r"(?:[nN][aA][nN]|[iI]nf(?:inity)?|INF|Infinity)(?![A-Za-z])|1\.#(?:QNAN|IND|INF)"
 )
 NUMBER_PATTERN = rf"[-+]?(?:{_NON_FINITE_PATTERN}|{_DIGITS_PATTERN})"
-"""A number inside a line, as the text of a regular expression without groups."""
+"""Regular expression of a number inside a line, without groups."""
 
 _NUMBER_REGEX = re.compile(NUMBER_PATTERN)
 _WRAPPED = re.compile(
@@ -22,7 +22,7 @@ _INT64_LIMIT = 2**63
 
 
 def parse_number(text: str) -> float | None:
-    """The number that `text` is from its first to its last character, or None."""
+    """The number that the whole of `text` is, or None."""
     try:
         return float(text)
     except ValueError:
@@ -37,7 +37,7 @@ def parse_number(text: str) -> float | None:
 
 
 def as_step(value: float) -> int | None:
-    """A step as an integer; None when the number is none (a fraction, NaN, too large)."""
+    """A step as an integer; None for fractions, NaN and numbers too large."""
     if value != value or not -_INT64_LIMIT <= value < _INT64_LIMIT or value != int(value):
         return None
     return int(value)

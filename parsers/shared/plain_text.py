@@ -1,4 +1,4 @@
-"""Bytes of a console as text: decoded, without escape sequences and control characters."""
+"""Decodes console bytes to text without escape sequences and control characters."""
 
 from __future__ import annotations
 

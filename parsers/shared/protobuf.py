@@ -1,6 +1,6 @@
-"""The wire format of protocol buffers: fields of a message and where their bytes stand.
+"""The wire format of protocol buffers: the fields of a message and their byte ranges.
 
-Knowing the place of a field, not only its value, lets equal messages be read as columns later.
+With the position of each field, messages that differ only in some numbers can be read as columns.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class MalformedMessage(ValueError):
 
 
 class ProtobufField(NamedTuple):
-    """One field: its number, how it is written, and the range of its content in the bytes.
+    """One field: its number, its wire type and the byte range of its content.
 
-    `integer` is the value of a varint, unsigned, and 0 for the other kinds.
+    `integer` is the unsigned value of a varint, and 0 for other wire types.
     """
 
     number: int
@@ -57,12 +57,12 @@ def _content_range(data: bytes, start: int, stop: int, wire: int) -> tuple[int, 
     else:
         raise MalformedMessage(f"wire type {wire}")
     if start + size > stop:
-        raise MalformedMessage("a field ends behind its message")
+        raise MalformedMessage("field extends past its message")
     return start, start + size
 
 
 def varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
-    """The number at `start` (below 2**64) and the place behind it."""
+    """The number at `start` (below 2**64) and the position after it."""
     value = shift = 0
     while start < stop and shift < 70:
         byte = data[start]
@@ -71,7 +71,7 @@ def varint(data: bytes, start: int, stop: int) -> tuple[int, int]:
         if byte < 128:
             return value & (1 << 64) - 1, start
         shift += 7
-    raise MalformedMessage("a number has no end")
+    raise MalformedMessage("unterminated varint")
 
 
 def signed(value: int) -> int:
@@ -82,7 +82,7 @@ def signed(value: int) -> int:
 def double(data: bytes, field: ProtobufField) -> float:
     """A field that holds a double."""
     if field.wire_type != FIXED64:
-        raise MalformedMessage("a double of another size")
+        raise MalformedMessage("double of the wrong size")
     number: float = _unpack_double(data, field.start)[0]
     return number
 
@@ -90,15 +90,15 @@ def double(data: bytes, field: ProtobufField) -> float:
 def single(data: bytes, field: ProtobufField) -> float:
     """A field that holds a float."""
     if field.wire_type != FIXED32:
-        raise MalformedMessage("a float of another size")
+        raise MalformedMessage("float of the wrong size")
     number: float = _unpack_float(data, field.start)[0]
     return number
 
 
 def text(data: bytes, field: ProtobufField) -> str:
-    """A field that holds text; bytes that are no UTF-8 stay visible as escapes."""
+    """A field that holds text; invalid UTF-8 stays visible as escapes."""
     if field.wire_type != BYTES:
-        raise MalformedMessage("text of another kind")
+        raise MalformedMessage("string of the wrong wire type")
     return data[field.start : field.stop].decode(errors="backslashreplace")
 
 
@@ -107,7 +107,7 @@ def numbers(data: bytes, field: ProtobufField, code: str) -> list[float]:
     size = field.stop - field.start
     width = struct.calcsize(f"<{code}")
     if field.wire_type == VARINT or size % width:
-        raise MalformedMessage("an odd number of bytes in a list of numbers")
+        raise MalformedMessage("list of numbers of the wrong size")
     return list(struct.unpack_from(f"<{size // width}{code}", data, field.start))
 
 
@@ -116,7 +116,7 @@ def integers(data: bytes, field: ProtobufField) -> list[int]:
     if field.wire_type == VARINT:
         return [field.integer]
     if field.wire_type != BYTES:
-        raise MalformedMessage("integers of another kind")
+        raise MalformedMessage("integers of the wrong wire type")
     found = []
     start = field.start
     while start < field.stop:

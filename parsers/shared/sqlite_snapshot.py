@@ -1,9 +1,8 @@
 """Reads an SQLite database that another process writes, from a private copy.
 
-Opening it in place leaves files beside it and takes locks; a copy of the database without its
-write-ahead log lacks the last commits. So both are copied, and the copy counts only if the database
-stayed the same meanwhile: a checkpoint in between would have torn it. While only the log grows,
-only the log is copied again.
+Opening it in place would create files next to it and take locks, and a copy without its write-ahead
+log lacks the last commits. So both are copied, and the copy is used only if the database did not
+change meanwhile: a checkpoint would have torn it. While only the log grows, only it is copied.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ _MAX_VALUE_BYTES = 16 << 20
 _SCHEMA_BYTES = 1 << 20
 _COPY_BYTES = 1 << 20
 _INDEX_HEADER_BYTES = 96
-"""Bytes of the two headers of SQLite's index of a log; without them the log is read anew."""
+"""Size of the two headers of SQLite's log index; without them the index is rebuilt."""
 _INSTRUCTIONS_PER_CALL = 10_000
 _MAX_PROGRESS_CALLS = 20_000
-"""Together: instructions of SQLite that a query may take. A damaged file may lead it in circles."""
+"""Together they limit the instructions of a query: a damaged file may send SQLite in circles."""
 
 SqliteRow = tuple[Any, ...]
 
 
 class DatabaseBusy(Exception):
-    """The database changed while it was copied; another try may do better."""
+    """The database changed while it was copied; try again."""
 
 
 class SqliteSnapshot:
-    """A private copy of a database, made anew when the original changed.
+    """A private copy of a database, refreshed when the original changed.
 
-    Its files are deleted as soon as they are open, so that nothing is left behind whatever happens.
+    Its files are unlinked as soon as they are open, so nothing is left behind after a crash.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,13 +74,13 @@ class SqliteSnapshot:
     def rows(self, query: str, *values: object) -> list[SqliteRow]:
         """The rows of a query on the copy, text as bytes; raises `sqlite3.Error`."""
         if self._connection is None:
-            raise sqlite3.OperationalError("there is no copy")
+            raise sqlite3.OperationalError("no snapshot")
         return _query(self._connection, query, *values)
 
     def mentions(self, word: bytes) -> bool:
-        """Whether a word stands in the first bytes of the original, where the schema is.
+        """Whether a word is in the schema, in the first bytes of the database or its log.
 
-        Says whether a large database is worth a copy; its log is searched too, it may be all new.
+        Shows whether a large database is worth copying.
         """
         for suffix in ("", "-wal"):
             with suppress(OSError), open(f"{self._path}{suffix}", "rb") as file:
@@ -90,7 +89,7 @@ class SqliteSnapshot:
         return False
 
     def close(self) -> None:
-        """Let go of the copy."""
+        """Delete the copy."""
         base, self._connection, self._file_stamps = self._connection, None, ()
         if base is not None:
             base.close()
@@ -99,7 +98,7 @@ class SqliteSnapshot:
             log.close()
 
     def _read_stamps(self) -> tuple[Any, ...]:
-        """Of each part: its file, size, time and first bytes (the log's hold its generation)."""
+        """Inode, size, time and first bytes of each file (those of the log hold its generation)."""
         stamps: list[object] = []
         for suffix in ("", *_SIDE_SUFFIXES):
             try:
@@ -114,7 +113,7 @@ class SqliteSnapshot:
 
     @staticmethod
     def _is_consistent(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-        """Whether the copy is whole: the database untouched, the log of one generation."""
+        """Whether the copy is whole: an unchanged database, a log of one generation."""
         log, later = before[1], after[1]
         grown = log is not None and later is not None and log[3] == later[3]
         return bool(before[0] == after[0] and before[2] == after[2] and (grown or log == later))
@@ -127,19 +126,19 @@ class SqliteSnapshot:
 
 
 def _only_log_changed(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
-    """Whether all that changed is the write-ahead log; one that began again is in the database."""
+    """Whether only the write-ahead log changed."""
     return bool(before[0] == now[0] and before[2] is None is now[2] and now[1] is not None)
 
 
 class _WriteAheadLog:
-    """The write-ahead log of an open copy, and the index that SQLite has of it."""
+    """The write-ahead log of an open copy, and SQLite's index of it."""
 
     def __init__(self, log: int, index: int) -> None:
         self._log, self._index = log, index
 
     @classmethod
     def open(cls, path: Path) -> _WriteAheadLog | None:
-        """The log of a copy whose files have names still; None when it has none."""
+        """The log of a copy that is not unlinked yet; None if it has none."""
         try:
             log = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -151,23 +150,23 @@ class _WriteAheadLog:
             return None
 
     def replace_from(self, path: str) -> None:
-        """Take the log at `path` instead, and forget the index: SQLite makes it anew."""
+        """Replace the log by the one at `path` and clear the index, which SQLite then rebuilds."""
         with open(path, "rb") as file:
-            place = 0
+            position = 0
             while data := file.read(_COPY_BYTES):
-                os.pwrite(self._log, data, place)
-                place += len(data)
-        os.ftruncate(self._log, place)
+                os.pwrite(self._log, data, position)
+                position += len(data)
+        os.ftruncate(self._log, position)
         os.pwrite(self._index, bytes(_INDEX_HEADER_BYTES), 0)
 
     def close(self) -> None:
-        """Let go of both; not before SQLite has: that would end its locks."""
+        """Close both, after SQLite has: closing them earlier would drop its locks."""
         os.close(self._log)
         os.close(self._index)
 
 
 def _open_copy(path: Path) -> sqlite3.Connection:
-    """Open a copy, and whatever belongs to it, for good."""
+    """Open a copy so that SQLite holds all its files."""
     base = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         base.text_factory = bytes

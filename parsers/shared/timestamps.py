@@ -1,4 +1,4 @@
-"""Moments as trackers write them: a protocol buffer of seconds and nanoseconds, or ISO 8601."""
+"""Timestamps of trackers: protocol buffers of seconds and nanoseconds, or ISO 8601."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def protobuf_time(data: bytes, message: ProtobufField) -> float:
 
 
 def parse_iso_time(text: object) -> float:
-    """An ISO 8601 moment in unix seconds; without an offset it is UTC. NaN when it is none."""
+    """An ISO 8601 time (UTC without an offset) in unix seconds; NaN if it is invalid."""
     try:
         moment = datetime.fromisoformat(text) if isinstance(text, str) else None
         if moment is None:

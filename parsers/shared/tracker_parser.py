@@ -41,7 +41,7 @@ class TrackerParser:
             try:
                 self._read_record(each)
             except ValueError as error:  # MalformedMessage is one
-                batch.problems.append(Problem(each.offset, f"a record cannot be read: {error}"))
+                batch.problems.append(Problem(each.offset, f"unreadable record: {error}"))
         batch.points = self._builder.pop_points()
         if batch.points or self._ended is not before:
             batch.ended = self._ended

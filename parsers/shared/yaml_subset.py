@@ -1,6 +1,6 @@
-"""The part of YAML that trainers use for settings: nested maps of plain values, nothing else.
+"""The part of YAML that trainers use for settings: nested maps of plain values.
 
-No tags, anchors or constructors are understood, so nothing can be made to run or to expand.
+Tags, anchors and constructors are not supported, so nothing can be executed or expanded.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ _KEY_PATTERN = r"'[^']{1,200}'|\"[^\"]{1,200}\"|[^\s#\-{\[&*!|>'\"%@`][^:#]{0,20
 _KEY_LINE = re.compile(rf"( {{0,200}})({_KEY_PATTERN}):(?: +(.*))?")
 _PAIR_NAME = re.compile(r"(?:- - -|  - -) ([A-Za-z_]\w{0,80})")
 _PAIR_VALUE = re.compile(r"    - (.+)")
-"""rl-baselines3-zoo writes an ordered map as a list of pairs: a name, and a value below it."""
+"""rl-baselines3-zoo writes an ordered map as a list of pairs: a name, then a value."""
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _BOOLEANS: dict[str, ConfigValue] = {"true": True, "false": False, "yes": True, "no": False}
 _NULL_WORDS = ("", "null", "~", "none")
 _MAX_DEPTH = 12
 MAX_YAML_LINE_CHARS = 4096
-"""Characters of a line that are read."""
+"""Longer lines are skipped."""
 
 
 class YamlReader:
-    """Reads one document line by line and remembers under which keys a line stands."""
+    """Reads one document line by line and keeps track of the path of keys."""
 
     def __init__(self) -> None:
         self._path: list[tuple[int, str]] = []

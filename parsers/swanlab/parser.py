@@ -1,7 +1,7 @@
 """SwanLab's record files: `run-*.swanlab` (0.8 and later) and `backup.swanlab` (0.6 and 0.7).
 
 Both are framed alike; the newer holds protocol buffers, the older one JSON object a record.
-SwanLab's measurements of the machine (`__swanlab__...`) are no metrics of the run: left out.
+Hardware metrics (`__swanlab__...`) are skipped.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ppo_top.parsers.shared.timestamps import parse_iso_time, protobuf_time
 from ppo_top.parsers.shared.tracker_parser import TrackerParser
 
 SWANLAB_IDENT = b":SWL\xd6\xe1"
-"""Name and magic number; the version follows."""
+"""Name and magic number; followed by the version."""
 
 SYSTEM_TAG_PREFIX = "__swanlab__."
-"""How the names of the machine's measurements begin."""
+"""Prefix of hardware metrics."""
 
 _FINISH_FIELD, _SCALAR_FIELD, _LOG_FIELD = 11, 13, 16
 _END_BY_STATE = {
@@ -48,7 +48,7 @@ class SwanlabParser(TrackerParser):
 
     def _read_record(self, record: LevelDbRecord) -> None:
         data = record.data
-        if data.startswith(b"{"):  # no message begins so: its first field has the number 1
+        if data.startswith(b"{"):  # a protocol buffer starts with field 1
             self._read_object(parse_json(data), record.offset)
             return
         for field in fields(data, 0, len(data)):
@@ -64,7 +64,7 @@ class SwanlabParser(TrackerParser):
     # --- protocol buffers --------------------------------------------------------------------
 
     def _read_scalar(self, data: bytes, message: ProtobufField) -> None:
-        """One number; a zero, in value or step, is not written at all."""
+        """One number; a value or step of zero is not written."""
         key, step, time, value = "", 0, UNKNOWN_TIME, None
         for field in fields(data, message.start, message.stop):
             if field.number == 1:
@@ -92,7 +92,7 @@ class SwanlabParser(TrackerParser):
         self._add_line(words, offset, time)
 
     def _add_line(self, words: str, offset: int, time: float) -> None:
-        """A record is a line, with or without its end."""
+        """A record is one line, with or without its line end."""
         self._add_output(0, f"{words.rstrip()}\n", offset, time)
 
     def _read_finish(self, data: bytes, message: ProtobufField) -> None:
@@ -113,7 +113,7 @@ class SwanlabParser(TrackerParser):
         kind = record.get("model_type") if isinstance(record, dict) else None
         data = record.get("data") if kind else None
         if not isinstance(data, dict):
-            raise ValueError("no model and data")
+            raise ValueError("model or data missing")
         if kind == "Scalar":
             self._read_metric(data)
         elif kind == "Log":
@@ -127,7 +127,7 @@ class SwanlabParser(TrackerParser):
     def _read_metric(self, data: dict[str, Any]) -> None:
         metric = data.get("metric")
         if not isinstance(metric, dict):
-            raise ValueError("a scalar without its metric")
+            raise ValueError("scalar without a metric")
         value = as_float(metric.get("data"))
         step = as_float(data.get("step", metric.get("index")))
         at = None if step is None else as_step(step)

@@ -1,8 +1,8 @@
-"""SwanLab's local store of 0.4 to 0.7: `runs.swanlab`, an SQLite database, and one folder a run.
+"""SwanLab's local store of 0.4 to 0.7: an SQLite database `runs.swanlab`, and a folder per run.
 
-The database knows the runs, how they ended, and in which numbered folder the points of a tag are;
-the points are JSON lines in `run-*/logs/<folder>/<1000, 2000, ...>.log`, a thousand to a file.
-SwanLab's measurements of the machine (`__swanlab__...`) are left out.
+The database holds the runs, how they ended, and the folder of each tag. The points are JSON lines
+in `run-*/logs/<folder>/<1000, 2000, ...>.log`, a thousand per file. Hardware metrics
+(`__swanlab__...`) are skipped.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _TAGS_QUERY = "SELECT experiment_id, name, folder FROM tag ORDER BY id"
 _END_BY_STATUS = {1: RunEnd(State.FINISHED, "finished"), -1: RunEnd(State.DIED, "crashed")}
 _READ_BYTES = 1 << 20
 _FILES_PER_CHECK = 256
-"""Files that are looked at in one go for growth; the others have their turn at the next."""
+"""Files checked for growth per call; the others follow in the next."""
 
 
 @dataclass
 class _TagFiles:
-    """One tag's files, as far as they were read."""
+    """One tag's files, and how far they have been read."""
 
     name: str
     folder: Path
@@ -74,7 +74,7 @@ class _StoredRun:
 
 
 class SwanlabStore:
-    """Follows all runs of one `runs.swanlab`; each is a part, named as its folder."""
+    """Follows all runs of one `runs.swanlab`, named after their folders."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
@@ -85,7 +85,7 @@ class SwanlabStore:
         self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
-        """New points of one run, or how it ended."""
+        """The new points of one run, or how it ended."""
         if not self._pending:
             problem = self._refresh_runs()
             if problem is not None:
@@ -97,7 +97,7 @@ class SwanlabStore:
         return self._pending.popleft() if self._pending else Batch()
 
     def side_files_changed(self) -> bool:
-        """Whether one of the files grew; those of many runs are looked at in turn."""
+        """Whether one of the files grew; many files are checked in turn."""
         for _ in range(min(_FILES_PER_CHECK, len(self._check_queue))):
             self._check_queue.rotate(-1)
             if self._check_queue[-1].has_grown():
@@ -109,7 +109,7 @@ class SwanlabStore:
         self._snapshot.close()
 
     def _refresh_runs(self) -> Problem | None:
-        """Ask the database for runs and tags; what it cannot say is said once."""
+        """Read runs and tags from the database; a failure is reported once."""
         try:
             self._snapshot.refresh()
             self._update_runs(self._snapshot.rows(_RUNS_QUERY), self._snapshot.rows(_TAGS_QUERY))
@@ -139,19 +139,19 @@ class SwanlabStore:
             self._check_queue.append(tag)
 
     def _read_run(self, run: _StoredRun, limit: int) -> Batch:
-        """The new lines of all tags; the end only when no line is left."""
+        """The new lines of all tags; how the run ended only when none is left."""
         found = ColumnBuilder()
         problems: list[Problem] = []
         left = max(1, limit // max(1, len(run.tags)))
         more = False
         for tag in run.tags.values():
-            told = 0  # an answer without anything would say that there is nothing more
+            count = 0  # an empty batch would mean that there is nothing more
             for line in self._new_lines(tag):
                 what = _add_point(found, tag.name, line)
-                told += what is not None
+                count += what is not None
                 if what:
                     problems.append(Problem(tag.offset, f"{tag.path.name} of {tag.name}: {what}"))
-                if told >= left:
+                if count >= left:
                     more = True
                     break
         batch = Batch(points=found.pop_points(), problems=problems, stored_run=run.part)
@@ -161,7 +161,7 @@ class SwanlabStore:
         return batch
 
     def _new_lines(self, tag: _TagFiles) -> Iterator[bytes]:
-        """The complete lines that were not read yet; a line counts as read when it is given."""
+        """The complete lines that were not read yet; a line counts as read once it is yielded."""
         while True:
             try:
                 with open(tag.path, "rb") as file:
@@ -183,15 +183,15 @@ class SwanlabStore:
 
 
 def _add_point(found: ColumnBuilder, name: str, line: bytes) -> str | None:
-    """Add the point of one line; gives what is wrong with it, None where there is nothing in it."""
+    """Add the point of one line; "" if it has one, None if it is empty, else what is wrong."""
     if not line.strip():
         return None
     try:
         record = parse_json(line)
     except ValueError as error:
-        return f"a line cannot be read: {error}"
+        return f"unreadable line: {error}"
     if not isinstance(record, dict):
-        return "a line is no object"
+        return "line is not a JSON object"
     index, value = as_float(record.get("index")), as_float(record.get("data"))
     step = None if index is None else as_step(index)
     if step is None or value is None:
@@ -205,13 +205,13 @@ def _decode_text(value: object) -> str:
 
 
 def _folder_name(value: object) -> str:
-    """The name of a folder; nothing that leads elsewhere."""
+    """A folder name; "" if it is a path to somewhere else."""
     name = _decode_text(value)
     return "" if not name or "/" in name or "\0" in name or name.startswith(".") else name
 
 
 class _NoPointsParser:
-    """For files that are read by way of their store."""
+    """For files that are read through their store."""
 
     def feed(self, data: bytes) -> Batch:
         """Nothing: the database knows the names."""

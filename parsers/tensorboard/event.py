@@ -1,7 +1,7 @@
-"""One TensorBoard event, decoded by hand: any message that may stand in an event file.
+"""Decodes any TensorBoard event without the protobuf library.
 
 Field numbers are those of TensorFlow's `event.proto`, `summary.proto` and `tensor.proto`. What is
-not charted (graphs, images, audio, log messages) is walked past.
+not charted (graphs, images, audio, log messages) is skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ppo_top.parsers.shared.protobuf import (
 )
 
 MAX_ELEMENTS_BYTES = 1 << 20
-"""Lists of numbers and texts up to so many bytes are read."""
+"""Longer lists of numbers and texts are skipped."""
 _HISTOGRAMS = "histograms"
 _MAX_HISTOGRAM_TAGS = 10_000
 _STRING_TYPE = 7
@@ -52,16 +52,16 @@ _STRUCT_CODES = {
 
 
 class NumberLocation(NamedTuple):
-    """Where the bytes of a number stand, and their struct code."""
+    """Position of a number's bytes, and their struct code."""
 
     start: int
     code: str
 
 
 class SummaryValue(NamedTuple):
-    """One value of a summary: exactly one of number, histogram, texts and content, or none.
+    """One value of a summary: a number, histogram, texts or content, or none of them.
 
-    `content` is what a plugin without values keeps in the metadata (hparams).
+    `content` is what plugins without values (hparams) keep in the metadata.
     """
 
     tag: str
@@ -75,7 +75,7 @@ class SummaryValue(NamedTuple):
 
 @dataclass(slots=True)
 class Event:
-    """An event; `wall` and `step` also as the ranges of bytes where they stand, if they do."""
+    """An event, with the byte positions of time and step if they are written."""
 
     time: float = 0.0
     step: int = 0
@@ -86,7 +86,7 @@ class Event:
 
 
 class Tensor(NamedTuple):
-    """A tensor's type, its shape, and its elements as floats (strings apart)."""
+    """A tensor's shape and its elements: floats, or texts of a string tensor."""
 
     shape: tuple[int, ...]
     elements: list[float]
@@ -97,8 +97,8 @@ class Tensor(NamedTuple):
 def decode_event(data: bytes, start: int, stop: int, histogram_tags: set[str]) -> Event:
     """The event in `data[start:stop]`; raises `MalformedMessage`.
 
-    `histogram_tags` remembers the tags whose tensors are histograms: writers may say it at the
-    first only.
+    `histogram_tags` collects the tags whose tensors are histograms: some writers say so only in the
+    first event.
     """
     event = Event()
     for each in fields(data, start, stop):
@@ -163,7 +163,7 @@ def _plugin(data: bytes, metadata: ProtobufField) -> tuple[str, bytes]:
 
 def _histogram(data: bytes, histogram: ProtobufField) -> Histogram:
     if histogram.wire_type != BYTES:
-        raise MalformedMessage("a histogram of another kind")
+        raise MalformedMessage("histogram of the wrong wire type")
     low = high = 0.0
     limits: list[float] = []
     counts: list[float] = []
@@ -173,7 +173,7 @@ def _histogram(data: bytes, histogram: ProtobufField) -> Histogram:
         elif each.number == 2:
             high = double(data, each)
         elif not _readable(each):
-            raise MalformedMessage("a histogram of too many buckets")
+            raise MalformedMessage("histogram with too many buckets")
         elif each.number == 6:
             limits += numbers(data, each, "d")
         elif each.number == 7:
@@ -183,7 +183,7 @@ def _histogram(data: bytes, histogram: ProtobufField) -> Histogram:
 
 def _tensor(data: bytes, tensor: ProtobufField) -> Tensor:
     if tensor.wire_type != BYTES:
-        raise MalformedMessage("a tensor of another kind")
+        raise MalformedMessage("tensor of the wrong wire type")
     found = [each for each in fields(data, tensor.start, tensor.stop) if _readable(each)]
     kind = next((each.integer for each in found if each.number == 1), 0)
     shape: list[int] = []
@@ -202,7 +202,7 @@ def _tensor(data: bytes, tensor: ProtobufField) -> Tensor:
 
 
 def _readable(part: ProtobufField) -> bool:
-    """Meshes and images come as tensors too: millions of numbers that nobody charts."""
+    """Meshes and images are tensors too: millions of numbers that nobody charts."""
     return part.stop - part.start <= MAX_ELEMENTS_BYTES
 
 
@@ -218,12 +218,12 @@ def _shape(data: bytes, shape: ProtobufField) -> list[int]:
 def _content(
     data: bytes, content: ProtobufField, kind: int
 ) -> tuple[list[float], NumberLocation | None]:
-    """Elements packed as in memory."""
+    """Elements packed as in memory, and the position of the first."""
     size = content.stop - content.start
     code = _STRUCT_CODES[kind]
     width = struct.calcsize(f"<{code}")
     if content.wire_type != BYTES or size % width:
-        raise MalformedMessage("an odd number of bytes in a tensor")
+        raise MalformedMessage("tensor content of the wrong size")
     found = struct.unpack_from(f"<{size // width}{code}", data, content.start)
     if kind == _BFLOAT16_TYPE:
         return [_bfloat16(bits) for bits in found], None
@@ -232,7 +232,7 @@ def _content(
 
 
 def _list_location(elements: ProtobufField) -> NumberLocation | None:
-    """Where a single float or double of a list stands."""
+    """Position of the only float or double of a list."""
     code = {5: "f", 6: "d"}.get(elements.number)
     width = elements.stop - elements.start
     return (
@@ -269,7 +269,7 @@ _LIST_READERS = {
     16: _unsigned,
     17: _unsigned,
 }
-"""`float_val`, `double_val`, `int_val` ...: number of the field -> how its elements are read."""
+"""Field number of `float_val`, `double_val`, `int_val` ... -> reader of its elements."""
 
 
 def _half(bits: int) -> float:

@@ -1,5 +1,4 @@
-"""Hyperparameters as event files hold them: tables, JSON or `key: value` lines in text summaries,
-and the hparams plugin's own message."""
+"""Hyperparameters in event files: text summaries (tables, JSON, `key: value` lines) and hparams."""
 
 from __future__ import annotations
 
@@ -8,6 +7,7 @@ import re
 from typing import Any
 
 from ppo_top.model import ConfigValue
+from ppo_top.parsers.shared.json_values import flatten
 from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, text
 
 _TABLE_RULE = re.compile(r"\s*:?-+:?\s*")
@@ -23,9 +23,8 @@ _LITERALS: dict[str, ConfigValue | None] = {
     "null": None,
 }
 _MAX_TEXT_CHARS = 300
-"""Longer values (prompts, lists of layers) say nothing to a rule or a reader."""
+"""Longer values (prompts, lists of layers) are of no use to rules and readers."""
 _MAX_SETTINGS = 2000
-_MAX_DEPTH = 8
 
 
 def settings_from_text(words: str) -> dict[str, ConfigValue]:
@@ -39,7 +38,7 @@ def settings_from_text(words: str) -> dict[str, ConfigValue]:
 
 
 def settings_from_plugin(data: bytes) -> dict[str, ConfigValue]:
-    """The settings in the hparams plugin's `session_start_info`; raises `Malformed`."""
+    """The settings in the hparams plugin's `session_start_info`; raises `MalformedMessage`."""
     found: dict[str, ConfigValue] = {}
     for info in _inner(data, ProtobufField(0, BYTES, 0, len(data)), 3):
         for entry in _inner(data, info, 1):
@@ -59,7 +58,7 @@ def _inner(data: bytes, outer: ProtobufField, number: int) -> list[ProtobufField
 
 
 def _plugin_value(data: bytes, value: ProtobufField) -> ConfigValue | None:
-    """A `google.protobuf.Value`: number, text or truth; None for anything else."""
+    """A `google.protobuf.Value`: number, string or bool; None for anything else."""
     for each in fields(data, value.start, value.stop):
         if each.number == 2:
             return double(data, each)
@@ -84,24 +83,13 @@ def _from_json(words: str) -> dict[str, ConfigValue]:
         found = json.loads(words)
     except (ValueError, RecursionError):
         return {}
-    flat: dict[str, Any] = {}
-    if isinstance(found, dict):
-        _flatten(found, "", flat, _MAX_DEPTH)
-    return _short_settings(flat)
-
-
-def _flatten(tree: dict[str, Any], prefix: str, flat: dict[str, Any], depth: int) -> None:
-    for key, value in tree.items():
-        if isinstance(value, dict) and depth:
-            _flatten(value, f"{prefix}{key}.", flat, depth - 1)
-        else:
-            flat[f"{prefix}{key}"] = value
+    return _short_settings(dict(flatten(found, ".")) if isinstance(found, dict) else {})
 
 
 def _from_lines(words: str) -> dict[str, ConfigValue]:
-    """Lines of `key: value` or `key = value`, at least one of them a number or a truth.
+    """Lines of `key: value` or `key = value`, at least one of them a number or a bool.
 
-    A single line of another kind makes it ordinary text, as does a dialogue.
+    A single other line makes it ordinary text.
     """
     pairs: dict[str, ConfigValue | None] = {}
     for line in words.splitlines():
@@ -117,7 +105,7 @@ def _from_lines(words: str) -> dict[str, ConfigValue]:
 
 
 def parse_value(words: str) -> ConfigValue | None:
-    """A value from its text: a number, truth, or the text itself; None for none."""
+    """A number, a bool, None or the text itself."""
     if words.lower() in _LITERALS:
         return _LITERALS[words.lower()]
     if len(words) < 40 and _NUMBER_TEXT.fullmatch(words):
@@ -130,7 +118,7 @@ def _short_or_none(words: str) -> str | None:
 
 
 def _short_settings(pairs: dict[str, Any]) -> dict[str, ConfigValue]:
-    """The pairs whose value is one short thing."""
+    """The pairs with a short plain value."""
     found: dict[str, ConfigValue] = {}
     for key, value in pairs.items():
         if len(found) >= _MAX_SETTINGS:

@@ -1,7 +1,7 @@
 """TensorBoard event files (`events.out.tfevents.*`): scalars, histograms and hyperparameters.
 
-Points are read exactly: every float as written, NaN and infinities kept, also those that a resumed
-run writes a second time. A damaged record costs itself and nothing behind it.
+Every float is kept as written, including NaN, infinities and what a resumed run writes a second
+time. A damaged record costs only itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ppo_top.parsers.tensorboard.tfrecord import (
     TfRecordReader,
 )
 
-NOT_LISTED = "more damage here and behind, not listed any more"
+NOT_LISTED = "more damage from here on is not listed"
 _MAX_PROBLEMS = 1000
 _MIN_BYTES_FOR_NUMPY = 1 << 20
 """Bytes of a file from which on importing numpy (about 0.1 s) pays."""
@@ -65,7 +65,7 @@ class TensorBoardParser:
         return batch
 
     def finish(self) -> Batch:
-        """A record without its end is a problem now."""
+        """An incomplete record is a problem now."""
         batch = Batch()
         rest = self._reader.unfinished_problem()
         self._add_problems(batch, [rest] if rest else [])
@@ -106,13 +106,13 @@ class TensorBoardParser:
             for value in event.values:
                 batch.config.update(_settings_of(value))
         except MalformedMessage as error:
-            batch.problems.append(Problem(offset, f"a record that is no event: {error}"))
+            batch.problems.append(Problem(offset, f"not an event: {error}"))
             return ()
         _templates.learn(payload, event)
         return _points_of(event)
 
     def _add_problems(self, batch: Batch, found: list[Problem]) -> None:
-        """Sort the batch's problems; of a file that is damaged all over only the first are told."""
+        """Sort the batch's problems; only the first ones of a file are reported."""
         problems = sorted([*batch.problems, *found])
         room = _MAX_PROBLEMS - self._problem_count
         self._problem_count += len(problems)
@@ -139,7 +139,7 @@ def _points_of(event: Event) -> list[EventPoint]:
 
 
 def _settings_of(value: SummaryValue) -> dict[str, int | float | bool | str]:
-    """The hyperparameters in a value; those of the model's own configuration say so."""
+    """The hyperparameters in a value; those of the model's configuration get its prefix."""
     if value.plugin == "hparams" and value.content:
         return settings_from_plugin(value.content)
     found = {key: each for words in value.texts for key, each in settings_from_text(words).items()}
@@ -150,17 +150,16 @@ def _settings_of(value: SummaryValue) -> dict[str, int | float | bool | str]:
 
 
 def last_points(data: bytes) -> list[Points]:
-    """The points in the last bytes of an event file, wherever in a record they begin.
+    """The points in the last bytes of an event file, which may begin anywhere in a record.
 
-    They are shown while a long file is read from its start, which brings them again. The first
-    record is found by the checksum of its header; damage is passed over in silence.
+    The first record is found by the checksum of its header; damage is not reported.
     """
     start = HeaderCache().find_header(data, 0)
     return TensorBoardParser().feed(data[start:]).points
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """By its name alone if that is the full one, otherwise by the checksum of the first header."""
+    """By a full name alone, otherwise by the checksum of the first header."""
     if head.startswith(_GZIP):
         return False
     if "events.out.tfevents." in name:

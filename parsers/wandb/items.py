@@ -41,9 +41,9 @@ def read_row(data: bytes, message: ProtobufField, names: KnownNames) -> list[His
 def _read_plain_item(
     data: bytes, at: int, stop: int, names: KnownNames, items: list[HistoryItem]
 ) -> int:
-    """The short way for the usual item: one name, one number, no length above 127.
+    """Fast path for the usual item: one name, one number, no length above 127.
 
-    Adds it and gives the place behind it; 0 when it is of another form.
+    Adds it and returns the position after it; 0 for any other item.
     """
     head = data[at : at + 4]  # item, its length, name, its length
     if len(head) < 4 or head[0] != 10 or head[1] > 127 or head[3] > 127 or head[2] not in (10, 18):
@@ -69,7 +69,7 @@ def _read_plain_item(
 
 
 def _join_typed(items: list[HistoryItem], typed: set[NamePath]) -> list[HistoryItem]:
-    """The parts of typed objects (histograms, files) put back into one value each."""
+    """Join the parts of typed objects (histograms, files) to one value each."""
     objects: dict[NamePath, dict[str, Any]] = {path: {} for path in typed}
     alone = []
     for path, value in items:
@@ -98,7 +98,7 @@ def read_item(data: bytes, item: ProtobufField) -> HistoryItem | None:
 
 
 def _parse_value(words: bytes) -> Any:
-    """A value; a number is read straight, whatever is no JSON counts as nothing."""
+    """A number or any JSON value; None if it is neither."""
     if len(words) < 40:
         try:
             return int(words) if words.isdigit() else float(words)

@@ -1,9 +1,8 @@
 """Weights & Biases' transaction log (`run-*.wandb`), as runs with and without a network write it.
 
-Its messages are described in wandb's `wandb_internal.proto`. A row of history has a counter of its
-own (`_step`); the step that is given is `train/global_step`, `global_step` or a step metric that
-the run declared, where the row has one. System metrics and the summary, which repeats the last
-values after every row, are not read.
+Its messages are defined in wandb's `wandb_internal.proto`. The step of a history row is
+`train/global_step`, `global_step` or a step metric that the run declared, else the row counter
+`_step`. System metrics and the summary, which repeats the last values, are skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ppo_top.parsers.shared.tracker_parser import TrackerParser
 from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
 
 WANDB_IDENT = b":W&B\xe1\xbe"
-"""Name and magic number; the version follows."""
+"""Name and magic number; followed by the version."""
 
 (
     _HISTORY_FIELD,
@@ -55,7 +54,7 @@ class WandbParser(TrackerParser):
         self._names: KnownNames = {}
 
     def _read_record(self, record: LevelDbRecord) -> None:
-        """One record holds one message; its number tells which."""
+        """A record holds one message; the field number is its type."""
         data = record.data
         for field in fields(data, 0, len(data)):
             if field.wire_type != BYTES:
@@ -114,7 +113,7 @@ class WandbParser(TrackerParser):
                     self._step_metrics.append(axis)
 
     def _read_run(self, data: bytes, message: ProtobufField) -> None:
-        """The run's first record holds the configuration it began with."""
+        """The run's first record holds its initial configuration."""
         for field in fields(data, message.start, message.stop):
             if field.number == 4 and field.wire_type == BYTES:
                 self._read_config(data, field)
@@ -127,7 +126,7 @@ class WandbParser(TrackerParser):
                     self._batch.config.update(settings_of({".".join(found[0]): found[1]}, "."))
 
     def _read_output(self, data: bytes, message: ProtobufField, offset: int) -> None:
-        """Something that the run wrote to the console."""
+        """Console output."""
         kind, words, time = 0, "", UNKNOWN_TIME
         for field in fields(data, message.start, message.stop):
             if field.number == 1:
@@ -149,7 +148,7 @@ class WandbParser(TrackerParser):
 
 
 def _row_number(data: bytes, message: ProtobufField) -> int:
-    """The row's number, where no value says its step."""
+    """The row counter, for rows without a step."""
     for field in fields(data, message.start, message.stop):
         if field.number == 2 and field.wire_type == BYTES:
             for inner in fields(data, field.start, field.stop):

@@ -1,4 +1,4 @@
-"""Lines of console text: single ones, and blocks that stay one text until they are looked at."""
+"""Lines of console text: single ones, and blocks that are split only when needed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from operator import add
 from typing import NamedTuple
 
 UNKNOWN_TIME = float("nan")
-"""The time of what has no clock."""
+"""The time of lines without a clock."""
 MAX_LINE_CHARS = 4096
-"""Characters of a line that are shown."""
+"""Characters shown of a line."""
 
 
 class ConsoleLine(NamedTuple):
@@ -23,11 +23,7 @@ class ConsoleLine(NamedTuple):
 
 
 class LineBlock(NamedTuple):
-    """Whole lines of ASCII text that stand one behind the other, all of one kind, and their steps.
-
-    They are rows of tables, or dictionaries that differ in their numbers only: what the words of
-    the first one say, those of the others say as well. The last line's end is left out.
-    """
+    """The lines of one table (ASCII) and their steps; the text has no final line end."""
 
     offset: int
     text: str
@@ -35,21 +31,21 @@ class LineBlock(NamedTuple):
 
     @property
     def first_line(self) -> ConsoleLine:
-        """The first line."""
+        """The first line, as an ordinary one."""
         text = self.text[: self.text.find("\n")] if "\n" in self.text else self.text
         return ConsoleLine(self.offset, text[:MAX_LINE_CHARS], UNKNOWN_TIME, self.steps[0])
 
     def lines(self) -> Iterator[ConsoleLine]:
-        """All lines, made now."""
+        """All lines, split now."""
         texts = self.text.split("\n")
-        # A line starts behind all lines before it and their line ends.
+        # A line starts after all lines before it and their line ends.
         starts = map(add, accumulate(map(len, texts), initial=0), count(self.offset))
         for offset, text, step in zip(starts, texts, self.steps, strict=False):
             yield ConsoleLine(offset, text[:MAX_LINE_CHARS], UNKNOWN_TIME, step)
 
 
 class ConsoleLines:
-    """Lines in the order of the file; most of them are never looked at, so blocks are not cut."""
+    """Lines in file order; most are never looked at, so blocks are not split."""
 
     __slots__ = ("parts",)
 
@@ -83,7 +79,7 @@ class ConsoleLines:
     __hash__ = None  # type: ignore[assignment]
 
     def tail(self, most: int) -> list[ConsoleLine]:
-        """The last lines, at most so many; only the blocks that hold them are cut."""
+        """At most the last `most` lines; only blocks that hold them are split."""
         first, held = len(self.parts), 0
         while first and held < most:
             first -= 1

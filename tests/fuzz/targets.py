@@ -1,4 +1,4 @@
-"""What is fuzzed: every log format of the program, and what stands before, beside and behind them.
+"""What is fuzzed: every log format of the program, and the code around them.
 
 A target takes bytes and raises where a promise is broken: nothing is raised by what is read, any
 cut of the bytes gives the same, and no more comes out than went in.
@@ -19,12 +19,12 @@ from tests.support.parser_harness import ParserOutput, assert_same, cut_at
 
 CUT_COUNT = 4
 CUTS_BYTES = 2 * CUT_COUNT
-"""An input begins with the places of so many cuts, two bytes each."""
+"""An input starts with the positions of this many cuts, two bytes each."""
 MAX_BYTE_BY_BYTE = 200
 """An input as short as this is fed byte by byte, too."""
 
 EVENT_FILE_REPEATS = 6
-"""So often an event file is repeated for numpy, which reads what repeats itself."""
+"""How often an event file is repeated, so that numpy reads it."""
 
 
 FuzzTarget = Callable[[bytes], None]

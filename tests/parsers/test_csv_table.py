@@ -97,7 +97,7 @@ def test_quoted_words_with_anything_inside() -> None:
 
 
 def test_a_quote_that_is_never_closed_costs_no_memory() -> None:
-    """What a stray quote swallows is bounded and reported; reading goes on behind it."""
+    """What a stray quote swallows is bounded and reported; reading continues after it."""
     data = HEADER + b'1,"' + b"x,\n" * 100 + b"10,0.5,0.25\n"
     read = parse_every_way(lambda: CsvParser(max_line_bytes=64), data)
     assert read.steps("train/kl")[-1:] == [10]
@@ -112,7 +112,7 @@ def test_rows_longer_than_the_header_are_reported() -> None:
     assert [problem.offset for problem in read.problems] == [len(HEADER) + 10]
 
 
-def test_a_rewritten_file_is_read_anew() -> None:
+def test_a_rewritten_file_is_read_again() -> None:
     """A key that appears makes the header longer: a new parser reads the old rows as well."""
     before = HEADER + b"1,0.5,0.1\n"
     after = HEADER[:-1] + b",eval/mean_reward\n1,0.5,0.1,\n2,0.4,0.1,300\n"
@@ -209,7 +209,7 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     ],
 )
 def test_a_script_may_spell_its_step_as_it_likes(header: str, steps: list[int]) -> None:
-    """What numbers the rows is the step; steps beside episodes may be the length of one."""
+    """What numbers the rows is the step; steps next to episodes may be the length of one."""
     rows = ["1,40,0.5", "2,90,0.25"]
     found = parse_every_way(CsvParser, "\n".join([header, *rows, ""]).encode())
     assert found.steps(header.split(",")[2]) == steps

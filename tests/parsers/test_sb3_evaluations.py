@@ -49,7 +49,7 @@ def test_agrees_with_numpy() -> None:
 
 
 def test_each_evaluation_is_given_once(tmp_path: Path) -> None:
-    """The file is written anew each time; only what is new comes out."""
+    """The file is rewritten each time; only what is new comes out."""
     path = tmp_path / "evaluations.npz"
     write(path, 2)
     store = EvaluationsStore(path)
@@ -71,7 +71,7 @@ def test_at_most_so_many_at_once(tmp_path: Path) -> None:
     assert read.steps("eval/mean_reward") == [1000 * k for k in range(1, 51)]
 
 
-def test_a_file_that_starts_anew_is_read_anew(tmp_path: Path) -> None:
+def test_a_file_that_starts_over_is_read_again(tmp_path: Path) -> None:
     """A new training in the same place has other steps."""
     path = tmp_path / "evaluations.npz"
     write(path, 3)

@@ -46,7 +46,7 @@ def test_more_columns() -> None:
     assert read.config == {"env_id": "CartPole-v1"}
 
 
-def test_a_continued_monitor_starts_its_clock_anew() -> None:
+def test_a_continued_monitor_restarts_its_clock() -> None:
     """Training that goes on in the same file writes the heading again."""
     again = HEAD.replace(b"1700000000.0", b"1700001000.0")
     read = parse_every_way(MonitorParser, HEAD + b"1.5,10,2.5,1\n" + again + b"1.5,10,2.5,1\n")

@@ -1,4 +1,4 @@
-"""Hyperparameters in YAML and JSON files beside a log."""
+"""Hyperparameters in YAML and JSON files next to a log."""
 
 from __future__ import annotations
 

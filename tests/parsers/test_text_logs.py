@@ -168,7 +168,7 @@ SPITE = (
 
 @pytest.mark.parametrize("path", ONE_OF_EACH, ids=named)
 def test_rubbish_around_a_log_harms_only_itself(path: Path) -> None:
-    """Binary rubbish behind a log leaves the points before it as they are."""
+    """Binary rubbish after a log leaves the points before it as they are."""
     found, log, _ = whole(path)
     assert found.parser is not None
     if not log.endswith(b"\n"):

@@ -61,7 +61,7 @@ def test_cut_at_every_byte() -> None:
 
 
 def test_a_thousand_kinds_of_damage() -> None:
-    """What is no step and value is told with its place."""
+    """What is not a step and a value is reported with its offset."""
     for seed in range(1000):
         data = damaged_bytes(REWARD, seed)
         for problem in feed_parser(TorchRlCsvParser(), [data]).problems:

@@ -46,7 +46,7 @@ def database(name: str) -> Path:
 
 
 def copied(name: str, folder: Path) -> Path:
-    """The same with all that lies beside it, where it may be changed."""
+    """The same with all files next to it, where it may be changed."""
     shutil.copytree(database(name).parent, folder / "trackio")
     return folder / "trackio" / "ppo.db"
 
@@ -106,7 +106,7 @@ def test_non_finite_values_are_kept() -> None:
 
 
 def test_nothing_is_left_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file appears beside the database, none changes, and no copy stays, open or closed."""
+    """No file appears next to the database, none changes, and no copy stays, open or closed."""
     path = copied("live", tmp_path)
     private = tmp_path / "private"
     private.mkdir()
@@ -217,7 +217,7 @@ def test_another_programs_database_is_let_alone(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_costs_only_itself(tmp_path: Path) -> None:
-    """A row that is no JSON is told by its number; the next one is read."""
+    """A row that is not JSON is reported by its number; the next one is read."""
     path = copied("closed", tmp_path)
     writer = sqlite3.connect(path)
     for text in (b"{", b'{"loss": 1}', "\x00"):
@@ -314,7 +314,7 @@ def test_a_log_cut_at_every_byte() -> None:
 
 
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
-    """As if each run had a folder of its own beside the database."""
+    """As if each run had its own folder next to the database."""
     path = database("closed")
     feed = LogReader(str(path), "trackio/ppo.db", str(path.parent.parent), detect_format)
     keys = []
@@ -364,7 +364,7 @@ def test_the_inbox_cut_at_every_byte() -> None:
 
 
 def test_a_thousand_kinds_of_damage_to_the_inbox() -> None:
-    """Damage never raises and is told with its place."""
+    """Damage never raises and is reported with its offset."""
     for seed in range(1000):
         broken = damaged_bytes(inbox(), seed)
         read = feed_parser(TrackioInboxParser(), chunks(broken, 1000))

@@ -57,7 +57,7 @@ def test_agrees_with_the_json_module(path: Path) -> None:
 
 
 def test_odd_numbers_and_settings() -> None:
-    """Bare NaN and Infinity are values, null is none; max_steps gives the total."""
+    """Bare NaN and Infinity are values, null is not; max_steps gives the total."""
     read = parse_every_way(TrainerStateParser, SMALL)
     assert math.isnan(read.values("grad_norm")[0])
     assert read.values_by_step()["reward"] == [(1, -math.inf)]
@@ -97,7 +97,7 @@ def test_what_is_a_trainer_state() -> None:
 
 @pytest.mark.parametrize("name", ["trainer_state.json", "trainer_state_checkpoint-25.json"])
 def test_a_copy_may_have_a_longer_name(name: str) -> None:
-    """People put the checkpoint's number behind it when they copy the file out of its folder."""
+    """People append the checkpoint's number when they copy the file out of its folder."""
     found = detect_format(name, SMALL)
     assert isinstance(found, Format)
     assert found.name == "trainer-state"

@@ -46,7 +46,7 @@ def test_padded_numbers() -> None:
 
 @pytest.mark.parametrize("reward", ["0.0", "nan"])
 def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
-    """`Episodes: 0` says that the reward beside it is a placeholder."""
+    """`Episodes: 0` says that the reward next to it is a placeholder."""
     got = read(f"Iteration 3/20 | Episodes: 0 | Mean Reward: {reward} | KL: 0.0047")
     assert "Mean Reward" not in got.points
     assert got.values("Episodes") == [0.0]
@@ -95,7 +95,7 @@ def test_infinities(spelling: str, value: float) -> None:
 
 
 def test_fields_that_are_no_numbers_are_passed_over() -> None:
-    """Remaining time and words beside the pairs do not spoil a line."""
+    """Remaining time and words next to the pairs do not spoil a line."""
     got = read("Update 3/9 | reward: 1.5 | ETA: 0:12:30 | saved | lr: 3e-4")
     assert got.values_by_step()["reward"] == [(3, 1.5)]
     assert got.values_by_step()["lr"] == [(3, 3e-4)]
@@ -151,7 +151,7 @@ def test_verl_lines() -> None:
     assert math.isnan(got.values("actor/pg_loss")[0])
 
 
-def test_verl_behind_its_progress_bar() -> None:
+def test_verl_after_its_progress_bar() -> None:
     """With stderr on the same stream the record follows the bar without a line end."""
     line = (
         "Training Progress:  95%|#########5| 38/40 [10:00<00:30, 15.0s/it]step:38 - actor/lr:1e-06"
@@ -197,7 +197,7 @@ def test_rl_games_lines() -> None:
 
 
 def test_sample_factory_lines() -> None:
-    """The first line's speed is nan because there is none yet: that is no failure."""
+    """The first line's speed is nan because there is no value yet: that is no failure."""
     stamp = "[2026-11-21 00:40:41,295][09137] "
     first = (
         stamp + "Fps is (10 sec: nan, 60 sec: nan, 300 sec: nan). Total num frames: 0. Throughput"
@@ -260,7 +260,7 @@ def test_the_trainers_own_announcement() -> None:
 
 @pytest.mark.parametrize("sign", ["📊", "🚀", "⏱️", "➜", "└─", "├──", "▶", "👩\u200d💻"])
 def test_signs_before_a_name(sign: str) -> None:
-    """Scripts decorate their lines; the step behind a sign is a step all the same."""
+    """Scripts decorate their lines; the step after a sign is a step all the same."""
     got = read(f"{sign} Episode 10/500 | {sign} Win rate: 0.5 {sign} Loss: 0.25")
     assert got.values_by_step() == {
         "Episode": [(10, 10.0)],

@@ -1,4 +1,4 @@
-"""Values that stand beside progress bars (OpenRLHF), and steps said in a word (ms-swift)."""
+"""Values after progress bars (OpenRLHF), and steps given as words (ms-swift)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_bars_of_other_things_give_nothing() -> None:
 
 
 def test_lines_that_say_their_step_say_more_than_bars() -> None:
-    """OpenRLHF prints all values with their step too: the short ones are not read beside them."""
+    """OpenRLHF prints all values with their step too: the short ones are not read as well."""
     line = b"Global step 1: {'policy_loss': 0.5, 'kl': 0.01}\n"
     bar = b"Train epoch [1/1]: 100%|##| 2/2 [00:01<00:00, 2.1it/s, act_loss=0.5, kl=0.01]\n"
     assert set(parse_every_way(ConsoleParser, line + bar).points) == {"policy_loss", "kl"}

@@ -160,7 +160,7 @@ ValueError: Expected parameter logits to satisfy the constraint
 
 
 def test_a_complete_traceback_is_a_death() -> None:
-    """The error's own line ends it and is what is told."""
+    """The error's own line ends it and is reported."""
     read = parse_every_way(
         ConsoleParser, LINE + b"\n" + TRACEBACK + b"tensor([[nan, nan],\n        [nan]])\n"
     )
@@ -187,7 +187,7 @@ def test_chained_tracebacks_tell_the_last_error() -> None:
 
 
 def test_a_traceback_that_was_survived_is_no_death() -> None:
-    """Training lines behind it take the word back."""
+    """Training lines after it withdraw the report."""
     assert parse_every_way(ConsoleParser, TRACEBACK + LINE + b"\n").ended is None
 
 

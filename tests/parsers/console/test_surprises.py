@@ -38,7 +38,7 @@ def test_a_rich_bar_is_no_metric() -> None:
 
 
 def test_loss_0_beside_a_nan_is_kept_as_it_is() -> None:
-    """transformers hides a NaN loss behind 0: the NaN of the gradient stands beside it."""
+    """transformers hides a NaN loss as 0: the gradient's NaN is next to it."""
     found = read("{'loss': '0', 'grad_norm': 'nan', 'epoch': '0.1'}\n")
     assert found.values("loss") == [0.0]
     assert math.isnan(found.values("grad_norm")[0])
@@ -96,7 +96,7 @@ def test_old_rsl_rl_names_its_noise_otherwise() -> None:
     assert read(block).values_by_step()["Mean action noise std"] == [(3, 0.98)]
 
 
-def test_verl_wraps_numbers_and_stands_behind_its_bar() -> None:
+def test_verl_wraps_numbers_and_follows_its_bar() -> None:
     """`np.float64(nan)` is a nan; with both streams in one file the bar has no line of its own."""
     bar = "Training Progress:  95%|█████████▌| 38/40 [00:10<00:00,  3.1it/s]"
     prefix = "\x1b[36m(TaskRunner pid=123)\x1b[0m "

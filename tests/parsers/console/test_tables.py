@@ -70,7 +70,7 @@ def test_odd_numbers_are_kept() -> None:
 
 
 def test_a_table_between_other_lines_is_read() -> None:
-    """Warnings before, behind and even in the middle of a table change nothing."""
+    """Warnings before, after and even in the middle of a table change nothing."""
     noise = b"UserWarning: something is deprecated\n"
     half = SECOND.index(b"| train/")
     data = noise + FIRST + noise + SECOND[:half] + noise + SECOND[half:] + noise
@@ -103,7 +103,7 @@ def test_a_row_without_a_group_has_a_bare_name() -> None:
 
 
 def test_words_in_a_table_give_no_point() -> None:
-    """A string value is skipped, the numbers beside it are not."""
+    """A string value is skipped, the numbers next to it are not."""
     data = FIRST.replace(b"| 3034     |", b"| fast     |")
     read = parse_every_way(ConsoleParser, data)
     assert "time/fps" not in read.points

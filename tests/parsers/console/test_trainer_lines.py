@@ -96,7 +96,7 @@ def test_ml_agents_trains_several_behaviours() -> None:
 
 
 def test_settings_line_by_line() -> None:
-    """What stands alone before the training and is a setting's name is none of its values."""
+    """A lone setting printed before the training is not a metric."""
     head = "actor_lr=1e-06\ntotal_steps=1000\nLoRA: r=16, alpha=32\n"
     got = read(head + "Epoch 1: loss=0.5\nalpha: 0.25")
     assert got.config == {"actor_lr": 1e-06, "total_steps": 1000.0, "alpha": 32.0}

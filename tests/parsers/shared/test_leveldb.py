@@ -79,7 +79,7 @@ def test_byte_by_byte_is_linear() -> None:
 
 
 def test_a_damaged_record_costs_only_itself() -> None:
-    """A flipped bit loses one record; those around it are read, and the place is told."""
+    """A flipped bit loses one record; those around it are read, and its offset is reported."""
     records = [bytes([65 + number]) * 50 for number in range(10)]
     data = bytearray(written(records))
     place = data.index(b"DDDD") + 10
@@ -102,7 +102,7 @@ def test_a_damaged_length_costs_only_its_record() -> None:
     assert problems[0].offset == header
 
 
-def test_parts_without_their_neighbours_are_told() -> None:
+def test_parts_without_their_neighbours_are_reported() -> None:
     """A first part without a last one and a last one without a first are problems, not records."""
     data = (
         IDENT

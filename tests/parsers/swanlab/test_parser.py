@@ -79,7 +79,7 @@ def test_non_finite_values_are_kept() -> None:
         (f"{OLD}/raised", State.DIED, "crashed"),
     ],
 )
-def test_the_end_is_told(folder: str, state: State, words: str) -> None:
+def test_the_end_is_reported(folder: str, state: State, words: str) -> None:
     """A finish record or a footer, with the last line of the error where there is one."""
     ended = feed_parser(SwanlabParser(), [recorded(folder)]).ended
     assert ended is not None
@@ -128,7 +128,7 @@ def test_cut_at_every_byte(version: str) -> None:
 
 @pytest.mark.parametrize("version", [NEW, OLD])
 def test_a_thousand_kinds_of_damage(version: str) -> None:
-    """Damage never raises, never hangs, never fills the memory, and is told with its place."""
+    """Damage never raises, never hangs, never fills the memory, and is reported with its offset."""
     data = recorded(f"{version}/raised")
     whole = feed_parser(SwanlabParser(), [data])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -34,7 +34,7 @@ HERE = Path(__file__).parents[3]
 DEMO = HERE / "demo_logs"
 TAGS = ["train/approx_kl", "train/loss", "rollout/ep_rew_mean"]
 SMALL = event_file_of_run(range(4), TAGS) + text_record("args", '{"learning_rate": 0.1}')
-BAD = "a record with a bad checksum is passed over"
+BAD = "record with a bad checksum skipped"
 
 
 def bounds(data: bytes) -> list[int]:
@@ -80,7 +80,7 @@ def test_a_file_that_ends_in_a_record_says_so_at_its_end() -> None:
     places = bounds(SMALL)
     found = read(SMALL[:-1])
     assert [problem.offset for problem in found.problems] == [places[-2]]
-    assert "cut off" in found.problems[0].message
+    assert "truncated" in found.problems[0].message
 
 
 def test_a_record_with_a_bad_checksum_costs_itself_only() -> None:
@@ -112,7 +112,7 @@ def test_a_broken_length_costs_one_record() -> None:
 
 @pytest.mark.parametrize("lost", [1, 5, 11, 12, 13, 30, 40])
 def test_a_torn_record_costs_no_other(lost: int) -> None:
-    """A disk that was full in the middle of a record: those appended behind it are all read."""
+    """A disk that was full in the middle of a record: those appended after it are all read."""
     parts = records(SMALL)
     torn = parts[3][:-lost]
     found = read(b"".join([*parts[:3], torn, *parts[4:]]))
@@ -123,7 +123,7 @@ def test_a_torn_record_costs_no_other(lost: int) -> None:
 
 
 def test_rubbish_between_records() -> None:
-    """Bytes that belong to nothing are told once and passed over."""
+    """Bytes that belong to nothing are reported once and skipped."""
     parts = records(SMALL)
     for rubbish in (
         b"x",
@@ -158,13 +158,11 @@ def test_a_good_checksum_around_no_event() -> None:
     for payload in odd:
         found = read(scalar_record("a", 1, 1.0) + tfrecord(payload) + scalar_record("a", 2, 2.0))
         assert found.steps("a") == [1, 2]
-        assert [problem.message.split(":")[0] for problem in found.problems] == [
-            "a record that is no event"
-        ]
+        assert [problem.message.split(":")[0] for problem in found.problems] == ["not an event"]
 
 
 def test_a_record_too_long_is_not_waited_for() -> None:
-    """A length with a right checksum that no memory holds: the search goes on behind its header."""
+    """A huge length with a right checksum: the search continues after its header."""
     length = struct.pack("<Q", 1 << 60)
     head = length + struct.pack("<I", masked(crc32c(length)))
     found = read(

@@ -150,7 +150,7 @@ def test_other_messages_of_the_hparams_plugin() -> None:
 
 
 def test_a_broken_hparams_message_is_a_problem() -> None:
-    """With a good checksum around it; the points behind it are read."""
+    """With a good checksum around it; the points after it are read."""
     broken = hparams("_hparams_/session_start_info", b"\x1a\x7f")
     found = feed_parser(TensorBoardParser(), [broken, scalar_record("a", 1, 0.5)])
     assert found.config == {}

@@ -191,7 +191,7 @@ def test_cut_around_the_blocks() -> None:
 
 
 def test_a_thousand_kinds_of_damage() -> None:
-    """Damage never raises, never hangs, never fills the memory, and is told with its place."""
+    """Damage never raises, never hangs, never fills the memory, and is reported with its offset."""
     data = recorded("wandb_0.31.0/hf_like")
     whole = feed_parser(WandbParser(), [data])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -218,7 +218,7 @@ def test_a_damaged_record_loses_one_row() -> None:
 
 
 def test_damaged_files_give_the_same_in_any_cut() -> None:
-    """Damage is passed over at the same places whatever the pieces."""
+    """Damage is skipped in the same way however the file is cut."""
     for seed in range(20):
         broken = damaged_bytes(recorded("wandb_0.31.0/raised"), seed)
         assert_same(
