@@ -64,29 +64,6 @@ class Batch:
         return bool(self.points or self.config or self.lines or self.problems or self.ended)
 
 
-class PointColumns:
-    """Collects single points into columns, one set a tag."""
-
-    __slots__ = ("_tags",)
-
-    def __init__(self) -> None:
-        self._tags: dict[str, Points] = {}
-
-    def add_point(self, tag: str, step: int, time: float, value: float) -> None:
-        """Append one point to the columns of its tag."""
-        points = self._tags.get(tag)
-        if points is None:
-            points = self._tags[tag] = Points(tag, array("q"), array("d"), array("d"))
-        points.steps.append(step)
-        points.times.append(time)
-        points.values.append(value)
-
-    def pop_points(self) -> list[Points]:
-        """Everything added since the last call, tags in order of appearance."""
-        points, self._tags = list(self._tags.values()), {}
-        return points
-
-
 @dataclass(slots=True)
 class Series:
     """All points of one tag of one source, as growing columns of equal length.
