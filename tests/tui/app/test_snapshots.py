@@ -64,7 +64,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., PpoTop
 
 def reword(finding: Finding) -> None:
     """Words that stay: these pictures are about the screen, not about what the rules say."""
-    finding.title = "Updates too large"
+    finding.title = "Destructively large updates"
     finding.message = "each update moves the policy too far"
     finding.evidence = ("approx KL 0.2 (healthy <= 0.02)", "60 % of the samples hit the clip")
     finding.causes = ("the learning rate is too high",)

@@ -236,21 +236,19 @@ def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> N
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = ui.view()
     assert view is not None and len(view.open_findings) == 3
-    named = next(row for row in drawn_text(ui, 80, 24) if "Completions are cut off" in row)
+    named = next(row for row in drawn_text(ui, 80, 24) if "Completions truncated" in row)
     assert "1 more (f)" in named
-    assert "No completion ends" not in "\n".join(drawn_text(ui, 80, 24))
+    assert "No EOS in any completion" not in "\n".join(drawn_text(ui, 80, 24))
     full = "\n".join(drawn_text(ui, 140, 40))
-    assert "No completion ends" in full and "more (f)" not in full
+    assert "No EOS in any completion" in full and "more (f)" not in full
 
 
-def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
-    make_ui_state: MakeUiState,
-) -> None:
-    """An amber value below a green verdict is told of; in a narrow pane the row alone says it."""
+def test_a_healthy_run_names_what_is_out_of_range(make_ui_state: MakeUiState) -> None:
+    """An amber value without a finding is being watched; in a narrow pane the row alone says it."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     wide = "\n".join(drawn_text(ui, 140, 40))
-    assert "Healthy: explained var is outside its range, not enough for a finding" in wide
-    assert drawn_text(ui, 40, 15)[0].split() == ["✓", "Healthy"]
+    assert "Watching: explained var out of range" in wide
+    assert drawn_text(ui, 40, 15)[0].strip() == "✓ Watching: explained var out of range"
 
 
 @pytest.mark.parametrize(
