@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.literal import Alarm, alarms
 from benchmarks.shares import quantiles, share
+from corpus.accepted_rules import accepted_rules
 from corpus.table import CORPUS_RUNS, RUN_KINDS, run_kind
 from ppo_top.model import Finding, Row, Severity
 from ppo_top.output.backtest import reward_fall_row
-from ppo_top.rules.book import BY_ID
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.runs.run import Run
@@ -76,12 +76,6 @@ class LabelledRun:
 def row_reached(finding: Finding, least: Severity) -> float:
     """The row at which a finding was first this severe; -1 if it never was."""
     return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
-
-
-def accepted_rules(meta: dict[str, Any]) -> set[str]:
-    """The rules that name a run's fault correctly, from the codes of its label."""
-    wanted = set(meta["expected"])
-    return {rule.id for rule in BY_ID.values() if wanted & set(rule.codes)}
 
 
 def judge_run(path: Path) -> LabelledRun | None:
@@ -228,9 +222,9 @@ def _literal(healthy: Sequence[LabelledRun], harmful: Sequence[LabelledRun]) -> 
     """The same figures for the guides' thresholds, applied to each point by itself."""
     since = [(v, [alarm for alarm in v.guide_alarms if alarm.row >= v.onset]) for v in harmful]
     named = [(v, found) for v, found in since if found]
-    right = [(v, found) for v, found in named if found[0].code in v.meta["expected"]]
+    right = [(v, found) for v, found in named if found[0].rule in accepted_rules(v.meta)]
     firsts = (
-        next((a.row - v.onset for a in found if a.code in v.meta["expected"]), math.inf)
+        next((a.row - v.onset for a in found if a.rule in accepted_rules(v.meta)), math.inf)
         for v, found in since
     )
     false = [v for v in healthy if v.guide_alarms]

@@ -11,28 +11,28 @@ from ppo_top.model import Row
 UNJUDGED_ROWS = 3
 """Explained variance may be 0 or less in the first rows."""
 
-CODE_BY_CONCEPT = {
-    "approx_kl": "P1",
-    "approx_kl_k1": "P1",
-    "clip_fraction": "P2",
-    "ratio_mean": "P3",
-    "policy_loss": "P9",
-    "explained_variance": "V1",
-    "value_loss": "V2",
-    "entropy": "E1",
-    "ref_kl": "K1",
-    "ref_kl_token": "K1",
-    "truncated_frac": "G2",
+RULE_BY_CONCEPT = {
+    "approx_kl": "kl-high",
+    "approx_kl_k1": "kl-high",
+    "clip_fraction": "clip-high",
+    "ratio_mean": "ratio-off",
+    "policy_loss": "policy-loss-positive",
+    "explained_variance": "critic-not-learning",
+    "value_loss": "value-loss-spike",
+    "entropy": "entropy-collapsed",
+    "ref_kl": "ref-kl-high",
+    "ref_kl_token": "ref-kl-token-high",
+    "truncated_frac": "completions-truncated",
 }
-"""metric -> code of the fault that an alarm about it would name"""
+"""metric -> the rule that says the same as an alarm about it"""
 
 
 class Alarm(NamedTuple):
-    """A point that a guide calls bad: its row, its metric, and the code of the fault."""
+    """A point that a guide calls bad: its row, its metric, and the rule that says the same."""
 
     row: int
     concept: str
-    code: str
+    rule: str
 
 
 def alarms(rows: Sequence[Row], family: str) -> Iterator[Alarm]:
@@ -40,9 +40,9 @@ def alarms(rows: Sequence[Row], family: str) -> Iterator[Alarm]:
     losses: list[float] = []
     for number, row in enumerate(rows):
         bad = [name for name, value in row.values.items() if math.isnan(value)]
-        yield from (Alarm(number, name, "N1") for name in bad)
+        yield from (Alarm(number, name, "non-finite") for name in bad)
         outside = [*_outside(row, family, number), *_spike(row, losses)]
-        yield from (Alarm(number, name, CODE_BY_CONCEPT.get(name, "")) for name in outside)
+        yield from (Alarm(number, name, RULE_BY_CONCEPT.get(name, "")) for name in outside)
 
 
 def _outside(row: Row, family: str, number: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The injected faults: what each changes, and which rules name it correctly."""
+"""The injected faults: what each changes."""
 
 from __future__ import annotations
 
@@ -12,47 +12,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from corpus.tasks import ControlTask
 
-STEP_SIZE_CODES = (
-    "P1",
-    "P2",
-    "P6",
-    "P9",
-    "C1",
-    "C14",
-    "O3",
-    "E1",
-    "E1d",
-    "E5",
-    "C2",
-    "C15",
-    "R1",
-    "R4",
-)
-NO_CLIP_CODES = ("P5", "C16", *STEP_SIZE_CODES)
-STANDSTILL_CODES = ("P4", "E2", "R2", "C10")
-ENTROPY_LOW_CODES = ("E1", "E1d", "E4", "C2", "C15", "P1", "P2", "C1", "C14", "P9", "R1", "R2")
-ENTROPY_HIGH_CODES = ("E2", "E4", "R2", "C10", "R6")
-CRITIC_CODES = ("V1", "V2", "V3", "V4", "C4", "R1", "R2")
-REWARD_SCALE_CODES = ("V2", "V6", "C12", "V1", "E2", "R2")
-BLIND_POLICY_CODES = (
-    "R1",
-    "R2",
-    "R6",
-    "E2",
-    "V1",
-    "V2",
-    "V4",
-    "C4",
-    "C2",
-    "E1",
-    "C18",
-    "C10",
-    "P4",
-)
-REWARD_SIGN_CODES = ("R1", "R2", "R6", "E1", "C2", "E1d", "C15", "V2", "V4", "C4", "C18")
-STOPPED_LEARNING_CODES = ("P4", "O4", "R3", "C10", "R2")
-NOT_A_NUMBER_CODES = ("N1", "N3", "C0")
-
 
 @dataclass(frozen=True)
 class ControlFault:
@@ -62,7 +21,6 @@ class ControlFault:
     multiplies the task's own hyperparameters, `replace` replaces them.
     """
 
-    accepted_codes: tuple[str, ...] = ()
     scale: tuple[tuple[str, float], ...] = ()
     replace: tuple[tuple[str, Any], ...] = ()
     environment: str = ""
@@ -73,59 +31,39 @@ class ControlFault:
 
 CONTROL_FAULTS = {
     "none": ControlFault(),
-    "lr-x100": ControlFault(STEP_SIZE_CODES, scale=(("learning_rate", 100.0),)),
-    "lr-x30": ControlFault(STEP_SIZE_CODES, scale=(("learning_rate", 30.0),)),
-    "lr-1e-8": ControlFault(STANDSTILL_CODES, replace=(("learning_rate", 1e-8),)),
-    "clip-off": ControlFault(NO_CLIP_CODES, replace=(("clip_range", 10.0),)),
+    "lr-x100": ControlFault(scale=(("learning_rate", 100.0),)),
+    "lr-x30": ControlFault(scale=(("learning_rate", 30.0),)),
+    "lr-1e-8": ControlFault(replace=(("learning_rate", 1e-08),)),
+    "clip-off": ControlFault(replace=(("clip_range", 10.0),)),
     "clip-off-lr-x10": ControlFault(
-        NO_CLIP_CODES, scale=(("learning_rate", 10.0),), replace=(("clip_range", 10.0),)
+        scale=(("learning_rate", 10.0),), replace=(("clip_range", 10.0),)
     ),
-    "epochs-80": ControlFault(STEP_SIZE_CODES, replace=(("n_epochs", 80),), length_factor=0.5),
-    "entropy-punished": ControlFault(ENTROPY_LOW_CODES, replace=(("ent_coef", -2.0),)),
-    "entropy-bonus": ControlFault(ENTROPY_HIGH_CODES, replace=(("ent_coef", 1.0),)),
-    "critic-untrained": ControlFault(CRITIC_CODES, replace=(("vf_coef", 0.0),)),
-    "reward-x1000": ControlFault(REWARD_SCALE_CODES, environment="scale_reward"),
-    "reward-zero": ControlFault((*STANDSTILL_CODES, "V1", "R6"), environment="zero_reward"),
-    "reward-flipped": ControlFault(REWARD_SIGN_CODES, environment="flip_reward"),
-    "observations-zero": ControlFault(BLIND_POLICY_CODES, environment="zero_observation"),
-    "lr-x100-midway": ControlFault(STEP_SIZE_CODES, model="raise_learning_rate", midway=True),
-    "reward-flipped-midway": ControlFault(
-        REWARD_SIGN_CODES, environment="flip_reward", midway=True
-    ),
-    "reward-nan-midway": ControlFault(NOT_A_NUMBER_CODES, environment="nan_reward", midway=True),
-    "observations-zero-midway": ControlFault(
-        BLIND_POLICY_CODES, environment="zero_observation", midway=True
-    ),
-    "critic-reset-midway": ControlFault(CRITIC_CODES, model="reset_critic", midway=True),
-    "reward-x1000-midway": ControlFault(
-        (*REWARD_SCALE_CODES, "V4", "C4"), environment="scale_reward", midway=True
-    ),
-    "gamma-0": ControlFault((*STANDSTILL_CODES, "R3", "R4", "R6", "V8"), replace=(("gamma", 0.0),)),
-    "gradient-tiny": ControlFault((*STANDSTILL_CODES, "V1"), replace=(("max_grad_norm", 1e-6),)),
-    "clip-tiny": ControlFault(("P2", *STANDSTILL_CODES), replace=(("clip_range", 1e-3),)),
-    "value-clip-tiny": ControlFault(CRITIC_CODES, replace=(("clip_range_vf", 1e-3),)),
-    "advantages-raw": ControlFault(STEP_SIZE_CODES, replace=(("normalize_advantage", False),)),
-    "rollout-tiny": ControlFault(
-        (*STEP_SIZE_CODES, "V1", "R2"),
-        replace=(("n_steps", 16), ("batch_size", 16)),
-        length_factor=0.3,
-    ),
-    "observations-x1e4": ControlFault(
-        (*BLIND_POLICY_CODES, *STEP_SIZE_CODES), environment="huge_observation"
-    ),
-    "reward-noise": ControlFault(
-        (*CRITIC_CODES, "C4", "V6", "R4", "E2", "C12"), environment="noisy_reward"
-    ),
-    "lr-0-midway": ControlFault(STOPPED_LEARNING_CODES, model="stop_learning", midway=True),
-    "policy-frozen-midway": ControlFault(
-        STOPPED_LEARNING_CODES, model="freeze_policy", midway=True
-    ),
-    "actions-random-midway": ControlFault(
-        BLIND_POLICY_CODES, environment="random_action", midway=True
-    ),
-    "noise-raised-midway": ControlFault(
-        ("E4", "R1", "E5", "P1", "P2", "C1", "C18", "V2", "V4"), model="raise_noise", midway=True
-    ),
+    "epochs-80": ControlFault(replace=(("n_epochs", 80),), length_factor=0.5),
+    "entropy-punished": ControlFault(replace=(("ent_coef", -2.0),)),
+    "entropy-bonus": ControlFault(replace=(("ent_coef", 1.0),)),
+    "critic-untrained": ControlFault(replace=(("vf_coef", 0.0),)),
+    "reward-x1000": ControlFault(environment="scale_reward"),
+    "reward-zero": ControlFault(environment="zero_reward"),
+    "reward-flipped": ControlFault(environment="flip_reward"),
+    "observations-zero": ControlFault(environment="zero_observation"),
+    "lr-x100-midway": ControlFault(model="raise_learning_rate", midway=True),
+    "reward-flipped-midway": ControlFault(environment="flip_reward", midway=True),
+    "reward-nan-midway": ControlFault(environment="nan_reward", midway=True),
+    "observations-zero-midway": ControlFault(environment="zero_observation", midway=True),
+    "critic-reset-midway": ControlFault(model="reset_critic", midway=True),
+    "reward-x1000-midway": ControlFault(environment="scale_reward", midway=True),
+    "gamma-0": ControlFault(replace=(("gamma", 0.0),)),
+    "gradient-tiny": ControlFault(replace=(("max_grad_norm", 1e-06),)),
+    "clip-tiny": ControlFault(replace=(("clip_range", 0.001),)),
+    "value-clip-tiny": ControlFault(replace=(("clip_range_vf", 0.001),)),
+    "advantages-raw": ControlFault(replace=(("normalize_advantage", False),)),
+    "rollout-tiny": ControlFault(replace=(("n_steps", 16), ("batch_size", 16)), length_factor=0.3),
+    "observations-x1e4": ControlFault(environment="huge_observation"),
+    "reward-noise": ControlFault(environment="noisy_reward"),
+    "lr-0-midway": ControlFault(model="stop_learning", midway=True),
+    "policy-frozen-midway": ControlFault(model="freeze_policy", midway=True),
+    "actions-random-midway": ControlFault(environment="random_action", midway=True),
+    "noise-raised-midway": ControlFault(model="raise_noise", midway=True),
 }
 
 

@@ -93,7 +93,6 @@ def describe(algorithm: str, task: str, fault: str, seed: int) -> dict[str, Any]
         "fault": fault,
         "onset_step": onset,
         "onset_update": onset,
-        "expected": list(LLM_FAULTS[fault].accepted_codes),
     }
 
 

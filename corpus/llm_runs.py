@@ -31,26 +31,6 @@ COMPLETION_TOKENS = {"grpo": 48, "ppo": 24}
 """Maximum length of a completion."""
 PROMPT_TOKENS = 4
 
-DRIFT_CODES = ("K1", "G8", "K7", "C3", "C9")
-RUNAWAY_TEXT_CODES = ("G2", "G4", "G5", "C8", "R1", "R6", "E3")
-LARGE_STEP_CODES = (
-    "P1",
-    "P2",
-    "P3",
-    "P6",
-    "C1",
-    "C14",
-    "E1",
-    "E1d",
-    "C2",
-    "C15",
-    "O1",
-    "O3",
-    "R4",
-    "G1",
-)
-NO_LEARNING_CODES = ("G1", "G9", "C5", "O2", "R2", "P4", "C10", "K3", "E2")
-
 
 @dataclass(frozen=True)
 class LlmTask:
@@ -77,9 +57,8 @@ LLM_TASKS = {
 
 @dataclass(frozen=True)
 class LlmFault:
-    """What is changed, for which algorithms, and which rules name it correctly."""
+    """What is changed, and for which algorithms."""
 
-    accepted_codes: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ("grpo", "ppo")
     learning_rate_factor: float = 1.0
     midway: bool = False
@@ -90,22 +69,12 @@ class LlmFault:
 
 LLM_FAULTS = {
     "none": LlmFault(),
-    "lr-x100": LlmFault(
-        (*LARGE_STEP_CODES, *DRIFT_CODES, *RUNAWAY_TEXT_CODES, "N1"), learning_rate_factor=100.0
-    ),
-    "lr-x100-midway": LlmFault(
-        (*LARGE_STEP_CODES, *DRIFT_CODES, *RUNAWAY_TEXT_CODES, "N1"),
-        learning_rate_factor=100.0,
-        midway=True,
-    ),
-    "reward-constant": LlmFault(NO_LEARNING_CODES, reward="constant"),
-    "limit-short": LlmFault(("G2", "G5", "R2"), ("grpo",), completion_tokens=4),
-    "length-hack": LlmFault(
-        ("G2", "G4", "G5", "G7", "C3", "K1", "K7"), ("grpo",), reward="wordy", beta=0.0
-    ),
-    "reward-nan-midway": LlmFault(
-        ("N1", "N2", "N3", "C0", "G1", "G9", "C5", "O2"), reward="nan", midway=True
-    ),
+    "lr-x100": LlmFault(learning_rate_factor=100.0),
+    "lr-x100-midway": LlmFault(learning_rate_factor=100.0, midway=True),
+    "reward-constant": LlmFault(reward="constant"),
+    "limit-short": LlmFault(algorithms=("grpo",), completion_tokens=4),
+    "length-hack": LlmFault(algorithms=("grpo",), reward="wordy", beta=0.0),
+    "reward-nan-midway": LlmFault(reward="nan", midway=True),
 }
 
 

@@ -141,7 +141,6 @@ def train(name: str, seed: int, key: str) -> None:
         "fault": key,
         "onset_step": onset_of(task, fault),
         "onset_update": onset_of(task, fault) // task.rollout,
-        "expected": list(fault.accepted_codes),
         "died": bool(process.exitcode),
         "start_return": round(first, 3),
         "final_return": round(last, 3),

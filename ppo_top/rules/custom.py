@@ -17,7 +17,6 @@ def build_custom_rule(entry: CustomRule, profile: Profile) -> Rule:
     return Rule(
         id=entry.id,
         title=entry.title or f"{label(concept)} out of limits",
-        codes=(),
         description=f"{entry.metric} {_limits_text(entry)}",
         concepts=(concept,),
         assess=_build_condition(entry, concept),

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.diagnosis import accepted_rules, row_reached
+from benchmarks.diagnosis import row_reached
+from corpus.accepted_rules import accepted_rules
 from corpus.table import CORPUS_RUNS, run_kind
 from ppo_top.model import Finding, Severity
 from ppo_top.runs.load import load_session

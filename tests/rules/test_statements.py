@@ -92,19 +92,6 @@ def test_every_statement_has_its_rules(statement: str) -> None:
     assert set(STATEMENTS[statement].split()) <= BY_ID.keys()
 
 
-RULE_CODES = (
-    "N1 N2 N3 P1 P2 P3 P4 P5 P6 P7 P8 P9 K1 K2 K3 K4 K5 K6 K7 E1 E1d E2 E2b E3 E4 E5 V1 V2 V3 V4 "
-    "V5 V6 V7 R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R12 A1 L1 G1 G2 G3 G4 G5 G6 G7 G8 G9 G10 T1 T2 "
-    "O1 O2 O3 O4 S2 S3 S4 S5 S7 C0 C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 C11 C12 C13 C14 C15 C16 C17 C18"
-)
-
-
-@pytest.mark.parametrize("code", RULE_CODES.split())
-def test_every_code_has_a_rule(code: str) -> None:
-    """The short codes of the corpus' labels lead to rules."""
-    assert any(code in rule.codes for rule in BY_ID.values())
-
-
 @pytest.mark.parametrize(
     ("family", "concept", "low", "high"),
     [

@@ -142,7 +142,6 @@ RULES = (
     Rule(
         id="critic-not-learning",
         title="Critic not learning (EV <= 0)",
-        codes=("V1", "V1n"),
         description="explained variance stays at or below 0 and the value loss does not fall",
         concepts=("explained_variance",),
         related=("value_loss",),
@@ -172,7 +171,6 @@ RULES = (
     Rule(
         id="explained-variance-dropped",
         title="Explained variance dropped",
-        codes=("V4",),
         description="a critic that used to explain the returns no longer does",
         concepts=("explained_variance",),
         related=("value_loss",),
@@ -192,7 +190,6 @@ RULES = (
     Rule(
         id="reward-scale",
         title="Returns too large for the critic",
-        codes=("V6",),
         description="the value loss is huge and the critic explains nothing",
         concepts=("value_loss",),
         related=("explained_variance",),
@@ -211,7 +208,6 @@ RULES = (
     Rule(
         id="value-drift",
         title="Values and returns differ in scale",
-        codes=("V7",),
         description="the mean or spread of the predicted values is far from that of the returns",
         concepts=("value_var",),
         related=(

@@ -61,7 +61,6 @@ RULES = (
     Rule(
         id="sampler-exploited",
         title="Reward gain may be a sampler-mismatch artefact",
-        codes=("C7",),
         description="the reward rises while the KL to the reference is negative",
         concepts=("ref_kl", "reward_mean"),
         assess=sampler_exploited,
@@ -76,7 +75,6 @@ RULES = (
     Rule(
         id="kl-controller-saturated",
         title="KL controller saturated",
-        codes=("C9",),
         description="the KL coefficient rises, and so does the KL",
         concepts=("kl_coef", "ref_kl"),
         assess=controller_saturated,
@@ -91,7 +89,6 @@ RULES = (
     Rule(
         id="kl-penalty-too-strong",
         title="KL penalty too strong",
-        codes=("C13",),
         description="the KL penalty outweighs the score, and the reward is flat",
         concepts=("non_score_reward", "reward_mean"),
         assess=penalty_blocks,
@@ -106,7 +103,6 @@ RULES = (
     Rule(
         id="logprobs-disagree",
         title="Log-prob mismatch from the start",
-        codes=("C17",),
         description="the probability ratio is off 1 in the very first updates",
         concepts=("ratio_mean",),
         assess=disagree_at_start,

@@ -98,7 +98,6 @@ RULES = (
     Rule(
         id="reward-hacking",
         title="Possible reward hacking",
-        codes=("C3",),
         description="reward and KL rise together while another metric drifts or falls",
         concepts=("reward_mean", "ref_kl", "ref_kl_token"),
         assess=hacking,
@@ -126,7 +125,6 @@ RULES = (
     Rule(
         id="no-learning-signal",
         title="No learning signal",
-        codes=("C5",),
         description="all groups have zero reward variance and the gradient is zero",
         concepts=("frac_zero_std", "grad_norm"),
         assess=no_signal,
@@ -145,7 +143,6 @@ RULES = (
     Rule(
         id="mismatch-collapse",
         title="Collapse from sampler mismatch",
-        codes=("C6",),
         description="sampler and trainer disagree while gradients, entropy or reward go wrong",
         concepts=("logp_diff_mean", "reward_mean"),
         assess=mismatch_collapse,
@@ -164,7 +161,6 @@ RULES = (
     Rule(
         id="runaway-generation",
         title="Runaway generation",
-        codes=("C8",),
         description="entropy rises, completions are truncated and the reward falls",
         concepts=("entropy", "truncated_frac", "reward_mean"),
         assess=runaway,

@@ -89,7 +89,6 @@ RULES = (
     Rule(
         id="premature-convergence",
         title="Premature convergence",
-        codes=("C2",),
         description="entropy is gone and the reward is stuck below its ceiling",
         concepts=("entropy", "reward_mean"),
         assess=premature,
@@ -116,7 +115,6 @@ RULES = (
     Rule(
         id="critic-failing",
         title="Critic failing",
-        codes=("C4",),
         description="the critic explains nothing while its loss grows or the reward swings",
         concepts=("explained_variance", "value_loss"),
         assess=critic_failing,
@@ -137,7 +135,6 @@ RULES = (
     Rule(
         id="reward-scale-too-large",
         title="Reward scale too large",
-        codes=("C12",),
         description="the value loss is huge, and neither entropy nor reward moves",
         concepts=("value_loss", "entropy", "reward_mean"),
         assess=scale_too_large,
@@ -157,7 +154,6 @@ RULES = (
     Rule(
         id="nothing-learns",
         title="Nothing is learned",
-        codes=("C10",),
         description="KL is zero, and entropy and reward stay where they were",
         concepts=("approx_kl", "entropy", "reward_mean"),
         assess=nothing_learns,
@@ -175,7 +171,6 @@ RULES = (
     Rule(
         id="learning-rate-decayed",
         title="Learning rate fully decayed",
-        codes=("C11",),
         description="learning rate, KL and clipping go to zero together",
         concepts=("lr", "approx_kl", "clip_fraction"),
         assess=decayed,

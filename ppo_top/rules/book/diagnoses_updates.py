@@ -176,7 +176,6 @@ RULES = (
     Rule(
         id="diverged",
         title="Diverged (NaN/Inf)",
-        codes=("C0",),
         description="metrics become NaN or infinite after other rules have fired",
         concepts=(),
         assess=diverged,
@@ -195,7 +194,6 @@ RULES = (
     Rule(
         id="updates-too-large",
         title="Destructively large updates",
-        codes=("C1", "O3"),
         description="KL or clipping is high while the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=too_large,
@@ -226,7 +224,6 @@ RULES = (
     Rule(
         id="clip-too-wide",
         title="Clip range too wide",
-        codes=("C16",),
         description="the KL is high, hardly anything is clipped, and the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=clip_too_wide,
@@ -241,7 +238,6 @@ RULES = (
     Rule(
         id="learning-rate-too-high",
         title="Learning rate far too high",
-        codes=("C14", "O3"),
         description="very high KL with positive policy loss or lost entropy, before reward falls",
         concepts=("approx_kl", "policy_loss", "entropy"),
         assess=rate_too_high,
@@ -260,7 +256,6 @@ RULES = (
     Rule(
         id="environment-changed",
         title="Environment or data changed",
-        codes=("C18",),
         description="the reward falls without any sign of trouble in policy or critic",
         concepts=("reward_mean", "ep_len", "query_len_mean"),
         assess=environment_changed,

@@ -211,7 +211,6 @@ RULES = (
     Rule(
         id="entropy-collapsed",
         title="Entropy collapsed",
-        codes=("E1",),
         description="entropy falls to a small share of its initial value without a gain in reward",
         concepts=("entropy",),
         assess=entropy_collapsed,
@@ -229,7 +228,6 @@ RULES = (
     Rule(
         id="policy-collapsed",
         title="Policy collapsed (entropy ~ 0)",
-        codes=("E1d", "C15"),
         description="entropy, KL and clipping are all zero, and the reward is not at its ceiling",
         concepts=("entropy",),
         related=(
@@ -261,7 +259,6 @@ RULES = (
     Rule(
         id="entropy-not-falling",
         title="Entropy not decreasing",
-        codes=("E2", "E2b"),
         description="the policy stays as random as at the start and the reward does not move",
         concepts=("entropy",),
         assess=entropy_not_falling,

@@ -64,7 +64,6 @@ RULES = (
     Rule(
         id="entropy-explodes",
         title="Entropy rising",
-        codes=("E3",),
         description="a language model's entropy rises while reward, length or gradients get worse",
         concepts=("entropy",),
         related=(
@@ -89,7 +88,6 @@ RULES = (
     Rule(
         id="action-spread",
         title="Action std out of bounds",
-        codes=("E4",),
         description="the std of a Gaussian policy explodes or vanishes without reward",
         concepts=("policy_std",),
         assess=action_spread,
@@ -112,7 +110,6 @@ RULES = (
     Rule(
         id="entropy-swings",
         title="Entropy oscillating",
-        codes=("E5",),
         description="entropy goes up and down by a large share of its initial value",
         concepts=("entropy",),
         assess=entropy_swings,

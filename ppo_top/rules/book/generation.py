@@ -101,7 +101,6 @@ RULES = (
     Rule(
         id="completions-truncated",
         title="Completions truncated",
-        codes=("G2",),
         description="a growing share of completions reaches the length limit",
         concepts=("truncated_frac",),
         related=("resp_len_mean",),
@@ -122,7 +121,6 @@ RULES = (
     Rule(
         id="length-runaway",
         title="Completion length drifting",
-        codes=("G4",),
         description="completions become much longer or shorter without a gain in reward",
         concepts=("resp_len_mean",),
         related=("truncated_frac",),
@@ -143,7 +141,6 @@ RULES = (
     Rule(
         id="length-spread",
         title="Completion length std rising",
-        codes=("G4",),
         description="the spread of completion lengths grows far beyond its initial value",
         concepts=("resp_len_std",),
         related=("resp_len_mean",),
@@ -159,7 +156,6 @@ RULES = (
     Rule(
         id="no-eos",
         title="No EOS in any completion",
-        codes=("G5",),
         description="not one completion ends with an EOS token",
         concepts=("truncated_frac",),
         related=("term_len_mean", "eos_count"),
@@ -180,7 +176,6 @@ RULES = (
     Rule(
         id="prompts-changed",
         title="Prompt length changed",
-        codes=("T1",),
         description="prompts are much longer or shorter than at the start",
         concepts=("query_len_mean",),
         assess=prompts_changed,
@@ -195,7 +190,6 @@ RULES = (
     Rule(
         id="logprobs-near-zero",
         title="Policy almost deterministic",
-        codes=("T2",),
         description="token log-probabilities are near 0, far from the reference's",
         concepts=("logprobs_dist",),
         assess=logprobs_near_zero,
@@ -210,7 +204,6 @@ RULES = (
     Rule(
         id="tools-fail",
         title="Tool calls failing",
-        codes=("G10",),
         description="most tool calls fail",
         concepts=("tool_fail_freq",),
         assess=tools_fail,

@@ -159,7 +159,6 @@ RULES = (
     Rule(
         id="zero-variance-groups",
         title="Zero-variance groups",
-        codes=("G1",),
         description="all completions get the same reward in most groups",
         concepts=("frac_zero_std",),
         related=("reward_std", "grad_norm"),
@@ -184,7 +183,6 @@ RULES = (
     Rule(
         id="reward-spread-gone",
         title="Reward std collapsed",
-        codes=("G9",),
         description="the spread of rewards falls to almost zero",
         concepts=("reward_std",),
         assess=spread_gone,
@@ -199,7 +197,6 @@ RULES = (
     Rule(
         id="clip-one-sided",
         title="Clipping at the upper bound only",
-        codes=("G3",),
         description="nearly all clipping is at the upper bound while entropy falls",
         concepts=("clip_high",),
         related=("clip_low", "entropy"),
@@ -215,7 +212,6 @@ RULES = (
     Rule(
         id="reward-parts-diverge",
         title="Reward components diverge",
-        codes=("G7",),
         description="one reward function rises while another falls",
         concepts=("reward_component_mean{f}",),
         assess=parts_diverge,

@@ -82,7 +82,6 @@ RULES = (
     Rule(
         id="kl-coef-rising",
         title="KL coefficient rising, KL not falling",
-        codes=("K4",),
         description="the adaptive KL coefficient rises and the KL does not come down",
         concepts=("kl_coef",),
         related=("ref_kl",),
@@ -102,7 +101,6 @@ RULES = (
     Rule(
         id="kl-penalty-off",
         title="KL penalty vanished",
-        codes=("K4",),
         description="the adaptive KL coefficient has fallen to almost zero",
         concepts=("kl_coef",),
         assess=penalty_off,
@@ -117,7 +115,6 @@ RULES = (
     Rule(
         id="kl-penalty-dominates",
         title="KL penalty dominates the reward",
-        codes=("K5",),
         description="the KL penalty is larger than the gain in score",
         concepts=("non_score_reward",),
         related=("ref_kl", "kl_coef"),
@@ -134,7 +131,6 @@ RULES = (
     Rule(
         id="rlhf-reward-falls",
         title="Score up, KL-penalised reward down",
-        codes=("K6",),
         description="the score rises while the KL-penalised reward falls",
         concepts=("rlhf_reward",),
         related=("reward_mean", "non_score_reward"),

@@ -107,7 +107,6 @@ RULES = (
     Rule(
         id="learning-rate-zero",
         title="Learning rate reached zero",
-        codes=("O4",),
         description="the schedule ends while the reward is still rising or the run continues",
         concepts=("lr",),
         assess=rate_over,
@@ -126,7 +125,6 @@ RULES = (
     Rule(
         id="learning-rate-cut",
         title="Learning rate dropped to zero",
-        codes=("O4",),
         description="the learning rate falls to zero from one update to the next",
         concepts=("lr",),
         related=("approx_kl",),
@@ -149,7 +147,6 @@ RULES = (
     Rule(
         id="learning-rate-jump",
         title="Learning rate jumped",
-        codes=("O4",),
         description="the learning rate is several times higher than one update before",
         concepts=("lr",),
         assess=rate_jumps,
@@ -165,7 +162,6 @@ RULES = (
     Rule(
         id="learning-rate-pinned",
         title="Adaptive learning rate at its bound",
-        codes=("P7",),
         description="a KL-adaptive learning rate stays at its minimum or maximum",
         concepts=("lr",),
         assess=rate_pinned,
@@ -193,7 +189,6 @@ RULES = (
     Rule(
         id="kl-early-stop",
         title="KL early stopping on every update",
-        codes=("P8",),
         description="the KL limit ends updates before their last epoch",
         concepts=("n_updates",),
         related=("approx_kl",),

@@ -131,7 +131,6 @@ RULES = (
     Rule(
         id="non-finite",
         title="NaN/Inf in metrics",
-        codes=("N1",),
         description="a metric is NaN or infinite",
         concepts=(),
         assess=non_finite,
@@ -150,7 +149,6 @@ RULES = (
     Rule(
         id="hidden-nan",
         title="Loss no longer logged (NaN dropped?)",
-        codes=("N2", "S7"),
         description="a loss, KL or gradient norm stops being logged while other metrics continue",
         concepts=("total_loss",),
         assess=hidden_nan,
@@ -171,7 +169,6 @@ RULES = (
     Rule(
         id="out-of-memory",
         title="Out of memory",
-        codes=("N3",),
         description="the console reports that memory ran out",
         concepts=(),
         assess=only_console_text,
@@ -190,7 +187,6 @@ RULES = (
     Rule(
         id="crashed",
         title="Training process crashed",
-        codes=("N3",),
         description="the console ends in a Python traceback",
         concepts=(),
         assess=only_console_text,
@@ -203,7 +199,6 @@ RULES = (
     Rule(
         id="numpy-warning",
         title="NumPy invalid value or overflow",
-        codes=("N3",),
         description="NumPy warns of an invalid value, an overflow or a division by zero",
         concepts=(),
         assess=only_console_text,

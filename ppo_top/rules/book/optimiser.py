@@ -119,7 +119,6 @@ RULES = (
     Rule(
         id="policy-loss-positive",
         title="Policy loss positive or extreme",
-        codes=("P9",),
         description="the policy loss stays positive, or jumps to an extreme value",
         concepts=("policy_loss",),
         related=("approx_kl",),
@@ -139,7 +138,6 @@ RULES = (
     Rule(
         id="loss-spike",
         title="Total loss spike",
-        codes=("L1",),
         description="the total loss jumps far above its usual size",
         concepts=("total_loss",),
         assess=loss_spike,
@@ -155,7 +153,6 @@ RULES = (
     Rule(
         id="grad-spike",
         title="Gradient norm spike",
-        codes=("O1",),
         description="one gradient norm is far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike_once,
@@ -171,7 +168,6 @@ RULES = (
     Rule(
         id="grad-high",
         title="Exploding gradients",
-        codes=("O1",),
         description="gradient norms are repeatedly far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike,
@@ -187,7 +183,6 @@ RULES = (
     Rule(
         id="grad-zero",
         title="Vanishing gradients",
-        codes=("O2",),
         description="the gradient norm is zero",
         concepts=("grad_norm",),
         related=("frac_zero_std",),

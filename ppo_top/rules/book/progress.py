@@ -117,7 +117,6 @@ RULES = (
     Rule(
         id="restarted",
         title="Run resumed",
-        codes=("S5",),
         description="the step goes back: the run was resumed from a checkpoint",
         concepts=(),
         assess=restarted,
@@ -132,7 +131,6 @@ RULES = (
     Rule(
         id="step-stuck",
         title="Step not advancing",
-        codes=("S2",),
         description="records keep arriving with the same step",
         concepts=("step",),
         assess=step_stuck,
@@ -146,7 +144,6 @@ RULES = (
     Rule(
         id="updates-stuck",
         title="Update counter not advancing",
-        codes=("S4",),
         description="the trainer's update counter stands still while steps continue",
         concepts=("n_updates",),
         assess=updates_stuck,
@@ -166,7 +163,6 @@ RULES = (
     Rule(
         id="slow",
         title="Training slowed down",
-        codes=("S3",),
         description="throughput is far below that at the start",
         concepts=("fps",),
         related=(
@@ -185,7 +181,6 @@ RULES = (
     Rule(
         id="still-improving",
         title="Stopped while still improving",
-        codes=("R11",),
         description="the reward is still rising as the run comes to its end",
         concepts=("reward_mean",),
         assess=ended_early,

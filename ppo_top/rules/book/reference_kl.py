@@ -158,7 +158,6 @@ RULES = (
     Rule(
         id="ref-kl-high",
         title="KL to reference too high",
-        codes=("K1",),
         description="the KL to the reference, summed over a sequence, is high",
         concepts=("ref_kl",),
         related=("kl_coef", "resp_len_mean"),
@@ -181,7 +180,6 @@ RULES = (
     Rule(
         id="ref-kl-token-high",
         title="Per-token KL to reference too high",
-        codes=("K1", "G8"),
         description="the KL to the reference per token is high",
         concepts=("ref_kl_token",),
         related=("entropy", "resp_len_mean"),
@@ -197,7 +195,6 @@ RULES = (
     Rule(
         id="ref-kl-negative",
         title="Negative KL to reference",
-        codes=("K2",),
         description="the estimated KL to the reference stays below zero, or falls far below it",
         concepts=("ref_kl",),
         assess=negative,
@@ -220,7 +217,6 @@ RULES = (
     Rule(
         id="ref-kl-zero",
         title="Policy stuck at the reference",
-        codes=("K3",),
         description="the KL to the reference stays near zero and the reward is flat",
         concepts=("ref_kl",),
         assess=stays_zero,
@@ -239,7 +235,6 @@ RULES = (
     Rule(
         id="drift-without-gain",
         title="KL to reference rising without reward",
-        codes=("K7",),
         description="the KL to the reference climbs while the reward does not",
         concepts=("ref_kl",),
         related=("ref_kl_token",),

@@ -61,7 +61,6 @@ RULES = (
     Rule(
         id="returns-constant",
         title="All returns equal",
-        codes=("V8",),
         description="explained variance is undefined because all returns are the same",
         concepts=("explained_variance",),
         related=("value_loss",),
@@ -84,7 +83,6 @@ RULES = (
     Rule(
         id="returns-changed",
         title="Returns changed",
-        codes=("V4", "C18"),
         description="the critic fails within one update, learns again, and the reward falls",
         concepts=("explained_variance", "reward_mean"),
         related=("value_loss", "approx_kl"),

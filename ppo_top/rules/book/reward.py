@@ -197,7 +197,6 @@ RULES = (
     Rule(
         id="reward-crash",
         title="Reward collapsed",
-        codes=("R1",),
         description="a large share of the reward gained so far is lost",
         concepts=("reward_mean",),
         assess=reward_crash,
@@ -220,7 +219,6 @@ RULES = (
     Rule(
         id="reward-never-moves",
         title="Reward flat since start",
-        codes=("R2",),
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
         related=("entropy",),
@@ -253,7 +251,6 @@ RULES = (
     Rule(
         id="reward-wrong-way",
         title="Reward below start",
-        codes=("R6",),
         description="the reward falls below its initial level and keeps falling",
         concepts=("reward_mean",),
         assess=wrong_way,
@@ -268,7 +265,6 @@ RULES = (
     Rule(
         id="at-ceiling",
         title="Reward at its ceiling",
-        codes=("R9",),
         description="the reward rose and then levelled off at its maximum",
         concepts=("reward_mean",),
         assess=at_ceiling,
@@ -284,7 +280,6 @@ RULES = (
     Rule(
         id="no-reward",
         title="No reward logged",
-        codes=("R12", "S7"),
         description="losses are logged, but no reward",
         concepts=("reward_mean",),
         assess=no_reward,

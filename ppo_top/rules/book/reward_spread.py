@@ -104,7 +104,6 @@ RULES = (
     Rule(
         id="reward-spread",
         title="Reward std rising",
-        codes=("R5",),
         description="the spread of rewards grows far more than their mean",
         concepts=("reward_std",),
         assess=spread_explodes,
@@ -118,7 +117,6 @@ RULES = (
     Rule(
         id="reward-length-diverge",
         title="Reward and episode length diverge",
-        codes=("R8",),
         description="reward and episode length begin to move against their usual relation",
         concepts=("ep_len",),
         assess=length_parts,
@@ -133,7 +131,6 @@ RULES = (
     Rule(
         id="eval-gap",
         title="Eval reward lags training reward",
-        codes=("R7",),
         description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
@@ -155,7 +152,6 @@ RULES = (
     Rule(
         id="long-tails",
         title="Heavy-tailed rewards or advantages",
-        codes=("R10",),
         description="the distribution of rewards or advantages is strongly skewed",
         concepts=("reward_dist",),
         related=("adv_dist",),
@@ -170,7 +166,6 @@ RULES = (
     Rule(
         id="advantages-off",
         title="Advantages not centred",
-        codes=("A1",),
         description="the mean of whitened advantages is not 0",
         concepts=("adv_mean",),
         assess=advantages_off,

@@ -61,7 +61,6 @@ RULES = (
     Rule(
         id="reward-plateau",
         title="Reward plateau",
-        codes=("R3",),
         description="the reward has set no new best for a quarter of the run",
         concepts=("reward_mean",),
         related=("entropy",),
@@ -83,7 +82,6 @@ RULES = (
     Rule(
         id="reward-swings",
         title="Reward oscillating",
-        codes=("R4",),
         description="the reward swings widely without an upward trend",
         concepts=("reward_mean",),
         assess=oscillates,

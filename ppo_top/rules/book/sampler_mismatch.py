@@ -103,7 +103,6 @@ RULES = (
     Rule(
         id="sampler-mismatch",
         title="Sampler/trainer mismatch",
-        codes=("G6",),
         description="the sampler's probabilities differ from the trainer's",
         concepts=("logp_diff_mean",),
         related=MISMATCH_CONCEPTS[1:],

@@ -110,7 +110,6 @@ RULES = (
     Rule(
         id="ratio-off",
         title="Probability ratio far from 1",
-        codes=("P3",),
         description="the new policy's action probabilities differ strongly from the old policy's",
         concepts=("ratio_mean",),
         related=(
@@ -145,7 +144,6 @@ RULES = (
     Rule(
         id="no-op-updates",
         title="No-op updates (KL and clipping zero)",
-        codes=("P4",),
         description="KL and clipping are zero although training continues",
         concepts=("approx_kl",),
         related=("clip_fraction",),
@@ -174,7 +172,6 @@ RULES = (
     Rule(
         id="clip-not-binding",
         title="Clipping ineffective (clip range too wide)",
-        codes=("P5",),
         description="the KL is high while hardly anything is clipped",
         concepts=("approx_kl",),
         related=("clip_fraction",),

@@ -146,7 +146,6 @@ RULES = (
     Rule(
         id="kl-high",
         title="Update KL too high",
-        codes=("P1",),
         description="the KL between old and new policy stays above its healthy range",
         concepts=("approx_kl",),
         related=("clip_fraction",),
@@ -166,7 +165,6 @@ RULES = (
     Rule(
         id="kl-spike",
         title="KL spike",
-        codes=("P6",),
         description="the KL of one update is many times larger than that of the updates before it",
         concepts=("approx_kl",),
         assess=kl_spike,
@@ -182,7 +180,6 @@ RULES = (
     Rule(
         id="clip-high",
         title="Clip fraction too high",
-        codes=("P2", "G3"),
         description="update after update, a large share of the samples is outside the clip range",
         concepts=("clip_fraction",),
         related=("approx_kl",),

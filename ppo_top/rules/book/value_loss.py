@@ -136,7 +136,6 @@ RULES = (
     Rule(
         id="value-loss-spike",
         title="Value loss spike",
-        codes=("V2",),
         description="the value loss jumps far above its usual level and stays there",
         concepts=("value_loss",),
         related=("explained_variance",),
@@ -155,7 +154,6 @@ RULES = (
     Rule(
         id="value-loss-rising",
         title="Value loss not falling",
-        codes=("V3",),
         description="the value loss climbs, or never falls, while the critic explains nothing",
         concepts=("value_loss",),
         related=("explained_variance",),
@@ -172,7 +170,6 @@ RULES = (
     Rule(
         id="value-clip-high",
         title="Value clip fraction too high",
-        codes=("V5",),
         description="a large share of value predictions is clipped",
         concepts=("value_clip_fraction",),
         related=("value_loss",),

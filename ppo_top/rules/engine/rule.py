@@ -80,14 +80,13 @@ class Rule:
     first), `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points
     raise it), `milder`. `grade` says how well founded the thresholds are: A stated by a trainer's
     guide or code, B reported by papers or maintainers, C checked on labelled runs, D none of
-    these; `grade_by_family` where a family differs. `codes` are those of the corpus labels.
+    these; `grade_by_family` where a family differs.
     `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
     diagnosis across metrics explains.
     """
 
     id: str
     title: str
-    codes: tuple[str, ...]
     description: str
     concepts: tuple[str, ...]
     assess: Condition

@@ -1,0 +1,246 @@
+"""Which rules and diagnoses name each fault correctly: what a finding is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+STEP_SIZE = (
+    "kl-high",
+    "kl-spike",
+    "clip-high",
+    "policy-loss-positive",
+    "entropy-collapsed",
+    "policy-collapsed",
+    "entropy-swings",
+    "reward-crash",
+    "reward-swings",
+    "updates-too-large",
+    "learning-rate-too-high",
+    "premature-convergence",
+)
+NO_CLIP = (*STEP_SIZE, "clip-not-binding", "clip-too-wide")
+STANDSTILL = ("no-op-updates", "entropy-not-falling", "reward-never-moves", "nothing-learns")
+ENTROPY_LOW = (
+    "kl-high",
+    "clip-high",
+    "policy-loss-positive",
+    "entropy-collapsed",
+    "policy-collapsed",
+    "action-spread",
+    "reward-crash",
+    "reward-never-moves",
+    "updates-too-large",
+    "learning-rate-too-high",
+    "premature-convergence",
+)
+ENTROPY_HIGH = (
+    "entropy-not-falling",
+    "action-spread",
+    "reward-never-moves",
+    "reward-wrong-way",
+    "nothing-learns",
+)
+CRITIC = (
+    "critic-not-learning",
+    "explained-variance-dropped",
+    "returns-changed",
+    "value-loss-spike",
+    "value-loss-rising",
+    "reward-crash",
+    "reward-never-moves",
+    "critic-failing",
+)
+REWARD_SCALE = (
+    "entropy-not-falling",
+    "critic-not-learning",
+    "reward-scale",
+    "value-loss-spike",
+    "reward-never-moves",
+    "reward-scale-too-large",
+)
+BLIND_POLICY = (
+    "no-op-updates",
+    "entropy-collapsed",
+    "entropy-not-falling",
+    "critic-not-learning",
+    "explained-variance-dropped",
+    "returns-changed",
+    "value-loss-spike",
+    "reward-crash",
+    "reward-never-moves",
+    "reward-wrong-way",
+    "environment-changed",
+    "premature-convergence",
+    "critic-failing",
+    "nothing-learns",
+)
+REWARD_SIGN = (
+    "entropy-collapsed",
+    "policy-collapsed",
+    "explained-variance-dropped",
+    "returns-changed",
+    "value-loss-spike",
+    "reward-crash",
+    "reward-never-moves",
+    "reward-wrong-way",
+    "environment-changed",
+    "premature-convergence",
+    "critic-failing",
+)
+STOPPED_LEARNING = (
+    "no-op-updates",
+    "learning-rate-zero",
+    "learning-rate-cut",
+    "learning-rate-jump",
+    "reward-never-moves",
+    "reward-plateau",
+    "nothing-learns",
+)
+NOT_A_NUMBER = ("non-finite", "out-of-memory", "crashed", "numpy-warning", "diverged")
+DRIFT = (
+    "ref-kl-high",
+    "ref-kl-token-high",
+    "drift-without-gain",
+    "reward-hacking",
+    "kl-controller-saturated",
+)
+RUNAWAY_TEXT = (
+    "entropy-explodes",
+    "reward-crash",
+    "reward-wrong-way",
+    "completions-truncated",
+    "length-runaway",
+    "length-spread",
+    "no-eos",
+    "runaway-generation",
+)
+LARGE_STEP = (
+    "kl-high",
+    "kl-spike",
+    "clip-high",
+    "ratio-off",
+    "grad-spike",
+    "grad-high",
+    "entropy-collapsed",
+    "policy-collapsed",
+    "reward-swings",
+    "zero-variance-groups",
+    "updates-too-large",
+    "learning-rate-too-high",
+    "premature-convergence",
+)
+NO_LEARNING = (
+    "no-op-updates",
+    "grad-zero",
+    "ref-kl-zero",
+    "entropy-not-falling",
+    "reward-never-moves",
+    "zero-variance-groups",
+    "reward-spread-gone",
+    "nothing-learns",
+    "no-learning-signal",
+)
+
+CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "lr-x100": STEP_SIZE,
+    "lr-x30": STEP_SIZE,
+    "lr-1e-8": STANDSTILL,
+    "clip-off": NO_CLIP,
+    "clip-off-lr-x10": NO_CLIP,
+    "epochs-80": STEP_SIZE,
+    "entropy-punished": ENTROPY_LOW,
+    "entropy-bonus": ENTROPY_HIGH,
+    "critic-untrained": CRITIC,
+    "reward-x1000": REWARD_SCALE,
+    "reward-zero": (*STANDSTILL, "critic-not-learning", "reward-wrong-way"),
+    "reward-flipped": REWARD_SIGN,
+    "observations-zero": BLIND_POLICY,
+    "lr-x100-midway": STEP_SIZE,
+    "reward-flipped-midway": REWARD_SIGN,
+    "reward-nan-midway": NOT_A_NUMBER,
+    "observations-zero-midway": BLIND_POLICY,
+    "critic-reset-midway": CRITIC,
+    "reward-x1000-midway": (
+        *REWARD_SCALE,
+        "explained-variance-dropped",
+        "returns-changed",
+        "critic-failing",
+    ),
+    "gamma-0": (
+        *STANDSTILL,
+        "returns-constant",
+        "reward-wrong-way",
+        "reward-plateau",
+        "reward-swings",
+    ),
+    "gradient-tiny": (*STANDSTILL, "critic-not-learning"),
+    "clip-tiny": (*STANDSTILL, "clip-high"),
+    "value-clip-tiny": CRITIC,
+    "advantages-raw": STEP_SIZE,
+    "rollout-tiny": (*STEP_SIZE, "critic-not-learning", "reward-never-moves"),
+    "observations-x1e4": (*BLIND_POLICY, *STEP_SIZE),
+    "reward-noise": (
+        *CRITIC,
+        "entropy-not-falling",
+        "reward-scale",
+        "reward-swings",
+        "critic-failing",
+        "reward-scale-too-large",
+    ),
+    "lr-0-midway": STOPPED_LEARNING,
+    "policy-frozen-midway": STOPPED_LEARNING,
+    "actions-random-midway": BLIND_POLICY,
+    "noise-raised-midway": (
+        "kl-high",
+        "clip-high",
+        "action-spread",
+        "entropy-swings",
+        "explained-variance-dropped",
+        "returns-changed",
+        "value-loss-spike",
+        "reward-crash",
+        "updates-too-large",
+        "environment-changed",
+    ),
+}
+"""fault -> rules"""
+
+LLM_RULES: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
+    "lr-x100-midway": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
+    "reward-constant": NO_LEARNING,
+    "limit-short": ("reward-never-moves", "completions-truncated", "no-eos"),
+    "length-hack": (
+        "ref-kl-high",
+        "ref-kl-token-high",
+        "drift-without-gain",
+        "reward-parts-diverge",
+        "completions-truncated",
+        "length-runaway",
+        "length-spread",
+        "no-eos",
+        "reward-hacking",
+    ),
+    "reward-nan-midway": (
+        "non-finite",
+        "hidden-nan",
+        "out-of-memory",
+        "crashed",
+        "numpy-warning",
+        "grad-zero",
+        "zero-variance-groups",
+        "reward-spread-gone",
+        "diverged",
+        "no-learning-signal",
+    ),
+}
+"""fault -> rules"""
+
+
+def accepted_rules(meta: Mapping[str, Any]) -> frozenset[str]:
+    """The rules that name the fault of a run correctly, by its label."""
+    table = LLM_RULES if str(meta["producer"]).startswith("trl") else CONTROL_RULES
+    return frozenset(table[meta["fault"]])
