@@ -1,11 +1,11 @@
-"""How the series of several sources become one order of rows: lanes, segments, and what is sealed.
+"""Merges the series of several sources into rows.
 
-A *lane* feeds one concept from one source (or from a chain of files of one kind: a resumed run).
-Rows are the distinct steps of all lanes, segment by segment; a step that goes back by more than
+A *stream* feeds one concept from one source (or from a chain of files of one kind: a resumed run).
+Rows are the distinct steps of all streams, segment by segment; a step that goes back by more than
 one record begins a new segment (the run was resumed). A row is *sealed* when every source has a
-later point: nothing can be added to it any more. Which rows there are depends on the series alone
-and never on the order in which the sources arrived; a point that turns up before the last sealed
-row makes the lanes `late`, and whoever reads them starts again.
+later point: nothing can be added to it any more. The rows depend on the series alone, never on the
+order in which the sources arrived; after a late point, one before the last sealed row, merging has
+to start again.
 """
 
 from __future__ import annotations
@@ -22,30 +22,40 @@ from typing import Any, Literal, NamedTuple
 from ppo_top.model import Series
 
 RowKey = tuple[int, int]
-"""(segment, step): the order of rows."""
+"""(segment, step), by which rows are sorted."""
+
+HighestSteps = tuple[int, int]
+"""The highest step of a segment so far and the one before it."""
+
+
+def _advance(highest: HighestSteps | None, step: int) -> tuple[HighestSteps, bool]:
+    """The highest steps after a point at `step`, and whether the point begins a segment."""
+    if highest is None or step <= highest[1]:
+        return (step, step - 1), True
+    return (step, highest[0]) if step > highest[0] else highest, False
 
 
 class MergedCell(NamedTuple):
-    """One point on its way into a row."""
+    """A point of a row: unix seconds (or NaN), and the value in the concept's own unit."""
 
     time: float
     value: float
 
 
 class StreamCursor(NamedTuple):
-    """How far a lane has been read."""
+    """How far a stream has been read."""
 
     next_key: RowKey | None
     part: int
-    at: int
+    point: int
     segment: int
-    steps: tuple[int, int] | None
-    taken: int
+    highest: HighestSteps | None
+    parts_read: int
 
 
 @dataclass(slots=True)
 class ConceptStream:
-    """Feeds one concept, point by point, from a chain of series that still grow."""
+    """The points of one concept, from a chain of series (`parts`) that still grow."""
 
     concept: str
     tag: str
@@ -56,90 +66,83 @@ class ConceptStream:
     per_episode: bool = False
     zero_missing: bool = False
     step_mapping: StepMapping | None = None
-    """Where the source counts something else than the run does."""
+    """For a source that counts something else than the run does."""
     next_key: RowKey | None = None
-    """The key of the next point, or None when all points are taken."""
+    """The key of the next point; None if all have been read."""
     _part: int = 0
-    _at: int = 0
+    _index: int = 0
     _segment: int = 0
-    _steps: tuple[int, int] | None = None
-    """The highest step so far and the one before it: going back to the latter restarts."""
+    _highest: HighestSteps | None = None
+    _read_lengths: list[int] = field(default_factory=list)
+    """Lengths of the earlier parts when their last points were read."""
 
     def refresh(self, starts: SegmentStarts) -> None:
-        """See whether there is a next point."""
+        """Look for a next point if there was none."""
         if self.next_key is None:
             self._find_next(starts)
 
     def has_late_points(self) -> bool:
-        """Whether a part that was left behind has grown since."""
-        return any(
-            len(part) > taken
-            for part, taken in zip(self.parts[: self._part], self._taken, strict=False)
-        )
-
-    _taken: list[int] = field(default_factory=list)
+        """Whether an earlier part has grown since its last point was read."""
+        read = zip(self.parts[: self._part], self._read_lengths, strict=False)
+        return any(len(part) > length for part, length in read)
 
     def _find_next(self, starts: SegmentStarts) -> None:
         while self._part < len(self.parts):
             part = self.parts[self._part]
-            while self._at < len(part):
-                at = self._at - part.dropped
+            while self._index < len(part):
+                at = self._index - part.dropped
                 if not (self.zero_missing and part.values[at] == 0.0):
                     self.next_key = self._key(part, at, starts)
                     return
-                self._at += 1
+                self._index += 1
             if self._part + 1 == len(self.parts):
                 return
-            self._taken.append(self._at)
-            self._part, self._at = self._part + 1, 0
+            self._read_lengths.append(self._index)
+            self._part, self._index = self._part + 1, 0
 
     def _key(self, part: Series, at: int, starts: SegmentStarts) -> RowKey | None:
-        step = (
-            part.steps[at]
-            if self.step_mapping is None
-            else self.step_mapping.run_step(part.steps[at])
-        )
+        step: int | None = part.steps[at]
+        if self.step_mapping is not None:
+            step = self.step_mapping.run_step(part.steps[at])
         if step is None:
             return None  # not known yet which step of the run it is
-        if self._steps is None:
+        is_first = self._highest is None
+        self._highest, begins_segment = _advance(self._highest, step)
+        if is_first:
             self._segment = starts.segment_at(part.times[at])
-            self._steps = (step, step - 1)
-        elif step <= self._steps[1]:
+        elif begins_segment:
             self._segment += 1
-            self._steps = (step, step - 1)
-        elif step > self._steps[0]:
-            self._steps = (step, self._steps[0])
-        return self._segment, self._steps[0]
+        return self._segment, self._highest[0]
 
     def pop_cell(self, starts: SegmentStarts) -> MergedCell:
-        """The next point, in the concept's own sign and unit; the head moves on."""
+        """Read the next point."""
         part = self.parts[self._part]
-        at = self._at - part.dropped
+        at = self._index - part.dropped
         cell = MergedCell(part.times[at], self.offset + self.scale * part.values[at])
-        self._at += 1
+        self._index += 1
         self.next_key = None
         self._find_next(starts)
         return cell
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the next point's part, and of the point in it."""
-        return self._part, self._at
+        """Part and index of the next point."""
+        return self._part, self._index
 
     @property
     def remaining(self) -> int:
-        """How many points the part has from the next one on."""
-        return len(self.parts[self._part]) - self._at
+        """How many points of the current part have not been read."""
+        return len(self.parts[self._part]) - self._index
 
     def column(self, name: Literal["steps", "times", "values"], size: int) -> array[Any]:
-        """The next points' steps, times or values as they were logged."""
+        """Steps, times or values of the next points, as logged."""
         part = self.parts[self._part]
-        at = self._at - part.dropped
+        at = self._index - part.dropped
         found: array[Any] = getattr(part, name)[at : at + size]
         return found
 
     def has_plain_steps(self, steps: array[int]) -> bool:
-        """Whether the next points stand at these steps, each counts, and no other does there."""
+        """Whether the next points have these steps, one point a step, and none is skipped."""
         ours = self.column("steps", len(steps) + 1)
         if self.step_mapping is not None or ours[:-1] != steps:
             return False
@@ -148,108 +151,102 @@ class ConceptStream:
         return not (self.zero_missing and 0.0 in self.column("values", len(steps)))
 
     def pop_column(self, steps: array[int], starts: SegmentStarts) -> array[float]:
-        """The next points in the concept's own sign and unit; `steps` (rising) are theirs."""
+        """Read the next points, which have these (rising) `steps`."""
         values = self.column("values", len(steps))
         if self.scale != 1.0 or self.offset != 0.0:
             values = array("d", [self.offset + self.scale * value for value in values])
-        self._at += len(steps)
-        self._steps = steps[-1], steps[-2]
+        self._index += len(steps)
+        self._highest = steps[-1], steps[-2]
         self.next_key = None
         self._find_next(starts)
         return values
 
     def has_point_after(self, key: RowKey) -> bool:
-        """Whether this lane has a point behind the row `key`."""
+        """Whether the stream has a point after the row `key`."""
         if self.next_key is None:
             return False
         if self.next_key > key:
             return True
         part = self.parts[self._part]
-        steps, at = part.steps, self._at - part.dropped
+        steps, at = part.steps, self._index - part.dropped
         return at + 1 < len(steps) and steps[at + 1] != steps[at]
 
     def drop_old(self, keep: int) -> None:
-        """Drop the points that were taken, but for the newest `keep` of them."""
+        """Drop the points already read, except the newest `keep`."""
         if self.step_mapping is not None:
             self.step_mapping.refresh()
         for number, part in enumerate(self.parts[: self._part + 1]):
-            part.drop_before((self._at if number == self._part else len(part)) - keep)
+            part.drop_before((self._index if number == self._part else len(part)) - keep)
 
     def cursor(self) -> StreamCursor:
-        """Where the lane stands, to come back to with `rewind`."""
-        return StreamCursor(
-            self.next_key, self._part, self._at, self._segment, self._steps, len(self._taken)
-        )
+        """The current position, for `rewind`."""
+        parts_read = len(self._read_lengths)
+        position = (self._part, self._index, self._segment, self._highest)
+        return StreamCursor(self.next_key, *position, parts_read)
 
     def rewind(self, cursor: StreamCursor) -> None:
-        """Stand again where `cursor` was taken."""
-        self.next_key, self._part, self._at, self._segment, self._steps, taken = cursor
-        del self._taken[taken:]
+        """Go back to a position."""
+        self.next_key, self._part, self._index, self._segment, self._highest, parts_read = cursor
+        del self._read_lengths[parts_read:]
 
 
 class SegmentStarts:
-    """The times at which the segments of a chain began, as far as it has been written."""
+    """The times (unix seconds) at which the segments of a chain of series began."""
 
     def __init__(self, parts: Sequence[Series] = ()) -> None:
         self.times: list[float] = []
         self._parts = parts
         self._seen = [0] * len(parts)
-        self._steps: tuple[int, int] | None = None
+        self._highest: HighestSteps | None = None
 
     def refresh(self) -> None:
-        """Look at what was written since."""
+        """Read the points added since the last call."""
         for number, part in enumerate(self._parts):
             for at in range(self._seen[number] - part.dropped, len(part.steps)):
-                self._add_step(part.steps[at], part.times[at])
+                self._highest, begins_segment = _advance(self._highest, part.steps[at])
+                if begins_segment:
+                    self.times.append(part.times[at])
             self._seen[number] = len(part)
 
-    def _add_step(self, step: int, time: float) -> None:
-        if self._steps is None or step <= self._steps[1]:
-            self.times.append(time)
-            self._steps = (step, step - 1)
-        elif step > self._steps[0]:
-            self._steps = (step, self._steps[0])
-
     def segment_at(self, time: float) -> int:
-        """The segment that a time falls into; 0 where there is no clock."""
+        """The segment that a time falls into; 0 if the time is NaN."""
         return max(bisect_right(self.times, time) - 1, 0) if time == time else 0
 
 
 class StepMapping:
     """Translates the steps of a source that counts something else than the run does.
 
-    A console counts iterations, an event file environment steps: the k-th step at which the one
+    If a console counts iterations and an event file environment steps, the k-th step at which one
     logs a concept is the k-th step at which the other logs it. Both may still grow.
     """
 
     def __init__(self, theirs: Sequence[Series], ours: Sequence[Series]) -> None:
         self._series = (theirs, ours)
-        self._taken = ([0] * len(theirs), [0] * len(ours))
+        self._seen = ([0] * len(theirs), [0] * len(ours))
         self._steps: tuple[dict[int, None], dict[int, None]] = ({}, {})
         self._pairs: dict[int, int] = {}
 
     def run_step(self, step: int) -> int | None:
-        """The run's step for one of the source's; None as long as it is not known."""
+        """The run's step for a step of the source; None if not known yet."""
         if step not in self._pairs:
             self.refresh()
         return self._pairs.get(step)
 
     def refresh(self) -> None:
-        """Take in the steps that were logged since."""
-        for series, taken, steps in zip(self._series, self._taken, self._steps, strict=True):
+        """Read the steps logged since the last call."""
+        for series, seen, steps in zip(self._series, self._seen, self._steps, strict=True):
             for number, part in enumerate(series):
-                steps.update(dict.fromkeys(part.steps[taken[number] - part.dropped :]))
-                taken[number] = len(part)
+                steps.update(dict.fromkeys(part.steps[seen[number] - part.dropped :]))
+                seen[number] = len(part)
         if len(self._pairs) < min(map(len, self._steps)):
             self._pairs = dict(zip(*self._steps, strict=False))
 
 
 @dataclass(slots=True)
 class MergedRow:
-    """A row as the streams gave it: concept -> value, with the time of its newest point.
+    """A row: concept -> value, with the time of its newest point.
 
-    `points` says for each concept which point it is: the number of its part, and of the point in
-    that. What was made of several points (a median of episodes) is not in it.
+    `points` gives part and index of each concept's point, except for medians of episodes.
     """
 
     key: RowKey
@@ -259,9 +256,9 @@ class MergedRow:
 
 
 class RowBlock(NamedTuple):
-    """Consecutive rows of one segment that hold the same concepts, by columns of equal length.
+    """Consecutive rows of one segment with the same concepts, as columns of equal length.
 
-    `points` says for each concept where its points begin: part and point.
+    `points` gives part and index of each concept's first point.
     """
 
     steps: array[int]
@@ -271,76 +268,77 @@ class RowBlock(NamedTuple):
 
 
 class RowMerger:
-    """Reads lanes row by row."""
+    """Merges streams row by row."""
 
-    def __init__(self, lanes: Sequence[ConceptStream], clock: Sequence[Series] = ()) -> None:
+    def __init__(self, streams: Sequence[ConceptStream], clock: Sequence[Series] = ()) -> None:
         self._starts = SegmentStarts(clock)
-        self._step_streams = [lane for lane in lanes if not lane.per_episode]
-        self.episode_streams = [lane for lane in lanes if lane.per_episode]
+        self._step_streams = [stream for stream in streams if not stream.per_episode]
+        self.episode_streams = [stream for stream in streams if stream.per_episode]
         if not self._step_streams:
             self._step_streams, self.episode_streams = self.episode_streams, []
         self._sources: dict[str, list[ConceptStream]] = {}
-        for lane in self._step_streams:
-            self._sources.setdefault(lane.source, []).append(lane)
+        for stream in self._step_streams:
+            self._sources.setdefault(stream.source, []).append(stream)
         self._sealed_key: RowKey | None = None
         self._lagging: set[str] = set()
 
     def refresh(self) -> bool:
-        """Look for new points; False when one belongs before a row that was given as sealed."""
+        """Look for new points; False if one belongs before the last sealed row."""
         self._starts.refresh()
-        for lane in (*self._step_streams, *self.episode_streams):
-            lane.refresh(self._starts)
-        return not any(self._is_late(lane) for lane in self._step_streams)
+        for stream in (*self._step_streams, *self.episode_streams):
+            stream.refresh(self._starts)
+        return not any(self._is_late(stream) for stream in self._step_streams)
 
-    def _is_late(self, lane: ConceptStream) -> bool:
-        if lane.has_late_points():
+    def _is_late(self, stream: ConceptStream) -> bool:
+        if stream.has_late_points():
             return True
         return (
             self._sealed_key is not None
-            and lane.next_key is not None
-            and lane.next_key <= self._sealed_key
+            and stream.next_key is not None
+            and stream.next_key <= self._sealed_key
         )
 
     def stop_waiting_for(self, sources: Iterable[str]) -> None:
-        """Do not wait for these sources when rows are sealed."""
+        """Seal rows from now on without these sources."""
         self._lagging.update(sources)
 
     def waiting_for(self, key: RowKey) -> list[str]:
-        """The sources that have nothing behind the row `key` yet."""
+        """The sources that have no point after the row `key` yet."""
         return [
             source
-            for source, lanes in self._sources.items()
-            if source not in self._lagging and not any(lane.has_point_after(key) for lane in lanes)
+            for source, streams in self._sources.items()
+            if source not in self._lagging
+            and not any(stream.has_point_after(key) for stream in streams)
         ]
 
     def next_key(self) -> RowKey | None:
-        """The key of the next row, None when there is none."""
-        heads = [lane.next_key for lane in self._step_streams if lane.next_key is not None]
-        return min(heads) if heads else None
+        """The key of the next row; None if there is none."""
+        keys = (stream.next_key for stream in self._step_streams if stream.next_key is not None)
+        return min(keys, default=None)
 
     def merge_row(self, key: RowKey) -> MergedRow:
-        """Take the row `key` from all lanes; the last of several points at one step counts."""
+        """Read the row `key` from all streams; the last of several points at one step counts."""
         values: dict[str, float] = {}
         points: dict[str, tuple[int, int]] = {}
         newest = float("nan")
-        for lane in self._step_streams:
-            while lane.next_key == key:
-                points[lane.concept] = lane.position
-                cell = lane.pop_cell(self._starts)
-                values[lane.concept] = cell.value
+        for stream in self._step_streams:
+            while stream.next_key == key:
+                points[stream.concept] = stream.position
+                cell = stream.pop_cell(self._starts)
+                values[stream.concept] = cell.value
                 if cell.time > newest or newest != newest:
                     newest = cell.time
-        for lane in self.episode_streams:
-            binned = self.merge_episodes(lane, key)
-            if binned is not None:
-                values[lane.concept] = binned
+        for stream in self.episode_streams:
+            value = self.merge_episodes(stream, key)
+            if value is not None:
+                values[stream.concept] = value
         return MergedRow(key, newest, values, points)
 
     def pop_block(self, key: RowKey, max_rows: int) -> RowBlock | None:
-        """Take complete rows from `key` on, by columns; None where they have to be merged singly.
+        """Read up to `max_rows` complete rows from `key` on; None if that takes `merge_row`.
 
-        That is possible where one source feeds all rows, and every stream that has a point in the
-        first row has one in each of the others. Each row but those has a later point: it is sealed.
+        Needs a single source in which each stream with a point in the first row has one in all of
+        them. A later point follows the rows, so they are sealed.
         """
         if len(self._sources) != 1:
             return None
@@ -362,39 +360,41 @@ class RowMerger:
         columns = {stream.concept: stream.pop_column(steps, self._starts) for stream in streams}
         return RowBlock(steps, times, columns, points)
 
-    def merge_episodes(self, lane: ConceptStream, key: RowKey) -> float | None:
-        """The median of a per-episode stream since the row before (NaN if one of them is)."""
+    def merge_episodes(self, stream: ConceptStream, key: RowKey) -> float | None:
+        """The median of the episodes since the previous row (non-finite if one of them is)."""
         cells: list[float] = []
-        while lane.next_key is not None and lane.next_key <= key:
-            cells.append(lane.pop_cell(self._starts).value)
+        while stream.next_key is not None and stream.next_key <= key:
+            cells.append(stream.pop_cell(self._starts).value)
         if not cells:
             return None
         broken = [value for value in cells if value - value != 0]
         return broken[0] if broken else median(cells)
 
     def drop_old(self, keep: int) -> None:
-        """Drop what was taken of all lanes, but for the newest `keep` points of each."""
+        """Drop the points already read, except the newest `keep` of each stream."""
         self._starts.refresh()
-        for lane in (*self._step_streams, *self.episode_streams):
-            lane.drop_old(keep)
+        for stream in (*self._step_streams, *self.episode_streams):
+            stream.drop_old(keep)
 
     def seal(self, key: RowKey) -> None:
-        """Say that the row `key` was judged for good."""
+        """Mark the row `key` as sealed."""
         self._sealed_key = key
 
     def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
-        """Where all lanes stand, for a look ahead that is taken back."""
-        return [(lane, lane.cursor()) for lane in (*self._step_streams, *self.episode_streams)]
+        """The position of each stream, for `rewind`."""
+        return [
+            (stream, stream.cursor()) for stream in (*self._step_streams, *self.episode_streams)
+        ]
 
     @staticmethod
-    def rewind(places: list[tuple[ConceptStream, StreamCursor]]) -> None:
-        """Take a look ahead back."""
-        for lane, place in places:
-            lane.rewind(place)
+    def rewind(cursors: list[tuple[ConceptStream, StreamCursor]]) -> None:
+        """Go back to earlier positions."""
+        for stream, cursor in cursors:
+            stream.rewind(cursor)
 
 
 def _newest_times(columns: Sequence[array[float]]) -> array[float]:
-    """Row by row the newest of some times (NaN where none is known)."""
+    """The newest time of each row; NaN if none is known."""
     first = columns[0]
     exact = first.tobytes()
     if all(column.tobytes() == exact for column in columns):
