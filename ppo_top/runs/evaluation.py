@@ -1,8 +1,8 @@
-"""The fold of a run's rows into a timeline and findings.
+"""Evaluates a run's rows into a timeline and findings.
 
-It is one way: sealed rows are judged once and for good; rows that may still grow (the newest ones)
-are judged by a copy of the judge, afresh at each look. So the findings are a function of what the
-logs hold, whatever the cut of the bytes and the order of arrival: live, replay and check agree.
+Sealed rows are judged once. Rows that may still grow (the newest ones) are judged by a copy of the
+judge, again in each pass. So the findings depend only on what the logs hold, not on how the bytes
+were split or in which order they arrived: live, replay and check agree.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.settings import Settings
 
 END_OF_RUN_STEP = 1 << 62
-"""The step of what is said of a run as it stands."""
+"""The step of console evidence without a step in a run without points."""
 
 MAX_UNSEALED_ROWS = 64
-"""Rows that may wait for a source that lags before they are sealed without it."""
+"""Rows that may wait for a lagging source before they are sealed without it."""
 
 BLOCK_ROWS = 32
-"""Rows judged between two looks at the clock."""
+"""Most rows judged between two checks of the deadline."""
 
 CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
-"""Settings that trainers log as a metric: the first value is what the run started with."""
+"""Settings that trainers log as a metric; the first value is the initial setting."""
 
 _clock: Callable[[], float] = time.perf_counter
 
 PACKED_ATTRIBUTES = ("_selection", "_merger", "_committed", "_notes")
-"""What only judging needs."""
+"""Attributes that only judging needs."""
 
 ConsoleNote = tuple[int, TextEvidence, str]
-"""Where a line of the console stands, what it is evidence of, and the line."""
+"""(step or row count of a console line, what it is evidence of, its text)."""
 
 
 def _note_step(note: ConsoleNote) -> int:
@@ -51,76 +51,76 @@ def _note_step(note: ConsoleNote) -> int:
 
 
 class Evaluation:
-    """One reading of the rows of some sources, from the first to the newest.
+    """One pass over the rows of some sources, from the first to the newest.
 
-    What is known of a run as a whole (its lanes, producer, configuration) is settled when the fold
-    begins. When that changes, or something turns up that belongs before a sealed row, the fold no
-    longer `refresh`: another one has to begin at the first row.
+    A run's streams, trainer and configuration are fixed at the start. If they change, or a point
+    turns up before a sealed row, `refresh` returns False: a new evaluation has to start over.
     """
 
     def __init__(self, sources: Collection[SourceState], settings: Settings) -> None:
         self._sources = sources
-        self._selection = plan = select_sources(sources, settings.tags)
-        self.tags_left_out = plan.tags_left_out
-        self.trainer = plan.trainer
-        self.config = self._gather_config(plan)
+        self._selection = selection = select_sources(sources, settings.tags)
+        self.tags_left_out = selection.tags_left_out
+        self.trainer = selection.trainer
+        self.config = self._gather_config(selection)
         self.timeline = Timeline()
         self.profile = Profile(
-            trainer_id=plan.trainer.id,
-            family=plan.trainer.family,
-            algo=plan.trainer.algo,
+            trainer_id=selection.trainer.id,
+            family=selection.trainer.family,
+            algo=selection.trainer.algo,
             config=self.config,
             threshold_overrides=settings.thresholds,
             muted=settings.muted,
             goal=settings.goal,
-            tags={lane.concept: lane.tag for lane in plan.streams},
+            tags={stream.concept: stream.tag for stream in selection.streams},
         )
         self.judge = self._committed = Judge(self.profile, settings.rules)
-        self._merger = RowMerger(plan.streams, plan.clock_series)
+        self._merger = RowMerger(selection.streams, selection.clock_series)
         self._merger.refresh()
         self.sealed_rows = self._segment = 0
         self._notes = self._gather_notes()
-        """What the console said: by the run's own steps, and by how many records came before."""
+        """Console evidence: by the run's own steps, and by the number of rows before it."""
         self._notes_done = (0, 0)
-        self._packed_summary: tuple[list[Finding], bool] | None = (
-            None  # while all else is taken out
-        )
-        for lane in plan.streams:
-            own = lane in self._merger.episode_streams
-            parts = () if own else lane.parts
-            self.timeline.tracks[lane.concept] = Track(
-                *(lane.concept, lane.tag, lane.source, parts),
-                *(self.timeline, *((lane.scale, lane.offset) if parts else ())),
+        self._packed_summary: tuple[list[Finding], bool] | None = None
+        """(findings, has_concepts) while the state is detached."""
+        for stream in selection.streams:
+            own = stream in self._merger.episode_streams
+            parts = () if own else stream.parts
+            self.timeline.tracks[stream.concept] = Track(
+                *(stream.concept, stream.tag, stream.source, parts),
+                *(self.timeline, *((stream.scale, stream.offset) if parts else ())),
             )
 
     @property
     def findings(self) -> list[Finding]:
-        """Every finding so far, in the order of opening."""
+        """Every finding so far, in the order in which they opened."""
         return self._packed_summary[0] if self._packed_summary is not None else self.judge.findings
 
     @property
     def has_concepts(self) -> bool:
-        """Whether the rows hold anything that means something to the rules."""
+        """Whether the rows hold any known metric."""
         if self._packed_summary is not None:
             return self._packed_summary[1]
         tracks = self.timeline.tracks.items()
         return any(len(track) and not name.startswith(TAG_PREFIX) for name, track in tracks)
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
-        """What a tag of a source means, or None."""
+        """The concept of a tag of a source, or None."""
         return self._selection.concepts.get((source.key, tag))
 
     def newest_values(self) -> dict[str, float]:
-        """concept -> value at the end of a long log that is still being read, in its own sign."""
+        """concept -> value at the end of a long log that is still being read."""
         found = {}
         for source in self._sources:
-            for lane in self._selection.streams if source.newest_values else ():
-                if lane.source == source.key and lane.tag in source.newest_values:
-                    found[lane.concept] = lane.offset + lane.scale * source.newest_values[lane.tag]
+            for stream in self._selection.streams if source.newest_values else ():
+                if stream.source == source.key and stream.tag in source.newest_values:
+                    found[stream.concept] = (
+                        stream.offset + stream.scale * source.newest_values[stream.tag]
+                    )
         return found
 
     def detach_state(self) -> dict[str, Any]:
-        """Hand over all that only judging and drawing need.
+        """Remove and return all that only judging and drawing need.
 
         Nothing may be judged until `restore_state`. Findings, configuration and the newest rows
         with their rewards stay.
@@ -129,13 +129,13 @@ class Evaluation:
         inner = {name: self.__dict__.pop(name) for name in PACKED_ATTRIBUTES}
         inner["tracks"] = tracks = self.timeline.tracks
         for track in tracks.values():
-            track.timeline = None  # it stays, and must not be squeezed with each track
+            track.timeline = None  # stays here: it must not be packed with each track
         self.timeline.tracks = {name: tracks[name] for name in REWARD_CONCEPTS if name in tracks}
         del self.judge
         return inner
 
     def restore_state(self, inner: dict[str, Any]) -> None:
-        """Take back what `detach_state` gave; the newest rows are to be judged afresh."""
+        """Put back what `detach_state` returned; the unsealed rows have to be judged again."""
         self.timeline.tracks = inner.pop("tracks")
         for track in self.timeline.tracks.values():
             track.timeline = self.timeline
@@ -145,11 +145,11 @@ class Evaluation:
     # --- judging -----------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Take in what the sources have gained; False when that asks for another fold."""
+        """Look for new points; False if they need a new evaluation."""
         return self._selection.is_current() and self._merger.refresh()
 
     def advance(self, deadline: float) -> bool:
-        """Judge what is new until the deadline (`time.perf_counter`); True when all is judged."""
+        """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
         self._drop_unsealed()
         while (key := self._merger.next_key()) is not None:
             if self._append_block(key):
@@ -172,30 +172,31 @@ class Evaluation:
         return True
 
     def drop_old(self, keep: int) -> None:
-        """Drop what was judged for good, but for the newest `keep` rows of it."""
+        """Drop sealed rows, except the newest `keep`."""
+        self._merger.drop_old(keep)
         self.timeline.drop_before(self.sealed_rows - keep)
         self._merger.drop_old(keep)
 
     @property
     def series_ids(self) -> set[int]:
-        """The ids of all series that it reads."""
-        return {id(part) for lane in self._selection.streams for part in lane.parts}
+        """The `id` of every series that is read."""
+        return {id(part) for stream in self._selection.streams for part in stream.parts}
 
-    def _gather_config(self, plan: SourceSelection) -> dict[str, ConfigValue]:
-        """Settings under canonical names; of two sources the better ranked one counts."""
+    def _gather_config(self, selection: SourceSelection) -> dict[str, ConfigValue]:
+        """Settings under canonical names; the better ranked source wins."""
         config: dict[str, ConfigValue] = {}
         for source in sorted(self._sources, key=lambda each: (-each.rank, each.key)):
             for key, value in source.config.items():
-                config.setdefault(hyperparameter(key, plan.trainer.id) or key, value)
-        for lane in plan.streams:
-            name = CONFIG_FROM_TRACKS.get(lane.concept)
-            first = next((part.values[0] for part in lane.parts if part.values), None)
+                config.setdefault(hyperparameter(key, selection.trainer.id) or key, value)
+        for stream in selection.streams:
+            name = CONFIG_FROM_TRACKS.get(stream.concept)
+            first = next((part.values[0] for part in stream.parts if part.values), None)
             if name is not None and name not in config and first is not None and first == first:
-                config[name] = lane.offset + lane.scale * first
+                config[name] = stream.offset + stream.scale * first
         return config
 
     def _gather_notes(self) -> tuple[list[ConsoleNote], list[ConsoleNote]]:
-        """What the consoles said; where one names no steps at all, it speaks of the end."""
+        """Console evidence by step and by row count; without any steps it belongs to the end."""
         by_step: list[ConsoleNote] = []
         by_rank: list[ConsoleNote] = []
         for source in sorted(self._sources, key=lambda each: each.key):
@@ -210,7 +211,7 @@ class Evaluation:
         return sorted(by_step, key=_note_step), sorted(by_rank, key=_note_step)
 
     def _foreign_steps(self, source: SourceState) -> Sequence[int] | None:
-        """The steps of a source that may count something else than the run; None for its own."""
+        """The steps of a source that may count something else than the run does, else None."""
         clock = self._selection.clock_series
         own = source.series.values()
         if not clock or not own or any(series is each for series in own for each in clock):
@@ -218,47 +219,47 @@ class Evaluation:
         return max(own, key=len).steps
 
     def _too_many_unsealed(self) -> bool:
-        """Whether more rows wait than may wait."""
+        """Whether more than `MAX_UNSEALED_ROWS` rows are waiting."""
         ahead = 0
-        place = self._merger.cursors()
+        cursors = self._merger.cursors()
         while ahead <= MAX_UNSEALED_ROWS and (key := self._merger.next_key()) is not None:
             self._merger.merge_row(key)
             ahead += 1
-        self._merger.rewind(place)
+        self._merger.rewind(cursors)
         return ahead > MAX_UNSEALED_ROWS
 
     def _judge_unsealed(self) -> None:
-        """Judge the rows that may still grow, by a copy, so that it can be taken back."""
-        place = self._merger.cursors()
+        """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
+        cursors = self._merger.cursors()
         key = self._merger.next_key()
         if key is None and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
-        segment, noted = self._segment, self._notes_done
+        before = self._segment, self._notes_done
         self.judge = self._committed.copy()
         while key is not None:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
-        self._merger.rewind(place)
-        self._segment, self._notes_done = segment, noted
+        self._merger.rewind(cursors)
+        self._segment, self._notes_done = before
 
     def _append_block(self, key: RowKey) -> bool:
-        """Judge several complete rows at once that can be read by columns; False where none can."""
+        """Judge several complete rows at once; False if `merge_row` has to be used."""
         if key[0] != self._segment or self._notes_done != tuple(map(len, self._notes)):
             return False
         block = self._merger.pop_block(key, BLOCK_ROWS)
         if block is None:
             return False
-        line, first = self.timeline, len(self.timeline)
+        timeline, first = self.timeline, len(self.timeline)
         times = block.times
         if not self._selection.has_times and "time_elapsed" in block.columns:
             elapsed = block.columns["time_elapsed"]
             times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
-        line.steps.extend(block.steps)
-        line.times.extend(times)
+        timeline.steps.extend(block.steps)
+        timeline.times.extend(times)
         for concept, (part, point) in block.points.items():
-            line.tracks[concept].extend(first, part, point, len(block.steps))
+            timeline.tracks[concept].extend(first, part, point, len(block.steps))
         marks = map(Mark, count(first), block.steps, times)
         for mark, values in zip(marks, zip(*block.columns.values(), strict=True), strict=False):
             row = dict(zip(block.columns, values, strict=True))
@@ -266,46 +267,45 @@ class Evaluation:
                 self._append_episodes(stream, (key[0], mark.step), mark, row)
             self._committed.add_row(Row(mark, row))
         self._merger.seal((key[0], block.steps[-1]))
-        self.sealed_rows = len(line)
+        self.sealed_rows = len(timeline)
         return True
 
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
     ) -> None:
-        """Add what single episodes up to a row say to that row."""
+        """Add the median of the episodes since the previous row to a row."""
         value = self._merger.merge_episodes(stream, key)
         if value is not None:
             row[stream.concept] = value
             self.timeline.tracks[stream.concept].append(mark, value)
 
-    def _append(self, gathered: MergedRow, judge: Judge) -> None:
-        segment, step = gathered.key
+    def _append(self, merged: MergedRow, judge: Judge) -> None:
+        segment, step = merged.key
         if segment != self._segment:
             self._segment = segment
             self.timeline.restarts.append(len(self.timeline))
             judge.restart()
-        when = gathered.time
-        if when != when and not self._selection.has_times:
-            when = gathered.values.get("time_elapsed", when)
-        mark = Mark(len(self.timeline), step, when)
+        time_ = merged.time
+        if time_ != time_ and not self._selection.has_times:
+            time_ = merged.values.get("time_elapsed", time_)
+        mark = Mark(len(self.timeline), step, time_)
         self.timeline.steps.append(step)
-        self.timeline.times.append(when)
-        for concept, value in gathered.values.items():
-            track, point = self.timeline.tracks[concept], gathered.points.get(concept)
+        self.timeline.times.append(time_)
+        for concept, value in merged.values.items():
+            track, point = self.timeline.tracks[concept], merged.points.get(concept)
             if point is None:
                 track.append(mark, value)
             else:
                 track.extend(mark.row, *point)
-        judge.add_row(Row(mark, gathered.values))
+        judge.add_row(Row(mark, merged.values))
         self._pass_notes(judge, step)
 
     def _pass_notes(self, judge: Judge, step: int | None) -> None:
-        """Hand over what the console said up to a step, and to this row (None: to its end)."""
+        """Pass console evidence up to a step and this row to the judge (None: all of it)."""
         last = len(self.timeline) - 1
         reached = (None, None) if step is None else (step, last + 1)
         done = []
-        for notes, told, until in zip(self._notes, self._notes_done, reached, strict=True):
-            number = told
+        for notes, number, until in zip(self._notes, self._notes_done, reached, strict=True):
             while number < len(notes) and (until is None or notes[number][0] <= until):
                 at, evidence, text = notes[number]
                 mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
@@ -315,10 +315,10 @@ class Evaluation:
         self._notes_done = (done[0], done[1])
 
     def _drop_unsealed(self) -> None:
-        """Take the rows off the timeline that were only a look ahead."""
-        line = self.timeline
-        line.steps.truncate(self.sealed_rows)
-        line.times.truncate(self.sealed_rows)
-        line.restarts[:] = [row for row in line.restarts if row < self.sealed_rows]
-        for track in line.tracks.values():
+        """Remove the unsealed rows from the timeline."""
+        timeline = self.timeline
+        timeline.steps.truncate(self.sealed_rows)
+        timeline.times.truncate(self.sealed_rows)
+        timeline.restarts[:] = [row for row in timeline.restarts if row < self.sealed_rows]
+        for track in timeline.tracks.values():
             track.truncate(track.count_until(self.sealed_rows - 1))

@@ -1,9 +1,10 @@
-"""Which logs are one run: told by where they lie, and where that leaves doubt, by what they say.
+"""Decides which logs are one run: by their paths, and if that is not enough, by their first points.
 
 A log has a *home*, the directory of its run, and perhaps a *unit*: logs of one unit are one run
-whatever they hold (an event file and the progress.csv beside it, the ranks of one launch). Units
-and single files in one home are compared: they are one run if what both log begins alike. A log is
-placed once and never moves, so a run keeps its name when a file appears.
+whatever they hold (an event file and the progress.csv next to it, the ranks of one launch). Units
+and single files in one home are compared: they are one run if the metrics that both log have the
+same first values. A log is assigned once and never moves, so a run keeps its name when a file
+appears.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ from decimal import Decimal
 from ppo_top.runs.short_names import short_names
 
 FirstPointByTag = Mapping[str, tuple[int, float]]
-"""tag -> step and value of its first point."""
+"""tag -> (step, value) of its first point."""
 
 INNER_FOLDER = re.compile(
     r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
     r"|train|eval|evaluation|valid|validation|val|test"
 )
-"""Folders inside a run's directory."""
+"""Names of folders inside a run's directory."""
 SINGLE_RUN_FILE = re.compile(
     r"(?i)tfevents|monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
     r"|\d{8}\.jsonl)$"  # an inbox of Trackio
 )
-"""Names that a trainer gives in the directory of one run."""
+"""Files that occur once in a run's directory."""
 CHECKPOINT_FOLDER = re.compile(r"checkpoint[-_]\d+$")
 START_TIME_FOLDER = re.compile(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
-"""The folder that torch and transformers name after the start: Nov21_00-40-41_host."""
+"""A folder that torch and transformers name after the start: Nov21_00-40-41_host."""
 UNIX_TIME_FOLDER = re.compile(r"\d{9,10}(\.\d+)?$")
-"""The folder of hyperparameters that add_hparams and accelerate make beside the metrics."""
+"""A folder of hyperparameters that add_hparams and accelerate make next to the metrics."""
 TRACKER_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
-"""One run of Weights & Biases or SwanLab."""
+"""The folder of a run of Weights & Biases or SwanLab."""
 ZOO_SETTINGS_PATH = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
 """rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
 ATTEMPT_FOLDER = re.compile(r"attempt_\d+$")
@@ -44,32 +45,32 @@ INDISTINCT_TAG = re.compile(
     r"(?i)time|fps|sps\b|per_sec|speed|runtime|epoch|iter|step|episodes|n_updates|num_tokens|lr\b"
     r"|learning_rate|clip_range|coef|beta\b"
 )
-"""Tags that begin alike in different runs (settings, counters) or unlike in one (clocks)."""
+"""Tags with equal first values in different runs (settings, counters), or unequal ones in the same
+run (clocks).
+"""
 MIN_COMMON_TAGS = 4
-"""So many equal beginnings are no accident,"""
+"""Common tags needed for a certain match between a run and a log in different folders."""
 MIN_EQUAL_SHARE = 0.9
-"""if so many of those that both logs have are equal."""
+"""Share of the common tags whose first values must be equal for a certain match."""
 VALUE_TOLERANCE = 0.01
-"""Consoles print three digits: so close is the same number."""
-
+"""Relative difference up to which values are the same: consoles print three digits."""
 
 MIN_DISTINCT_TAGS = 3
-"""Of two logs with fewer telling tags than this so far, more may show that they are one run."""
-
+"""With fewer distinct tags than this, wait for more before calling two logs different runs."""
 
 SETTLED_ROW_COUNT = 3
-"""A log with so many rows has shown the tags that it will go on with."""
+"""A log with this many rows is taken to have logged all its tags."""
 
 
 def row_count(first: FirstPointByTag) -> int:
-    """How many rows a log has so far, where its first points can tell (else: enough)."""
+    """How many rows a log has so far; enough if its first points do not say."""
     rows: int = getattr(first, "rows", SETTLED_ROW_COUNT)
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class RunLocation:
-    """Where a log belongs by its path. `is_direct`: it lies in the home itself."""
+    """Where a log belongs by its path. `is_direct`: it is in the home itself."""
 
     directory: str
     unit: str
@@ -87,16 +88,16 @@ class _GroupMembers:
 
     @property
     def merged_first_points(self) -> dict[str, tuple[int, float]]:
-        """The first point of each tag of all its logs, of the earliest log that has it."""
+        """The first point of each tag, from the earliest log that has it."""
         found: dict[str, tuple[int, float]] = {}
-        for voice in self.first_points:
-            for tag, point in voice.items():
+        for log in self.first_points:
+            for tag, point in log.items():
                 found.setdefault(_without_train_prefix(tag), point)
         return found
 
 
 class RunGroups:
-    """Runs, as far as logs were placed."""
+    """The runs to which logs have been assigned."""
 
     def __init__(self) -> None:
         self._runs: dict[str, _GroupMembers] = {}
@@ -109,112 +110,109 @@ class RunGroups:
     def assign_run(
         self, key: str, root: str, first: FirstPointByTag, must_decide: bool = False
     ) -> str | None:
-        """The id of the run that a log belongs to; None: cannot be told before it has points.
+        """The id of the run that a log belongs to; None if that needs more points.
 
         `key` is its path below `root`; `first` holds the first point of each tag so far, and is
-        kept: it may grow. `must_decide` asks for an answer now, because no points will come.
+        kept: it may grow. `must_decide`: no more points will come.
         """
         known = self._assigned.get((root, key))
         if known is not None:
             return known.id
-        place = locate_run(key, first)
+        location = locate_run(key, first)
         scope = _scope(key, root)
-        run = self._units.get((scope, place.unit)) if place.unit else None
+        run = self._units.get((scope, location.unit)) if location.unit else None
         if run is None:
             if not (first or must_decide):
                 return None
-            run = self._match_in_directory(scope, place, first)
-            if run is None and not must_decide and self._is_too_early(scope, place, first):
+            run = self._match_in_directory(scope, location, first)
+            if run is None and not must_decide and self._is_too_early(scope, location, first):
                 return None
-            run = run or self._match_nearby(scope, place, first) or self._new_run(scope, place, key)
-        if place.unit:
-            self._units[scope, place.unit] = run
+            run = run or self._match_nearby(scope, location, first)
+            run = run or self._new_run(scope, location, key)
+        if location.unit:
+            self._units[scope, location.unit] = run
         self._assigned[root, key] = run
         run.first_points.append(first)
-        if (
-            place.is_direct and not run.is_direct
-        ):  # it began in a folder below: now it has its whole home
-            run.is_direct, run.path, run.file = True, place.directory, ""
+        if location.is_direct and not run.is_direct:  # so far its logs were in a folder below
+            run.is_direct, run.path, run.file = True, location.directory, ""
             self._names.clear()
         return run.id
 
-    def _is_too_early(self, scope: str, place: RunLocation, first: FirstPointByTag) -> bool:
-        """Whether more rows may tell that a log is another voice of a run in or near its home.
+    def _is_too_early(self, scope: str, location: RunLocation, first: FirstPointByTag) -> bool:
+        """Whether more rows may show that a log belongs to a run in or near its home.
 
-        Trainers log their first rows with fewer tags than the others.
+        Trainers often log fewer tags in their first rows.
         """
         doubtful = [
             run
-            for run in self._by_directory.get((scope, place.directory), [])
+            for run in self._by_directory.get((scope, location.directory), [])
             if similarity(run.merged_first_points, first) is None
             and min(_distinct_tag_count(first), _distinct_tag_count(run.merged_first_points))
             < MIN_DISTINCT_TAGS
         ]
         doubtful += [
             run
-            for run in self._runs_nearby(scope, place)
+            for run in self._runs_nearby(scope, location)
             if len(_compare(run.merged_first_points, first)) < MIN_COMMON_TAGS
         ]
-        voices = [voice for run in doubtful for voice in (first, *run.first_points)]
-        return any(row_count(voice) < SETTLED_ROW_COUNT for voice in voices)
+        logs = [log for run in doubtful for log in (first, *run.first_points)]
+        return any(row_count(log) < SETTLED_ROW_COUNT for log in logs)
 
-    def _runs_nearby(self, scope: str, place: RunLocation) -> list[_GroupMembers]:
+    def _runs_nearby(self, scope: str, location: RunLocation) -> list[_GroupMembers]:
         """The runs in folders above or below."""
-        homes = [
-            *_parent_directories(place.directory),
-            *self._below.get((scope, place.directory), ()),
-        ]
+        below = self._below.get((scope, location.directory), ())
+        homes = [*_parent_directories(location.directory), *below]
         return [run for home in homes for run in self._by_directory.get((scope, home), ())]
 
     def _match_in_directory(
-        self, scope: str, place: RunLocation, first: FirstPointByTag
+        self, scope: str, location: RunLocation, first: FirstPointByTag
     ) -> _GroupMembers | None:
-        """A run of the same home that this log is another voice of."""
-        others = self._by_directory.get((scope, place.directory), [])
-        likes = [(similarity(run.merged_first_points, first), run) for run in others]
-        best = max(likes, key=lambda pair: pair[0] or 0.0, default=(None, None))
-        if best[0] is not None and best[0] > 0.5:
-            return best[1]
-        if not first:  # nothing to compare, and nothing to show by itself
+        """The run in the same home that the log belongs to."""
+        others = self._by_directory.get((scope, location.directory), [])
+        scored = [(similarity(run.merged_first_points, first), run) for run in others]
+        score, best = max(scored, key=lambda pair: pair[0] or 0.0, default=(None, None))
+        if score is not None and score > 0.5:
+            return best
+        if not first:  # nothing to compare, and no run of its own
             return others[0] if others else None
-        loose = [run for like, run in likes if like is None and run.is_direct]
-        return loose[0] if place.is_direct and len(others) == 1 and loose else None
+        unknown = [run for score, run in scored if score is None and run.is_direct]
+        return unknown[0] if location.is_direct and len(others) == 1 and unknown else None
 
     def _match_nearby(
-        self, scope: str, place: RunLocation, first: FirstPointByTag
+        self, scope: str, location: RunLocation, first: FirstPointByTag
     ) -> _GroupMembers | None:
-        """The one run above or below that begins alike without doubt: a console beside the folder
-        into which its trainer writes.
+        """The one run above or below that matches for certain (a console log next to the folder
+        that its trainer writes to).
         """
         if len(first) < MIN_COMMON_TAGS:
             return None
         found = [
             run
-            for run in self._runs_nearby(scope, place)
+            for run in self._runs_nearby(scope, location)
             if _is_certain_match(run.merged_first_points, first)
         ]
         return found[0] if len(found) == 1 else None
 
-    def _new_run(self, scope: str, place: RunLocation, key: str) -> _GroupMembers:
-        home = (scope, place.directory)
-        path = place.unit or place.directory
-        file = "" if place.unit else _without_suffix(key)
+    def _new_run(self, scope: str, location: RunLocation, key: str) -> _GroupMembers:
+        home = (scope, location.directory)
+        path = location.unit or location.directory
+        file = "" if location.unit else _without_suffix(key)
         others = self._by_directory.setdefault(home, [])
-        for above in _parent_directories(place.directory):
-            self._below.setdefault((scope, above), {})[place.directory] = None
+        for above in _parent_directories(location.directory):
+            self._below.setdefault((scope, above), {})[location.directory] = None
         name = file if file and others else path
         if name in self._runs:
             name = f"{scope}/{name}"
         while name in self._runs:
             name += "'"
-        run = _GroupMembers(name, home, path, file, place.is_direct)
+        run = _GroupMembers(name, home, path, file, location.is_direct)
         self._runs[name] = run
         others.append(run)
         self._names.clear()
         return run
 
     def remove_run(self, run: str) -> None:
-        """Forget a run whose logs are all gone; should they return, it begins anew."""
+        """Forget a run whose logs are all gone; if they return, it starts over."""
         found = self._runs.pop(run, None)
         if found is None:
             return
@@ -231,7 +229,7 @@ class RunGroups:
         self._names.clear()
 
     def run_path(self, run: str) -> str:
-        """The directory (or file) of a run, below its PATH, with the PATH before it."""
+        """The directory (or file) of a run, starting with its PATH."""
         found = self._runs[run]
         scope = found.directory[0]
         several = len(self._by_directory[found.directory]) > 1
@@ -239,14 +237,14 @@ class RunGroups:
         return scope if path == "." else f"{scope}/{path}"
 
     def run_name(self, run: str) -> str:
-        """The shortest end of a run's path that no other run has; it may grow when runs appear."""
+        """The shortest end of a run's path that no other run has; may grow with new runs."""
         if not self._names:
             self._names = short_names({each: self.run_path(each) for each in self._runs})
         return self._names[run]
 
 
 def locate_run(key: str, first: FirstPointByTag) -> RunLocation:
-    """What the path of a log (and the tags of an event file) say about its run."""
+    """The location of a log by its path (and the tags of an event file)."""
     *folders, name = key.split("/")
     for depth, folder in enumerate(folders):
         if TRACKER_RUN_FOLDER.fullmatch(folder):
@@ -276,13 +274,13 @@ def _tag_below(key: str) -> str:
 
 
 def similarity(some: FirstPointByTag, others: FirstPointByTag) -> float | None:
-    """The share of common telling tags that begin alike; None when there are none."""
+    """The share of common distinct tags with equal first values; None if there are no such tags."""
     alike = _compare(some, others)
     return sum(alike) / len(alike) if alike else None
 
 
 def _compare(some: FirstPointByTag, others: FirstPointByTag) -> list[bool]:
-    """For each tag that both have and that tells runs apart: whether it begins alike."""
+    """Whether the first values are equal, for each common tag that tells runs apart."""
     return [
         _is_same_value(some[_without_train_prefix(tag)][1], value)
         for tag, (_, value) in others.items()
@@ -316,7 +314,7 @@ def _is_same_value(one: float, other: float) -> bool:
 
 
 def _rounding(one: float, other: float) -> float:
-    """Half a unit of the last digit of the number that was printed shorter: 0.6 may be 0.5723."""
+    """Half a unit of the last digit of the shorter number: 0.6 may be 0.5723."""
     last = max(int(Decimal(repr(each)).as_tuple().exponent) for each in (one, other))
     return 0.501 * 10.0**last
 
@@ -327,7 +325,7 @@ def _without_train_prefix(tag: str) -> str:
 
 
 def _is_helper_folder(folder: str, events: bool, first: FirstPointByTag) -> bool:
-    """Whether TensorBoard's helpers made the folder beside the event file of the run.
+    """Whether a helper of TensorBoard made the folder next to the event file of the run.
 
     add_hparams names it after the time; add_scalars `<tag>_<key>`, with that tag only.
     """
@@ -338,7 +336,7 @@ def _is_helper_folder(folder: str, events: bool, first: FirstPointByTag) -> bool
 
 
 def _without_inner(folders: list[str]) -> list[str]:
-    """Climb out of the folders that lie inside a run's own directory."""
+    """The run's own directory, without the folders inside it."""
     inner = list(folders)
     if len(inner) > 1 and inner[-2] == ".summary":
         inner.pop()
@@ -348,7 +346,7 @@ def _without_inner(folders: list[str]) -> list[str]:
 
 
 def _scope(key: str, root: str) -> str:
-    """The watched directory; of files that were given one by one, their folder."""
+    """The watched directory; for a file given by itself, its folder."""
     if "/" not in key and root.endswith("/" + key):
         return root[: -len(key) - 1] or "/"
     return "." if root == key else root

@@ -1,4 +1,4 @@
-"""Reads and judges all that some paths hold now, in memory that does not grow with them."""
+"""Reads and judges everything that some paths hold now, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ NO_LOGS_HINT = (
     "give the directory that the trainer writes to (event files, progress.csv, trainer_state.json, "
     "*.wandb, ...), or keep its console output: python train.py 2>&1 | tee run.log"
 )
-"""What to do where there is nothing to judge."""
+"""Advice for when there is nothing to judge."""
 
 MAX_POLL_POINTS, MAX_POLL_S = 200_000, 1.0
-"""Points and seconds of one slice."""
-
+"""Limits of one poll, in points and seconds."""
 
 RunCallback = Callable[[Run], None]
 
@@ -30,45 +29,45 @@ RunCallback = Callable[[Run], None]
 def load_session(
     paths: Sequence[Path], settings: Settings, err: TextIO, on_run: RunCallback | None = None
 ) -> Session | None:
-    """Read all that the paths hold now; None (after a line on `err`) where there is nothing.
+    """Read everything that the paths hold now; None (after a line on `err`) if there is nothing.
 
-    With `on_run` not all points are kept where there are many: it is called with each run when that
-    has been read and judged, while all its points are here. Findings and newest rows stay.
+    `on_run` is called with each run once it is read and judged. Of many points not all are kept
+    after that; findings and newest rows are.
     """
-    reading = open_loader(paths, settings, err, on_run)
-    if reading is None:
+    loader = open_loader(paths, settings, err, on_run)
+    if loader is None:
         return None
-    reading.close()
-    return reading.session
+    loader.close()
+    return loader.session
 
 
 def open_loader(
     paths: Sequence[Path], settings: Settings, err: TextIO, on_run: RunCallback | None = None
 ) -> Loader | None:
-    """The same, for who wants to look at runs again; the caller closes it."""
+    """As `load_session`, for going through the runs again; the caller closes the loader."""
     for path in paths:
-        if why := unreachable_reason(path):
-            print(f"ppo-top: {clean(str(path))}: {why}", file=err)
+        if reason := unreachable_reason(path):
+            print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    reading = Loader(paths, settings, err)
+    loader = Loader(paths, settings, err)
     try:
-        reading.read_all(on_run)
+        loader.read_all(on_run)
     except BaseException:
-        reading.close()
+        loader.close()
         raise
-    if not any(run.points or run.findings for run in reading.session.runs.values()):
-        reading.close()
+    if not any(run.points or run.findings for run in loader.session.runs.values()):
+        loader.close()
         names = ", ".join(clean(str(path)) for path in paths)
         print(
             f"ppo-top: {names}: nothing here that I can read as a training log; {NO_LOGS_HINT}",
             file=err,
         )
         return None
-    return reading
+    return loader
 
 
 class Loader:
-    """What some paths hold: a session, and the logs that it came from."""
+    """A session and the follower that reads its logs."""
 
     def __init__(self, paths: Sequence[Path], settings: Settings, err: TextIO) -> None:
         self.session = Session(settings)
@@ -77,41 +76,42 @@ class Loader:
 
     def read_all(self, on_run: RunCallback | None) -> None:
         """Read and judge everything (`load_session`)."""
-        told: dict[str, int] = {}
+        points_reported: dict[str, int] = {}
 
-        def part(run: Run) -> None:
-            told[run.id] = run.points
+        def report(run: Run) -> None:
+            points_reported[run.id] = run.points
             if on_run is not None:
                 on_run(run)
 
-        def slim() -> None:
+        def judge_and_evict() -> None:
             self.session.judge()
-            self.session.free_memory(before_drop=part)
+            self.session.free_memory(before_drop=report)
 
-        drain(self._follower, self.session, slim if on_run is not None else None)
+        drain(self._follower, self.session, judge_and_evict if on_run is not None else None)
         self._finish()
-        rest = [run.id for run in self.session.runs.values() if told.get(run.id) != run.points]
-        self._reread(rest)  # another log of a run was found after that had parted
+        runs = self.session.runs
+        rest = [run.id for run in runs.values() if points_reported.get(run.id) != run.points]
+        self._reread(rest)  # runs of which another log was found after they were evicted
         for each in rest:
-            part(self.session.runs[each])
+            report(runs[each])
         report_problems(self._follower, self.session, self._err)
 
     def complete_runs(self) -> Iterator[Run]:
-        """The runs in their order, each with all its points; those of the last one may have gone.
+        """The runs in order, each with all its points until the next one is asked for.
 
         A run whose logs cannot be read any more is left out, with a line on `err`.
         """
         for run in self.session.sorted_runs():
             self._reread([run.id])
             if run.is_partial or run.id not in self.session.runs:
-                what = f"{clean(run.name)}: its logs went while they were read"
+                what = f"{clean(run.name)}: its logs were deleted while they were read"
                 print(f"ppo-top: {what}", file=self._err)
                 continue
             yield run
             self.session.free_memory()
 
     def _reread(self, runs: Sequence[str]) -> None:
-        """Have all points of these runs again."""
+        """Read the dropped points of these runs again."""
         if keys := self.session.sources_to_reread(runs):
             self._follower.reread(keys)
             drain(self._follower, self.session)
@@ -123,25 +123,25 @@ class Loader:
         self.session.judge()
 
     def close(self) -> None:
-        """Close what is open; the session stays."""
+        """Close the logs; the session stays."""
         self._follower.close()
 
 
 def drain(follower: Follower, session: Session, after: Callable[[], None] | None = None) -> None:
-    """Hand over what there is, slice by slice (`after` each), until there is no more for now."""
+    """Poll and apply until there is no more for now, calling `after` each poll."""
     while True:
-        slice_ = follower.poll(MAX_POLL_POINTS, MAX_POLL_S)
-        session.apply(slice_.updates)
-        session.remove_sources(slice_.removed)
-        session.reader_has_more = slice_.more
+        polled = follower.poll(MAX_POLL_POINTS, MAX_POLL_S)
+        session.apply(polled.updates)
+        session.remove_sources(polled.removed)
+        session.reader_has_more = polled.more
         if after is not None:
             after()
-        if not slice_.more:
+        if not polled.more:
             return
 
 
 def report_problems(follower: Follower, session: Session, err: TextIO) -> None:
-    """Say on `err` what could not be read, or was not kept."""
+    """Print to `err` what could not be read or was not kept."""
     for problem in follower.problems:
         print(f"ppo-top: {clean(str(problem))}", file=err)
     for run in session.runs.values():

@@ -1,4 +1,4 @@
-"""All runs: what the follower brought goes in, judged runs come out; one thread owns it."""
+"""All watched runs: turns updates of the follower into judged runs; owned by one thread."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ppo_top.settings import Settings
 from ppo_top.support import malloc
 
 GROUPING_TIMEOUT_S = 30.0
-"""A log that says nothing more for so long is given its run by what it has said."""
+"""After this many seconds without new data, a log is assigned to a run as it is."""
 
 _MIN_JUDGE_S = 0.004
-"""At least so long a run is judged at a stretch, so that each call gets somewhere."""
+"""Minimum time to judge a run in one call (seconds), so that each call makes progress."""
 
 MAX_HELD_POINTS = 1_000_000
-"""So many points are kept of all runs together (some 60 MB); of what is looked at all are kept."""
+"""Points kept of all runs together (about 60 MB); runs in view are always kept whole."""
 
 MIN_DROPPABLE_POINTS = 4_000
-"""Letting go of a run with fewer points saves nothing."""
+"""Runs smaller than this are not worth evicting."""
 
 IDLE_BEFORE_PACK_S = 60.0
-"""A run that has not changed for so long may be packed: unpacking it takes milliseconds."""
+"""A run unchanged for this many seconds may be packed; unpacking takes milliseconds."""
 
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
@@ -37,10 +37,9 @@ MAX_UNJUDGED_POINTS = 1_000_000
 class Session:
     """The runs below the watched paths.
 
-    `apply` takes what a poll brought and costs next to nothing; `judge` does the work, as much as
-    the time allows. Neither reads a file. Who watches for long calls `free_memory` after judging:
-    of runs that nobody looks at it keeps verdict, findings and newest rows. `sources_to_reread`
-    then tells which logs have to be read once more.
+    `apply` adds the updates of a poll and is cheap; `judge` does the work, within a time budget.
+    Neither reads a file. Long-running callers call `free_memory` after judging: runs out of view
+    keep verdict, findings and newest rows. `sources_to_reread` then gives the logs to read again.
     """
 
     def __init__(self, settings: Settings, max_points: int | None = None) -> None:
@@ -54,37 +53,37 @@ class Session:
         self._names_are_stale = False
         self._freed_points = 0
         self.reader_has_more = False
-        """Whether the reader has more in hand: a run that is still being read can wait."""
+        """Whether the last poll left more to read; runs still being read are then judged later."""
 
-    def apply(self, gains: Iterable[SourceUpdate]) -> set[str]:
-        """Take in what a poll brought; gives the ids of the runs that it concerns."""
+    def apply(self, updates: Iterable[SourceUpdate]) -> set[str]:
+        """Add the updates of a poll; return the ids of the runs that changed."""
         touched = set()
-        for gain in gains:
-            key = gain.source.key
+        for update in updates:
+            key = update.source.key
             state = self._states.get(key)
             if state is None:
-                state = self._states[key] = SourceState(gain.source)
+                state = self._states[key] = SourceState(update.source)
             if key in self._run_of:
                 self._run_of[key].unpack()
-            if gain.last_points_only:
-                state.set_newest_values(gain)
+            if update.last_points_only:
+                state.set_newest_values(update)
                 if key in self._run_of:
                     self._run_of[key].version += 1
                 continue
-            fresh = state.add_update(gain)
+            fresh = state.add_update(update)
             self._gone.discard(state.key)
             run = self._run_of.get(state.key) or self._assign_run(state)
             if run is not None:
-                if gain.reset:
+                if update.reset:
                     run.awaiting_reread.discard(state.key)
-                run.unjudged_points += sum(map(len, gain.batch.points))
+                run.unjudged_points += sum(map(len, update.batch.points))
                 run.mark_changed(fresh)
                 touched.add(run.id)
         self._rename()
         return touched
 
     def _assign_run(self, state: SourceState, must_decide: bool = False) -> Run | None:
-        """Add a source to its run; None as long as it cannot be told which that is."""
+        """Add a source to its run; None if that cannot be decided yet."""
         root = state.source.root
         inside = state.source.path.relative_to(root).as_posix() if is_folder(root) else state.key
         found = self._groups.assign_run(inside, str(root), state.first_points, must_decide)
@@ -99,35 +98,35 @@ class Session:
         return run
 
     def _rename(self) -> None:
-        """A new run or log may change what others are called, too."""
+        """Update all names: a new run or log may change those of others."""
         if self._names_are_stale:
             self._names_are_stale = False
             for run in self.runs.values():
                 run.name, run.path = self._name(run.id), self._groups.run_path(run.id)
 
     def _name(self, run: str) -> str:
-        """A run's name; that of `.` is the name of the directory."""
+        """A run's name; `.` becomes the name of the directory."""
         name = self._groups.run_name(run)
         return name if name not in (".", "..") else Path(name).resolve().name or name
 
     def assign_pending_logs(self, final: bool = True) -> None:
-        """Give logs that hold no points their run: settings, a console that ends in a traceback.
+        """Assign logs without points to runs: settings, a console that ends in a traceback.
 
-        `final`: no more will come, so that a console that has said nothing of use gets one, too.
+        `final`: no more data will come, so consoles with nothing useful are assigned, too.
         """
         for key, state in self._states.items():
             if key in self._run_of:
                 continue
             waited = state.series and time.time() - state.mtime > GROUPING_TIMEOUT_S
-            told = state.config or state.ended or state.evidence or waited
-            if told or (final and (state.lines or state.problem_count)):
+            decide = state.config or state.ended or state.evidence or waited
+            if decide or (final and (state.lines or state.problem_count)):
                 run = self._assign_run(state, must_decide=True)
                 if run is not None:
                     run.mark_changed(start_over=True)
         self._rename()
 
     def remove_sources(self, gone: Iterable[Source]) -> None:
-        """Files that are no more: their points stay as long as another source of their run does."""
+        """Remove deleted files; their points stay as long as their run has another source."""
         for source in gone:
             run = self._run_of.get(source.key)
             if run is None:
@@ -147,9 +146,9 @@ class Session:
             self._run_of.pop(key, None)
 
     def judge(self, budget: float | None = None, first: str | None = None) -> bool:
-        """Judge what is new, for about `budget` seconds, the run `first` before all others.
+        """Judge new rows for about `budget` seconds, the run `first` before all others.
 
-        True when nothing is left to judge for now.
+        True if nothing is left to judge for now.
         """
         self.assign_pending_logs(final=False)
         deadline = float("inf") if budget is None else time.perf_counter() + budget
@@ -163,8 +162,8 @@ class Session:
     def _runs_to_judge(self, first: str | None) -> list[Run]:
         """The runs to judge now, `first` before all, then those with most to judge.
 
-        One of which the rest is about to be read waits for it, unless too much waits: a stretch of
-        judging at its end costs less than many on the way, and none of its memory until then.
+        A run that is still being read waits, unless too many points are waiting: judging once at
+        the end is cheaper than many times on the way.
         """
         waiting = [run for run in self.runs.values() if not run.judged]
         if self.reader_has_more and self.unjudged_points <= MAX_UNJUDGED_POINTS:
@@ -175,19 +174,19 @@ class Session:
 
     @property
     def unjudged_points(self) -> int:
-        """How many points wait to be judged."""
+        """How many points are waiting to be judged."""
         return sum(run.unjudged_points for run in self.runs.values() if not run.judged)
 
-    # --- letting go --------------------------------------------------------------------------
+    # --- eviction ----------------------------------------------------------------------------
 
     def free_memory(
         self, in_view: Container[str] = (), before_drop: Callable[[Run], None] | None = None
     ) -> None:
-        """Let go of points that were judged, where too many are held, and pack runs that rest.
+        """Drop judged points if too many are held, and pack idle runs.
 
-        Of the runs `in_view` (ids) nothing goes, nor of what cannot be read again: a pipe. With
-        `before_drop` only runs go that have been read and judged, and it is called with each
-        before.
+        Runs `in_view` (ids) and pipes, which cannot be read again, keep everything. With
+        `before_drop`, only runs that are read and judged to their end are evicted; it is called
+        with each of them first.
         """
         weights = [(run, run.memory_points) for run in self.runs.values()]
         excess = sum(weight for _, weight in weights) - self.max_points
@@ -198,12 +197,12 @@ class Session:
         if before_drop is not None:
             idle = [run for run in idle if run.judged and not run.has_more_to_read]
 
-        def let_go(run: Run) -> None:
+        def drop(run: Run) -> None:
             if before_drop is not None and run.is_whole:
                 before_drop(run)
             run.drop_history()
 
-        left = _shrink(idle, let_go, excess)
+        left = _shrink(idle, drop, excess)
         before = time.time() - IDLE_BEFORE_PACK_S
         left = _shrink([run for run in idle if run.last_change < before], Run.pack, left)
         self._freed_points += excess - left
@@ -212,22 +211,21 @@ class Session:
             malloc.trim()
 
     def sources_to_reread(self, in_view: Iterable[str] = ()) -> set[str]:
-        """The keys of sources that have to be read again from their beginning (`Follower.reread`).
+        """The keys of sources to read again from their beginning (`Follower.reread`), each once.
 
-        For the runs `in_view` (ids) whose points were let go, and those that cannot be judged on
-        without them. Each is told once.
+        These belong to evicted runs that are `in_view` (ids) or cannot be judged any further.
         """
         runs = [run for run in self.runs.values() if run.needs_reread]
         runs += [self.runs[each] for each in in_view if each in self.runs]
         return {key for run in runs if run.is_partial for key in run.request_reread(self._gone)}
 
     def sorted_runs(self) -> list[Run]:
-        """The runs, those in trouble first, then the newest."""
+        """The runs, worst first, then newest first."""
         return sorted(self.runs.values(), key=_rank)
 
 
 def _shrink(runs: Iterable[Run], how: Callable[[Run], None], excess: int) -> int:
-    """Shrink runs, the heaviest first, while there is an excess; what is left of it."""
+    """Shrink runs, the largest first, until there is no excess; return what is left of it."""
     for run in sorted(runs, key=lambda run: -run.memory_points):
         if excess <= 0 or run.memory_points < MIN_DROPPABLE_POINTS:
             break

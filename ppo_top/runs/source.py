@@ -1,4 +1,4 @@
-"""What has been read of one source so far."""
+"""Everything read from one source so far."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ppo_top.rules.console_text import TextEvidence, find_text_evidence
 from ppo_top.text.format import count, plural
 
 MAX_CONSOLE_LINES = 4_000
-"""Console lines kept of one source: a tail to look at, not an archive."""
+"""Newest console lines kept per source."""
 
 MAX_PROBLEMS_KEPT = 100
-"""Problems kept of one source; all are counted."""
+"""Problems kept per source; all are counted."""
 
 MAX_CONSOLE_EVIDENCE = 500
-"""Telling console lines kept of one source: a flood of the same warning says nothing new."""
+"""Console lines of evidence kept per source: a flood of one warning adds nothing."""
 
 MAX_TAGS_KEPT = 20_000
-"""Tags kept of one source: a log that makes a tag of every sample must not fill the memory."""
+"""Tags kept per source: a log with a tag for every sample must not fill the memory."""
 
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
 
 
 class FirstPoints(dict[str, tuple[int, float]]):
-    """tag -> step and value of its first point, of all tags that a source has by now.
+    """tag -> (step, value) of its first point, for all tags of a source so far.
 
-    `rows` tells how many rows the source has: points of its longest series.
+    `rows` is the number of points of its longest series.
     """
 
     rows = 0
@@ -39,7 +39,7 @@ class FirstPoints(dict[str, tuple[int, float]]):
 
 @dataclass(slots=True)
 class SourceState:
-    """Everything that one file or store gave, in columns."""
+    """Everything read from one file or store, in columns."""
 
     source: Source
     series: dict[str, Series] = field(default_factory=dict)
@@ -56,15 +56,15 @@ class SourceState:
     mtime: float = 0.0
     size: int = 0
     more: bool = False
-    """Whether it was known to hold more when it was last read."""
+    """Whether there was more to read after the last poll."""
     held_points: int = 0
-    """How many of the points are here."""
+    """Points in memory."""
     newest_values: dict[str, float] = field(default_factory=dict)
-    """tag -> the value at the end of a long log, while that is read from its beginning."""
+    """tag -> value at the end of a long log, while that is read from its beginning."""
 
     @property
     def key(self) -> str:
-        """The path below the watched one: what `source` says in exports."""
+        """The path below the watched one; `source` in exports."""
         return self.source.key
 
     @property
@@ -74,12 +74,12 @@ class SourceState:
 
     @property
     def rank(self) -> int:
-        """How good the source is beside others that hold the same."""
-        return self.source.format.precedence
+        """Which source is preferred for the same metric: the highest rank."""
+        return self.source.format.rank
 
     @property
     def left_out_text(self) -> str:
-        """What was not kept, in words; empty where everything was."""
+        """A sentence on what was not kept; empty if everything was."""
         if not self.left_out_values:
             return ""
         return (
@@ -89,7 +89,7 @@ class SourceState:
 
     @property
     def creation_order(self) -> tuple[int, int, str]:
-        """Sorts the files of one folder by creation: event files carry the time in their names."""
+        """Sort key by time of creation, which event files have in their names."""
         found = _CREATED.search(self.source.path.name)
         if found is None:
             return 0, 0, self.key
@@ -97,28 +97,28 @@ class SourceState:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the beginning of a series was let go."""
+        """Whether the beginning of a series was dropped."""
         return any(series.dropped for series in self.series.values())
 
     def drop_unused(self, read: Container[int]) -> None:
-        """Drop the points of series that nobody reads (`read`: ids of those that somebody does)."""
+        """Drop the points of all series whose `id` is not in `read`."""
         for series in self.series.values():
             if id(series) not in read:
                 series.drop_before(len(series))
         self.held_points = sum(len(series.steps) for series in self.series.values())
 
     def detach_state(self) -> tuple[Any, ...]:
-        """Hand over what only judging and drawing need; `restore_state` comes before new points."""
+        """Remove and return what only judging and drawing need, until `restore_state`."""
         inner = self.series, self.lines, self.evidence
         self.series, self.lines, self.evidence = {}, deque(), []
         return inner
 
     def restore_state(self, inner: tuple[Any, ...]) -> None:
-        """Take back what `detach_state` gave."""
+        """Put back what `detach_state` returned."""
         self.series, self.lines, self.evidence = inner
 
     def clear(self) -> None:
-        """Forget what was read: the file was replaced or begins again."""
+        """Forget everything read: the file was replaced or is read again."""
         for kept in (self.series, self.first_points, self.config, self.lines, self.evidence):
             kept.clear()
         self.problems.clear()
@@ -126,17 +126,17 @@ class SourceState:
         self.problem_count = self.left_out_values = 0
         self.ended = None
 
-    def set_newest_values(self, gain: SourceUpdate) -> None:
-        """Keep what stands at the end of a long log until it has been read that far."""
-        self.newest_values = {points.tag: points.values[-1] for points in gain.batch.points}
+    def set_newest_values(self, update: SourceUpdate) -> None:
+        """Keep the values at the end of a long log until they are reached."""
+        self.newest_values = {points.tag: points.values[-1] for points in update.batch.points}
 
-    def add_update(self, gain: SourceUpdate) -> bool:
-        """Add what a poll brought; True when it brought a tag, a setting or a word never seen."""
-        if gain.reset:
+    def add_update(self, update: SourceUpdate) -> bool:
+        """Add an update; True if it resets the source or has new tags, settings or evidence."""
+        if update.reset:
             self.clear()
-        self.mtime, self.size, self.more = gain.mtime, gain.size, gain.more
-        batch = gain.batch
-        fresh = gain.reset
+        self.mtime, self.size, self.more = update.mtime, update.size, update.more
+        batch = update.batch
+        fresh = update.reset
         for points in batch.points:
             series = self.series.get(points.tag)
             if series is None:
@@ -161,11 +161,11 @@ class SourceState:
         if batch.ended is not None:
             self.ended = batch.ended
         elif batch.points:
-            self.ended = None  # points behind an end: the run went on
+            self.ended = None  # points after an end: the run went on
         return fresh
 
     def _add_lines(self, lines: ConsoleLines) -> bool:
-        """Keep the last lines, and those that are evidence."""
+        """Keep the newest lines and all evidence; True if there is new evidence."""
         self.lines.extend(lines.tail(MAX_CONSOLE_LINES))
         before = len(self.evidence)
         for part in lines.parts:
@@ -177,8 +177,7 @@ class SourceState:
         return len(self.evidence) > before
 
     def _add_if_evidence(self, line: ConsoleLine) -> None:
-        found = (
-            None if line.text.startswith("|") else find_text_evidence(line.text)
-        )  # a row of a table
+        is_table_row = line.text.startswith("|")
+        found = None if is_table_row else find_text_evidence(line.text)
         if found is not None and len(self.evidence) < MAX_CONSOLE_EVIDENCE:
             self.evidence.append((line, found))

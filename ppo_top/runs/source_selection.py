@@ -1,4 +1,4 @@
-"""Which sources of a run feed which concepts: one lane a concept, from the best source."""
+"""Chooses one stream for each concept of a run, from the best source."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ppo_top.runs.row_merge import ConceptStream, StepMapping
 from ppo_top.runs.source import SourceState
 
 MAX_STREAMS = 2_000
-"""Tags beyond this number are kept and exported but not judged: some logs make a tag a sample."""
+"""Tags judged per run; further ones are only kept and exported (some logs have a tag a sample)."""
 
 CUT_MARK = "..."
-"""How Stable-Baselines3 ends a key that was longer than its table allows."""
+"""The end of a key that was too long for Stable-Baselines3's table."""
 
 SAME_STEPS_RATIO = (0.5, 2.0)
-"""Two sources without a common concept count the same when their last steps differ by less."""
+"""Range of the ratio of their last steps in which two sources count the same."""
 
 
 @dataclass
 class SourceChain:
-    """The files of one format in one folder, in order of creation: what one writer left.
+    """The files of one format in one folder, in order of creation.
 
-    A resumed run leaves several; together they are one source of the run.
+    A resumed run leaves several, which are one source of the run.
     """
 
     sources: list[SourceState]
@@ -40,18 +40,18 @@ class SourceChain:
 
     @cached_property
     def tags(self) -> list[str]:
-        """Every tag of the chain, sorted: the choice of lanes must not depend on arrival."""
+        """All tags, sorted: the choice of streams must not depend on the order of arrival."""
         return sorted({tag for source in self.sources for tag in source.series})
 
     @cached_property
     def trainer(self) -> Trainer:
-        """Who wrote it, by its tags."""
+        """The trainer that wrote it, by its tags."""
         names = (self.full_names.get(tag, tag) for tag in self.tags)
         return identify(names, {source.format for source in self.sources})
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
-        """tag -> what it means, for the tags that mean something."""
+        """tag -> meaning, for known tags."""
         found = {}
         for tag in self.tags:
             known = meaning(self.trainer, self.full_names.get(tag, tag), self.user_tags)
@@ -65,7 +65,7 @@ class SourceChain:
 
     @property
     def sort_key(self) -> tuple[int, int, int, str]:
-        """Best first: the format's rank, then the files nearest to the run's own folder."""
+        """Best first: by the format's rank, then by closeness to the run's folder."""
         first = self.sources[0]
         length = first.points if first.source.format.cumulative else 0
         return -first.rank, -length, len(PurePath(self.key).parts), self.key
@@ -73,45 +73,45 @@ class SourceChain:
 
 @dataclass(frozen=True)
 class SourceSelection:
-    """The lanes of a run, who produced it, and when its segments began."""
+    """The streams of a run, its trainer, and the series that defines its segments."""
 
     streams: tuple[ConceptStream, ...]
     clock_series: tuple[Series, ...]
-    """The series whose steps tell where the run began again."""
+    """The series whose steps show where the run was resumed."""
     has_times: bool
-    """Whether that source tells the time."""
+    """Whether that series has times."""
     trainer: Trainer
     tags_left_out: int
-    """How many tags are not judged because there are too many."""
+    """Tags beyond `MAX_STREAMS`."""
     concepts: Mapping[tuple[str, str], str]
-    """(source, tag) -> concept, for every tag that means one, charted or not."""
+    """(source, tag) -> concept, for every known tag, charted or not."""
     uncertain_chains: tuple[tuple[SourceChain, SourceChain, bool], ...] = ()
-    """Sources of which only the length tells whether they count what the main one does."""
+    """(chain, main chain, whether they count the same), where only their lengths show that."""
 
     def is_current(self) -> bool:
-        """Whether the choice is still what it would be if it were made now."""
+        """Whether the same choice would be made now."""
         return all(
             _has_same_length(chain, main) is same for chain, main, same in self.uncertain_chains
         )
 
 
 def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str]) -> SourceSelection:
-    """Choose the lanes of a run; the answer depends on what the sources hold, not on when it came.
+    """Choose the streams of a run, by what the sources hold and not by the order of arrival.
 
-    `own_names` are the user's words for his tags: tag -> concept.
+    `own_names` are the user's aliases: tag -> concept.
     """
     chains = sorted(_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
         return SourceSelection((), (), False, identify(()), 0, {})
-    lanes = [
-        lane
+    streams = [
+        stream
         for chain in (main, *(c for c in chains if c is not main))
-        for lane in _streams(chain, main)
+        for stream in _streams(chain, main)
     ]
-    chosen = _best_streams(lanes, chains, main)
+    chosen = _best_streams(streams, chains, main)
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
-    doubts = [
+    uncertain = [
         c
         for c in chains
         if c is not main and _shared_series(c, main) is None and not _is_episodic(c)
@@ -129,7 +129,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
             for tag, known in chain.meanings.items()
             if tag in source.series
         },
-        tuple((chain, main, _has_same_length(chain, main)) for chain in doubts),
+        tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
     )
 
 
@@ -138,15 +138,15 @@ def _chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[Sour
     for source in sources:
         if source.series:
             chained = source.source.format.chained
-            place = str(PurePath(source.key).parent) if chained else source.key
-            grouped.setdefault((place, source.format), []).append(source)
+            location = str(PurePath(source.key).parent) if chained else source.key
+            grouped.setdefault((location, source.format), []).append(source)
     states = [sorted(group, key=lambda source: source.creation_order) for group in grouped.values()]
     whole = _full_names(tag for group in states for source in group for tag in source.series)
     return [SourceChain(group, whole, own) for group in states]
 
 
 def _full_names(tags: Iterable[str]) -> dict[str, str]:
-    """Keys that a table cut short -> the whole key, where another source tells it for certain."""
+    """Truncated key -> full key, if exactly one key of another source fits."""
     known = sorted(set(tags))
     cut = [tag for tag in known if tag.endswith(CUT_MARK)]
     whole = {}
@@ -159,7 +159,7 @@ def _full_names(tags: Iterable[str]) -> dict[str, str]:
 
 
 def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
-    """The chain that sets the run's axis: of the best-ranked ones, that which means most."""
+    """The chain that defines the run's steps: the best-ranked, then the one with most metrics."""
 
     def richness(chain: SourceChain) -> tuple[int, int, int]:
         return (min(len(chain.meanings), 3), -chain.sort_key[0], len(chain.meanings))
@@ -175,62 +175,57 @@ def _main_trainer(main: SourceChain, chains: Sequence[SourceChain]) -> Trainer:
 
 
 def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
-    axis = None
+    mapping = None
     if chain is not main and not _is_episodic(chain):
         shared = _shared_series(chain, main)
         if shared is None and not _has_same_length(chain, main):
-            return []  # kept and exported, but not judged: nothing tells which row is which
+            return []  # kept and exported, but not judged: its rows cannot be matched
         if shared is not None and shared[0][0].steps[0] != shared[1][0].steps[0]:
-            axis = StepMapping(*shared)
-    lanes = []
+            mapping = StepMapping(*shared)
+    streams = []
     for tag in chain.tags:
         known = chain.meanings.get(tag)
         if known is not None and known.concept == IGNORE:
             continue
         name = chain.full_names.get(tag, tag)
-        lane = ConceptStream(
+        stream = ConceptStream(
             known.concept if known else f"tag:{name}", tag, chain.key, chain.parts(tag)
         )
         if known is not None:
-            lane.scale, lane.offset = known.scale, known.offset
-            lane.per_episode, lane.zero_missing = known.per_episode, known.zero_missing
-        lane.step_mapping = axis
-        lanes.append(lane)
-    return lanes
+            stream.scale, stream.offset = known.scale, known.offset
+            stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
+        stream.step_mapping = mapping
+        streams.append(stream)
+    return streams
 
 
 def _best_streams(
-    lanes: Sequence[ConceptStream], chains: Sequence[SourceChain], main: SourceChain
+    streams: Sequence[ConceptStream], chains: Sequence[SourceChain], main: SourceChain
 ) -> list[ConceptStream]:
-    """One lane a concept: the main chain's own first, then by the order of the chains."""
-    place = {chain.key: number + 1 for number, chain in enumerate(chains)}
-    place[main.key] = 0
-    preference = {
+    """One stream for each concept: from the main chain if possible, else the best other chain."""
+    order = {chain.key: number + 1 for number, chain in enumerate(chains)}
+    order[main.key] = 0
+    priority = {
         (chain.key, tag): known.priority
         for chain in chains
         for tag, known in chain.meanings.items()
     }
-    taken: dict[str, ConceptStream] = {}
-    ordered = sorted(
-        lanes,
-        key=lambda lane: (
-            place[lane.source],
-            preference.get((lane.source, lane.tag), 0),
-            lane.tag,
-        ),
-    )
-    for lane in ordered:
-        taken.setdefault(lane.concept, lane)
-    with_meaning = [lane for lane in taken.values() if not lane.concept.startswith("tag:")]
-    return with_meaning + [lane for lane in taken.values() if lane.concept.startswith("tag:")]
+
+    def rank(stream: ConceptStream) -> tuple[int, int, str]:
+        return order[stream.source], priority.get((stream.source, stream.tag), 0), stream.tag
+
+    best: dict[str, ConceptStream] = {}
+    for stream in sorted(streams, key=rank):
+        best.setdefault(stream.concept, stream)
+    return sorted(best.values(), key=lambda stream: stream.concept.startswith("tag:"))
 
 
 def _shared_series(
     chain: SourceChain, main: SourceChain
 ) -> tuple[list[Series], list[Series]] | None:
-    """The series of a concept that both chains hold, once an update; None without one.
+    """The series of a concept that both chains log at every update; None without one.
 
-    Of several the one that both have had for longest: an evaluation at the end pairs nothing.
+    Of several, the one that starts first: an evaluation at the end matches no steps.
     """
     ours = {known.concept: tag for tag, known in main.meanings.items() if not known.per_episode}
     pairs = [
@@ -240,18 +235,15 @@ def _shared_series(
     ]
     if not pairs:
         return None
-    theirs, own, _ = min(
-        pairs, key=lambda pair: (_first_step(pair[0]), _first_step(pair[1]), pair[2])
-    )
-    return theirs, own
 
+    def start(pair: tuple[list[Series], list[Series], str]) -> tuple[int, int, str]:
+        return pair[0][0].steps[0], pair[1][0].steps[0], pair[2]
 
-def _first_step(parts: Sequence[Series]) -> int:
-    return parts[0].steps[0]
+    return min(pairs, key=start)[:2]
 
 
 def _is_episodic(chain: SourceChain) -> bool:
-    """Whether a chain has one point an episode and no more: these count environment steps."""
+    """Whether a chain has only per-episode metrics, whose steps are environment steps."""
     return bool(chain.meanings) and all(known.per_episode for known in chain.meanings.values())
 
 

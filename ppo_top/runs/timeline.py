@@ -1,4 +1,4 @@
-"""A run's own timeline: its rows (updates) in order, and for each concept the points on it."""
+"""A run's timeline: its rows (updates) in order, and the points of each concept."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from ppo_top.model import Mark, Series
 T = TypeVar("T", int, float)
 
 MIN_TRACK_POINTS = 8
-"""Points that a track keeps in any case: what is said of its newest value rests on a few."""
+"""Points that a track always keeps: statements on its newest value need a few."""
 
 
 class RecordPoints:
-    """Which points of a growing column were a new best when they came: the best of any beginning.
+    """The points of a growing column that were a new best, and so the best of any prefix.
 
-    `sign` is 1 where higher is better, -1 where lower is. A column that was cut shorter is
-    followed from there; values that are not finite are no records.
+    `sign` is 1 if higher is better, -1 if lower is. Non-finite values never count.
     """
 
     __slots__ = ("_indices", "_seen", "_sign")
@@ -32,7 +31,7 @@ class RecordPoints:
         self._seen = 0
 
     def index_of_best(self, values: Sequence[float], seen: int) -> int | None:
-        """The index of the first best among the first `seen` values; None without a finite one."""
+        """The index of the first best of the first `seen` values; None if none is finite."""
         indices, sign = self._indices, self._sign
         top = sign * values[indices[-1]] if indices else -math.inf
         for at in range(self._seen, seen):
@@ -40,28 +39,28 @@ class RecordPoints:
                 top = sign * values[at]
                 indices.append(at)
         self._seen = max(self._seen, seen)
-        place = bisect_left(indices, seen)
-        return indices[place - 1] if place else None
+        number = bisect_left(indices, seen)
+        return indices[number - 1] if number else None
 
     def forget_after(self, length: int) -> None:
-        """The column was cut to this many values."""
+        """Note that the column was cut to this many values."""
         if length < self._seen:
             del self._indices[bisect_left(self._indices, length) :]
             self._seen = length
 
     def restart(self) -> None:
-        """The beginning of the column was dropped."""
+        """Note that the beginning of the column was dropped."""
         self.forget_after(0)
 
 
 class Track:
-    """The points of one concept (or of a tag without one) in the order in which they were judged.
+    """The points of one concept (or of a tag without one), in the order of the rows.
 
     A view: `values` are those of the `parts` (a chain of series), times `scale` plus `offset`;
     `rows` are the numbers of the timeline's rows, rising; `steps` and `times` (unix seconds or NaN)
-    are those of the rows. What is kept is which stretch of points stands in which stretch of rows,
-    so a metric that is logged at every update costs nothing here. Points that no series holds
-    (medians of episodes, those of a run whose points were dropped) are the track's own.
+    are those of the rows. Only the mapping of stretches of points to stretches of rows is stored,
+    so a metric logged at every update costs nothing. A track without `parts` (medians of episodes,
+    tests) has its own points.
     """
 
     __slots__ = (
@@ -85,9 +84,9 @@ class Track:
         self._own = Series(tag)
         self._parts = [*parts, self._own]
         self.timeline = timeline
-        """Whose rows its points stand in; None for a track that keeps its own points only."""
+        """The timeline of its rows; None for a track with its own points only."""
         self._length = 0
-        # a stretch: how many points of the track come before it, its first row, part and point
+        # for each stretch: the points before it, its first row, part and point
         self._before, self._first_rows = array("q"), array("q")
         self._part_numbers, self._first_points = array("q"), array("q")
 
@@ -115,14 +114,15 @@ class Track:
         return TrackColumn(self, self._stretch_times)
 
     def append(self, mark: Mark, value: float) -> None:
-        """Add a value of the track's own."""
+        """Add a point to a track without parts."""
+        assert self._own is not None
         self._own.steps.append(mark.step)
         self._own.times.append(mark.time)
         self._own.values.append(value)
         self.extend(mark.row, len(self._parts) - 1, len(self._own) - 1)
 
     def extend(self, row: int, part: int, point: int, count: int = 1) -> None:
-        """Say that `count` points from number `point` of a part on stand from `row` on."""
+        """Map `count` points, from index `point` of a part on, to the rows from `row` on."""
         last = len(self._before) - 1
         size = self._length - self._before[last] if last >= 0 else 0
         continues = (
@@ -139,7 +139,7 @@ class Track:
         self._length += count
 
     def count_until(self, row: int) -> int:
-        """How many points there are at or before a row of the timeline."""
+        """How many points there are up to and including a row."""
         at = bisect_right(self._first_rows, row) - 1
         if at < 0:
             return 0
@@ -165,21 +165,20 @@ class Track:
             records.forget_after(length)
 
     def drop_before(self, until: int) -> None:
-        """Drop the points before the row `until`, but for the newest few.
-
-        What is left is copied: afterwards the series may drop all points that there are now.
-        """
-        first = max(0, min(self.count_until(until - 1), self._length - MIN_TRACK_POINTS))
-        rows, own = self.rows[first:], Series(self.tag)
-        own.steps.extend(self.steps[first:])
-        own.times.extend(self.times[first:])
-        own.values.extend(self.values[first:])
-        self._own, self._length = own, 0
-        self._parts[-1] = own
-        for starts in self._starts:
-            del starts[:]
-        for point, row in enumerate(rows):
-            self.extend(row, len(self._parts) - 1, point)
+        """Drop the points before the row `until`, except the newest `MIN_TRACK_POINTS`."""
+        count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
+        if count <= 0:
+            return
+        first = bisect_right(self._before, count) - 1
+        inside = count - self._before[first]
+        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
+            del starts[:first]
+        self._first_rows[0] += inside
+        self._first_points[0] += inside
+        self._before = array("q", [max(0, each - count) for each in self._before])
+        self._length -= count
+        if self._own is not None:
+            self._own.drop_before(self._first_points[0])
         for records in (self.highs, self.lows):
             records.restart()
 
@@ -190,11 +189,11 @@ class Track:
         return self._before, self._first_rows, self._part_numbers, self._first_points
 
     def _end(self, at: int) -> int:
-        """How many points there are through stretch number `at`."""
+        """How many points there are up to the end of a stretch."""
         return self._before[at + 1] if at + 1 < len(self._before) else self._length
 
     def stretches(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """The stretches in which points `start` to `stop` stand: number, first and last offset."""
+        """The stretches of the points `start` to `stop`: (number, first offset, end offset)."""
         at = bisect_right(self._before, start) - 1
         while start < stop:
             end = min(self._end(at), stop)
@@ -229,7 +228,7 @@ class Track:
 
 
 class TrackColumn(Sequence[T]):
-    """A column of a track, made of stretches when it is asked for."""
+    """A column of a track, put together from stretches on access."""
 
     __slots__ = ("_read", "_track")
 
@@ -266,10 +265,10 @@ class TrackColumn(Sequence[T]):
 
 
 class TimelineColumn(Sequence[T]):
-    """A column that grows at its end, and whose beginning may be let go.
+    """A column that grows at its end, and whose beginning may be dropped.
 
-    Places keep their numbers. Of what was let go the very first element is known; another place
-    reads as the oldest element that is left.
+    Indices do not change. Of the dropped elements only the very first is kept; the others read as
+    the oldest element left.
     """
 
     __slots__ = ("_array", "_first", "dropped")
@@ -290,9 +289,9 @@ class TimelineColumn(Sequence[T]):
         if not self.dropped:
             return self._array[at]
         if isinstance(at, slice):
-            return [self[place] for place in range(*at.indices(len(self)))]
-        place = at + len(self) if at < 0 else at
-        return self._first if place == 0 else self._array[max(0, place - self.dropped)]  # type: ignore[return-value]
+            return [self[index] for index in range(*at.indices(len(self)))]
+        index = at + len(self) if at < 0 else at
+        return self._first if index == 0 else self._array[max(0, index - self.dropped)]  # type: ignore[return-value]
 
     def append(self, value: T) -> None:
         """Add an element."""
@@ -307,7 +306,7 @@ class TimelineColumn(Sequence[T]):
         del self._array[max(0, length - self.dropped) :]
 
     def drop_before(self, until: int) -> None:
-        """Drop the elements before place `until`."""
+        """Drop the elements before index `until`."""
         count = min(until - self.dropped, len(self._array))
         if count > 0:
             if not self.dropped:
@@ -318,10 +317,9 @@ class TimelineColumn(Sequence[T]):
 
 @dataclass(slots=True)
 class Timeline:
-    """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
+    """Rows in order; `restarts` are the numbers of rows at which the run was resumed.
 
-    Of a run that nobody looks at only the newest rows are kept (`drop_before`), under their old
-    numbers.
+    After `drop_before` only the newest rows are left, with the same numbers.
     """
 
     steps: TimelineColumn[int] = field(default_factory=lambda: TimelineColumn("q"))
@@ -334,17 +332,17 @@ class Timeline:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no row was let go."""
+        """Whether no row was dropped."""
         return not self.steps.dropped
 
     def drop_before(self, until: int) -> None:
-        """Drop the rows before row `until`; each track keeps its newest few points."""
+        """Drop the rows before `until`; each track keeps its newest few points."""
         for column in (self.steps, self.times):
             column.drop_before(until)
         for track in self.tracks.values():
             track.drop_before(until)
 
     def mark(self, row: int) -> Mark:
-        """The place of a row; negative numbers count from the end."""
+        """The mark of a row; negative numbers count from the end."""
         at = row if row >= 0 else len(self.steps) + row
         return Mark(at, self.steps[at], self.times[at])

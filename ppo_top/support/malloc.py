@@ -1,7 +1,7 @@
-"""Freed memory goes back to the system.
+"""Returns freed memory to the operating system.
 
-What is let go lies scattered between what is kept. The C library keeps such pages for itself, so
-that a monitor which has read a thousand runs would for ever take what the largest moment took.
+Freed objects lie scattered among live ones, so the C library keeps their pages: without this,
+resident memory stays at its peak.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 @cache
 def _trimmer() -> Callable[[int], int] | None:
-    """glibc's `malloc_trim`; None with a C library that has none."""
+    """glibc's `malloc_trim`; None with another C library."""
     import ctypes
 
     try:
@@ -23,7 +23,7 @@ def _trimmer() -> Callable[[int], int] | None:
 
 
 def trim() -> None:
-    """Give back the pages on which nothing is kept; takes some milliseconds."""
+    """Return free pages to the system; takes some milliseconds."""
     trimmer = _trimmer()
     if trimmer is not None:
         trimmer(0)

@@ -169,7 +169,7 @@ def test_a_run_whose_logs_disappear_meanwhile_is_reported(
             for other in {"first", "second", "third"} - set(seen):
                 shutil.rmtree(tmp_path / other, ignore_errors=True)
     assert len(seen) == 1
-    assert err.getvalue().count("its logs went while they were read") == 2
+    assert err.getvalue().count("its logs were deleted while they were read") == 2
 
 
 def test_a_missing_path_is_code_2(capsys: pytest.CaptureFixture[str]) -> None:
