@@ -113,6 +113,13 @@ class Track:
         """The time of each point's row."""
         return TrackColumn(self, self._stretch_times)
 
+    @property
+    def oldest_point(self) -> tuple[int, int] | None:
+        """Part and index of the oldest point; None for an empty track and one without parts."""
+        if self._own is not None or not self._length:
+            return None
+        return self._part_numbers[0], self._first_points[0]
+
     def append(self, mark: Mark, value: float) -> None:
         """Add a point to a track without parts."""
         assert self._own is not None

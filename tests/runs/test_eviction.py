@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import shutil
+from array import array
 from pathlib import Path
 
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.model import Finding, Series
+from ppo_top.model import Finding, Mark, Points, Series
 from ppo_top.runs.load import drain
+from ppo_top.runs.row_merge import ConceptStream, SegmentStarts
 from ppo_top.runs.run import KEEP_ROWS
 from ppo_top.runs.session import Session
 from ppo_top.runs.timeline import MIN_TRACK_POINTS, TimelineColumn, Track
@@ -198,8 +200,6 @@ def test_places_in_a_column_keep_their_numbers() -> None:
 
 def test_a_track_keeps_a_few_points_of_a_rare_metric() -> None:
     """An evaluation each hundred updates still has a newest value, and a few before it."""
-    from ppo_top.model import Mark
-
     track = Track("eval_reward_mean", "eval/mean_reward", "a")
     for row in range(0, 5_000, 100):
         track.append(Mark(row, row, 0.0), float(row))
@@ -208,12 +208,23 @@ def test_a_track_keeps_a_few_points_of_a_rare_metric() -> None:
     assert track.values[-1] == 4_900.0
 
 
-def test_a_series_counts_what_it_let_go() -> None:
+def test_points_that_a_track_still_needs_are_not_dropped() -> None:
+    """96 zeros that mean "none" follow 4 values: these stay, as the newest of their metric."""
+    values = array("d", [5.0] * 4 + [0.0] * 96)
+    series = Series("mean_terminated_length")
+    series.extend(Points(series.tag, array("q", range(100)), array("d", range(100)), values))
+    stream = ConceptStream("term_len_mean", series.tag, "a", [series], zero_missing=True)
+    stream.refresh(SegmentStarts())
+    while stream.next_key is not None:
+        stream.pop_cell(SegmentStarts())
+    stream.drop_old(KEEP_ROWS, oldest=(0, 1))
+    assert (series.dropped, series.values[0]) == (1, 5.0)
+    stream.drop_old(KEEP_ROWS, oldest=None)
+    assert series.dropped == 100 - KEEP_ROWS
+
+
+def test_the_length_of_a_series_includes_dropped_points() -> None:
     """Its length is that of the log; the newest point always stays."""
-    from array import array
-
-    from ppo_top.model import Points
-
     series = Series("x")
     series.extend(Points("x", array("q", range(50)), array("d", range(50)), array("d", range(50))))
     series.drop_before(40)
