@@ -1,4 +1,4 @@
-"""Letting go: of runs that nobody looks at the points go, and come back when somebody does."""
+"""Eviction: runs out of view lose their points, and are read again when they are needed."""
 
 from __future__ import annotations
 
@@ -27,54 +27,54 @@ CONSOLE_BYTES = b"".join(
 
 
 class EvictingDirectory(WatchedDirectory):
-    """A watch that keeps next to nothing, packs every run, and reads again what is wanted."""
+    """Keeps as few points as possible, packs every run, and reads again what is in view."""
 
     def __init__(self, target: Path) -> None:
         super().__init__(target)
         self.session.max_points = 0
         self.reread_count = 0
 
-    def read_and_judge(self, *looked: str) -> None:
-        """Judge, let go, and fetch what is asked for."""
+    def read_and_judge(self, *in_view: str) -> None:
+        """Judge, evict, and read the runs in view again."""
         super().read_and_judge()
-        self.session.free_memory(looked)
-        while keys := self.session.sources_to_reread(looked):
+        self.session.free_memory(in_view)
+        while keys := self.session.sources_to_reread(in_view):
             self.reread_count += 1
             self.follower.reread(keys)
             super().read_and_judge()
         for run in self.session.runs.values():
-            if run.id not in looked:
+            if run.id not in in_view:
                 run.pack()
 
     def judge_all_runs(self) -> None:
-        """Look at every run, as a user would who goes through the list."""
+        """Bring every run into view."""
         self.read_and_judge(*self.session.runs)
 
 
 def finding_content(finding: Finding) -> tuple[object, ...]:
-    """What a finding says, as one comparable thing."""
+    """The content of a finding, for comparison."""
     return (finding.rule, finding.since, finding.opened, finding.severity, finding.cleared,
             finding.message, finding.evidence)  # fmt: skip
 
 
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-def test_a_run_that_was_let_go_and_looked_at_again_is_whole(run: Path, tmp_path: Path) -> None:
-    """Letting go at every look on the way, then looking: all is said that `check` says."""
-    slim = EvictingDirectory(tmp_path / "live")
+def test_an_evicted_run_is_complete_when_read_again(run: Path, tmp_path: Path) -> None:
+    """Evicted after every poll and then read again, a run gives the report of `check`."""
+    watched = EvictingDirectory(tmp_path / "live")
     for _ in grow_logs(run, tmp_path / "live" / run.name, pieces=12, seed=5):
-        slim.read_and_judge()
-    slim.judge_all_runs()
-    slim.finish()
-    assert all(each.is_whole for each in slim.session.runs.values())
-    whole = WatchedDirectory(tmp_path / "live")
-    whole.finish()
-    assert judged_objects(slim.session) == judged_objects(whole.session)
+        watched.read_and_judge()
+    watched.judge_all_runs()
+    watched.finish()
+    assert all(each.is_whole for each in watched.session.runs.values())
+    expected = WatchedDirectory(tmp_path / "live")
+    expected.finish()
+    assert judged_objects(watched.session) == judged_objects(expected.session)
 
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-def test_verdict_and_findings_stay_when_points_go(run: Path, packed: bool, tmp_path: Path) -> None:
-    """What is said of a run does not depend on how much of it is held."""
+def test_verdict_and_findings_outlive_the_points(run: Path, packed: bool, tmp_path: Path) -> None:
+    """They do not depend on how many points are held."""
     shutil.copytree(run, tmp_path / "logs" / run.name)
     watched = WatchedDirectory(tmp_path / "logs")
     watched.read_and_judge()
@@ -94,7 +94,7 @@ def test_verdict_and_findings_stay_when_points_go(run: Path, packed: bool, tmp_p
         if packed:
             each.pack()
             assert each.memory_points == 0
-            assert verdict(each) == before[each.id][0]  # what the list says needs no unpacking
+            assert verdict(each) == before[each.id][0]  # the run list needs no unpacking
         shown = make_run_view(each)
         assert (shown.verdict, shown.progress, list(map(finding_content, each.findings))) == before[
             each.id
@@ -104,33 +104,33 @@ def test_verdict_and_findings_stay_when_points_go(run: Path, packed: bool, tmp_p
     watched.finish()
 
 
-def test_a_live_run_is_judged_on_without_its_past(tmp_path: Path) -> None:
-    """New rows of a run that was let go need no second reading: the judge remembers."""
+def test_new_rows_are_judged_without_reading_again(tmp_path: Path) -> None:
+    """The judge of an evicted run keeps what it needs."""
     log = tmp_path / "runs" / "progress.csv"
     log.parent.mkdir()
-    slim = EvictingDirectory(log.parent)
+    watched = EvictingDirectory(log.parent)
     with open(log, "w") as file:
         file.write("time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/loss\n")
         for row in range(2_000):
             file.write(f"{row * 2048},{10 + row % 7},0.01,{0.1 * (row % 5)}\n")
             if row % 100 == 99:
                 file.flush()
-                slim.read_and_judge()
-    slim.read_and_judge()
-    (run,) = slim.session.runs.values()
-    assert slim.reread_count == 0
+                watched.read_and_judge()
+    watched.read_and_judge()
+    (run,) = watched.session.runs.values()
+    assert watched.reread_count == 0
     assert len(run.timeline) == 2_000
     assert run.held_points < 4_000
     assert run.timeline.steps[-1] == 1_999 * 2048
-    slim.judge_all_runs()
-    assert slim.reread_count == 1
+    watched.judge_all_runs()
+    assert watched.reread_count == 1
     assert run.is_whole
     assert list(run.timeline.steps) == [row * 2048 for row in range(2_000)]
-    slim.finish()
+    watched.finish()
 
 
-def test_while_it_is_read_again_a_run_shows_what_was_known(tmp_path: Path) -> None:
-    """A second reading does not take the verdict away until it has caught up."""
+def test_a_run_keeps_its_verdict_while_it_is_read_again(tmp_path: Path) -> None:
+    """The old evaluation is shown until the new one has caught up."""
     shutil.copytree(DEMO_RUNS[0], tmp_path / "logs" / DEMO_RUNS[0].name)
     watched = WatchedDirectory(tmp_path / "logs")
     watched.read_and_judge()
@@ -139,9 +139,9 @@ def test_while_it_is_read_again_a_run_shows_what_was_known(tmp_path: Path) -> No
     watched.session.max_points = 0
     watched.session.free_memory()
     watched.follower.reread(watched.session.sources_to_reread([run.id]))
-    while (piece := watched.follower.poll(limit=20, budget=0.0)).more or piece.updates:
-        watched.session.reader_has_more = piece.more
-        watched.session.apply(piece.updates)
+    while (polled := watched.follower.poll(limit=20, budget=0.0)).more or polled.updates:
+        watched.session.reader_has_more = polled.more
+        watched.session.apply(polled.updates)
         watched.session.judge(budget=0.0, first=run.id)
         assert len(run.timeline) == rows
         assert make_run_view(run).verdict == verdict
@@ -150,8 +150,8 @@ def test_while_it_is_read_again_a_run_shows_what_was_known(tmp_path: Path) -> No
     watched.finish()
 
 
-def test_what_cannot_be_read_again_is_kept() -> None:
-    """The points of a pipe are nowhere else."""
+def test_the_points_of_a_pipe_are_kept() -> None:
+    """They cannot be read again."""
     session = Session(Settings(), max_points=0)
     follower = Follower([], stdin=io.BytesIO(CONSOLE_BYTES))
     drain(follower, session)
@@ -163,34 +163,34 @@ def test_what_cannot_be_read_again_is_kept() -> None:
     follower.close()
 
 
-def test_a_source_that_is_gone_is_not_waited_for(tmp_path: Path) -> None:
-    """Of a run some of whose logs were deleted the others are read again, and it is judged on."""
+def test_a_deleted_source_is_not_waited_for(tmp_path: Path) -> None:
+    """The remaining logs of the run are read again and judged."""
     run = next(each for each in DEMO_RUNS if len(list(each.glob("*"))) > 2)
     logs = tmp_path / "logs"
     shutil.copytree(run, logs / run.name)
-    slim = EvictingDirectory(logs)
-    slim.read_and_judge()
-    first, *_ = sorted(key for each in slim.session.runs.values() for key in each.sources)
+    watched = EvictingDirectory(logs)
+    watched.read_and_judge()
+    first, *_ = sorted(key for each in watched.session.runs.values() for key in each.sources)
     (logs / first).unlink()
-    slim.read_and_judge()
-    slim.judge_all_runs()
-    (found,) = slim.session.runs.values()
+    watched.read_and_judge()
+    watched.judge_all_runs()
+    (found,) = watched.session.runs.values()
     assert found.is_whole
     assert found.judged
     assert not found.awaiting_reread
     assert len(found.timeline)
-    slim.finish()
+    watched.finish()
 
 
-def test_places_in_a_column_keep_their_numbers() -> None:
-    """What is left has its old place; the first element is remembered."""
+def test_indices_of_a_column_do_not_change() -> None:
+    """The remaining elements keep their indices; the first element is remembered."""
     column: TimelineColumn[int] = TimelineColumn("q")
     for number in range(100):
         column.append(number * 10)
     column.drop_before(90)
     assert (len(column), column[0], column[95], column[-1]) == (100, 0, 950, 990)
     assert list(column[-3:]) == [970, 980, 990]
-    assert column[50] == 900  # the oldest that is left
+    assert column[50] == 900  # the oldest one left
     column.append(1000)
     column.truncate(100)
     assert len(column) == 100
@@ -199,7 +199,7 @@ def test_places_in_a_column_keep_their_numbers() -> None:
 
 
 def test_a_track_keeps_a_few_points_of_a_rare_metric() -> None:
-    """An evaluation each hundred updates still has a newest value, and a few before it."""
+    """An evaluation every hundred updates keeps its newest value and a few before it."""
     track = Track("eval_reward_mean", "eval/mean_reward", "a")
     for row in range(0, 5_000, 100):
         track.append(Mark(row, row, 0.0), float(row))

@@ -1,4 +1,4 @@
-"""Which logs are one run: by their place, by what they say, and for good."""
+"""Which logs are one run: by their paths and first points; the decision is final."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEALTHY_FIRST_POINTS = {"rollout/ep_rew_mean": (2048, 24.0), "train/value_loss":
 def runs_of(
     logs: Mapping[str, Mapping[str, tuple[int, float]]], root: str = "runs"
 ) -> list[set[str]]:
-    """The keys of each run, in order of appearance, when the logs are placed in the given order."""
+    """The keys of each run, in order of appearance; the logs are assigned in the given order."""
     groups = RunGroups()
     runs: dict[str, set[str]] = {}
     for key, first in logs.items():
@@ -56,16 +56,16 @@ def test_home_of_a_log(key: str, home: str) -> None:
     assert locate_run(key, {}).directory == home
 
 
-def test_scalar_groups_lie_in_folders_of_their_run() -> None:
-    """add_scalars writes one folder a key, named after the tag: they belong to the folder above."""
+def test_folders_of_add_scalars_belong_to_their_run() -> None:
+    """add_scalars makes a folder for each key, named after the tag."""
     assert locate_run(f"exp/policy_kl/{EVENT_FILE}", {"policy": (0, 1.0)}).directory == "exp"
     assert (
         locate_run(f"exp/policy_kl/{EVENT_FILE}", {"loss": (0, 1.0)}).directory == "exp/policy_kl"
     )
 
 
-def test_what_a_trainer_writes_beside_one_another_is_one_run() -> None:
-    """All outputs of one logger folder are one run whatever their numbers are."""
+def test_files_of_one_logger_folder_are_one_run() -> None:
+    """Whatever their values are."""
     logs = {
         f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS,
         "ppo/progress.csv": HEALTHY_FIRST_POINTS,
@@ -76,14 +76,14 @@ def test_what_a_trainer_writes_beside_one_another_is_one_run() -> None:
     assert runs_of(logs) == [set(logs)]
 
 
-def test_a_console_that_says_the_same_belongs_to_the_run_beside_it() -> None:
+def test_a_console_with_equal_values_belongs_to_the_run_next_to_it() -> None:
     """A console rounds to three digits and is still recognised."""
     console = {"rollout/ep_rew_mean": (1, 21.3), "train/value_loss": (1, 9.04), "time/fps": (1, 7)}
     assert len(runs_of({f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS, "ppo/out.txt": console})) == 1
 
 
-def test_a_console_with_other_metrics_belongs_to_the_run_beside_it() -> None:
-    """Nothing in common in one directory is another view of the same run."""
+def test_a_console_with_other_metrics_belongs_to_the_run_next_to_it() -> None:
+    """Logs in one directory without common tags are one run."""
     assert (
         len(runs_of({f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS, "ppo/out.log": {"gpu_mem": (1, 4.0)}}))
         == 1
@@ -91,7 +91,7 @@ def test_a_console_with_other_metrics_belongs_to_the_run_beside_it() -> None:
 
 
 def test_seeds_in_one_directory_are_runs_of_their_own() -> None:
-    """The same tags that begin otherwise are another run, though settings agree."""
+    """The same tags with other first values are another run, although settings agree."""
     same = {"train/learning_rate": (1, 3e-4), "time/iterations": (1, 1.0)}
     logs = {
         "seed1.log": {**SICK_FIRST_POINTS, **same},
@@ -100,13 +100,13 @@ def test_seeds_in_one_directory_are_runs_of_their_own() -> None:
     assert len(runs_of(logs)) == 2
 
 
-def test_a_metric_a_file_is_one_run() -> None:
+def test_files_of_one_metric_each_are_one_run() -> None:
     """TorchRL keeps one csv for each tag in one folder."""
     logs = {"exp/scalars/reward.csv": {"reward": (0, 1.0)}, "exp/scalars/kl.csv": {"kl": (0, 0.1)}}
     assert len(runs_of(logs)) == 1
 
 
-def test_a_tracker_joins_only_a_run_that_says_the_same() -> None:
+def test_a_tracker_joins_only_a_run_with_equal_values() -> None:
     """Several W&B runs in one project folder stay apart; the one with equal numbers is the run."""
     one, two = (f"wandb/run-20261121_00404{n}-ab12cd34/run-ab12cd34.wandb" for n in (1, 2))
     logs = {EVENT_FILE: SICK_FIRST_POINTS, one: SICK_FIRST_POINTS, two: HEALTHY_FIRST_POINTS}
@@ -130,7 +130,7 @@ def test_ranks_of_one_launch_are_one_run() -> None:
 
 
 def test_separate_directories_are_separate_runs() -> None:
-    """Equal beginnings in two directories (the same seed twice) are two runs."""
+    """Equal first values in two directories (the same seed twice) are two runs."""
     assert (
         len(runs_of({f"a/{EVENT_FILE}": SICK_FIRST_POINTS, f"b/{EVENT_FILE}": SICK_FIRST_POINTS}))
         == 2
@@ -155,14 +155,14 @@ def test_two_files_that_were_given_one_by_one_are_compared() -> None:
 
 
 def test_a_console_waits_for_its_first_numbers() -> None:
-    """A console without a number yet could be any run; asked for good, it is given a place."""
+    """Without a number it could be any run; it is only assigned if it must be."""
     groups = RunGroups()
     assert groups.assign_run("seed1.log", "runs", {}) is None
     assert groups.assign_run("seed1.log", "runs", {}, must_decide=True) is not None
 
 
-def test_a_console_above_the_folder_of_its_trainer() -> None:
-    """`train.py > train.log` beside the output directory: many equal beginnings join them."""
+def test_a_console_above_the_output_folder_of_its_trainer() -> None:
+    """`train.py > train.log` next to the output directory: many equal first values join them."""
     many = {tag: (1, number + 0.5) for number, tag in enumerate(("loss", "kl", "reward", "norm"))}
     trainer = {f"train/{tag}": point for tag, point in many.items()}
     logs = {f"out/runs/Nov21_00-40-41_node7/{EVENT_FILE}": trainer, "train.log": many}
@@ -174,7 +174,7 @@ def test_a_console_above_the_folder_of_its_trainer() -> None:
 
 
 def test_a_log_without_numbers_makes_no_run_of_its_own() -> None:
-    """stderr.log beside two seeds is shown with one of them rather than as a third run."""
+    """stderr.log next to two seeds joins one of them instead of becoming a third run."""
     assert (
         len(
             runs_of(
@@ -190,7 +190,7 @@ def test_a_log_without_numbers_makes_no_run_of_its_own() -> None:
 
 
 def test_a_tracker_waits_for_numbers_too() -> None:
-    """Which run in a project a W&B folder is, only its numbers say."""
+    """Only its values show which run of a project a W&B folder is."""
     groups = RunGroups()
     key = "wandb/run-20261121_004041-ab12cd34/run-ab12cd34.wandb"
     assert groups.assign_run(key, "runs", {}) is None
@@ -210,12 +210,12 @@ def test_a_tracker_waits_for_numbers_too() -> None:
     ],
 )
 def test_numbers_are_alike_within_their_rounding(one: float, other: float, alike: bool) -> None:
-    """Consoles round, and whoever prints fewer digits says less."""
+    """Values are compared at the precision of the one with fewer digits."""
     assert similarity({"loss": (1, one)}, {"loss": (1, other)}) == float(alike)
 
 
-def test_a_placed_log_never_moves() -> None:
-    """What is learnt later changes no run."""
+def test_an_assigned_log_never_moves() -> None:
+    """Later points do not change its run."""
     groups = RunGroups()
     first = groups.assign_run("a/one.log", "runs", {"loss": (1, 1.0)})
     other = groups.assign_run("a/two.log", "runs", {"loss": (1, 2.0)})
@@ -224,12 +224,12 @@ def test_a_placed_log_never_moves() -> None:
 
 
 def test_nan_is_like_nan() -> None:
-    """Two voices of a run that began with NaN agree."""
+    """Two logs of a run that began with NaN match."""
     assert similarity({"loss": (1, math.nan)}, {"train/loss": (1, math.nan)}) == 1.0
 
 
 def test_names_are_as_short_as_they_can_be() -> None:
-    """The last folder names a run unless another ends alike or it says nothing by itself."""
+    """The last folder names a run unless another has the same one or it is vague."""
     groups = RunGroups()
     keys = [
         f"a/ppo/{EVENT_FILE}",
@@ -250,7 +250,7 @@ def test_a_run_alone_is_named_after_its_path() -> None:
 
 
 def test_seeds_are_named_after_their_files() -> None:
-    """The run that came first in a directory is named after its file as soon as there are two."""
+    """Once a directory has two runs, both are named after their files."""
     groups = RunGroups()
     one = groups.assign_run("exp/seed1.log", "runs", SICK_FIRST_POINTS)
     two = groups.assign_run("exp/seed2.log", "runs", HEALTHY_FIRST_POINTS)
@@ -258,8 +258,8 @@ def test_seeds_are_named_after_their_files() -> None:
     assert (groups.run_name(one), groups.run_name(two)) == ("exp/seed1", "exp/seed2")
 
 
-def test_a_dropped_run_leaves_nothing_behind() -> None:
-    """A directory that is made anew is a new run under the old name."""
+def test_a_removed_run_leaves_nothing_behind() -> None:
+    """A directory that is created again is a new run under the old name."""
     groups = RunGroups()
     one = groups.assign_run(f"a/{EVENT_FILE}", "runs", SICK_FIRST_POINTS)
     assert one is not None
@@ -279,12 +279,12 @@ RANDOM_LOG_NAMES = st.sampled_from(
 def test_ids_and_names_are_unique(logs: list[tuple[list[str], str, bool]]) -> None:
     """Whatever the tree, each run has one id and one name, and each log one run."""
     groups = RunGroups()
-    placed = {}
+    assigned = {}
     for folders, name, sick in logs:
         key = "/".join([*folders, name])
-        placed[key] = groups.assign_run(
+        assigned[key] = groups.assign_run(
             key, "runs", SICK_FIRST_POINTS if sick else HEALTHY_FIRST_POINTS, must_decide=True
         )
-    runs = {run for run in placed.values() if run is not None}
+    runs = {run for run in assigned.values() if run is not None}
     assert len({groups.run_name(run) for run in runs}) == len(runs)
-    assert all(groups.assign_run(key, "runs", {}) == run for key, run in placed.items())
+    assert all(groups.assign_run(key, "runs", {}) == run for key, run in assigned.items())

@@ -1,4 +1,4 @@
-"""Reading everything once: what is said does not depend on how much is held at a time."""
+"""Reading everything once: the report does not depend on how many points are held at a time."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def report_text(folder: Path, as_object: bool) -> str:
 
 
 @pytest.mark.parametrize("as_object", [False, True])
-def test_check_of_many_runs_says_what_it_says_of_few(
+def test_the_report_does_not_depend_on_the_memory_limit(
     as_object: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The report is made of each run when it is complete; then its points may go."""
+    """Each run is reported when it is complete; then its points may be dropped."""
     usual = report_text(DEMO_LOGS_FOLDER, as_object)
     monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 1)
     assert report_text(DEMO_LOGS_FOLDER, as_object) == usual
@@ -41,40 +41,40 @@ def test_check_of_many_runs_says_what_it_says_of_few(
         assert len(json.loads(usual)["runs"]) >= 9
 
 
-def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many runs there are, about as many points are held as are allowed."""
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of points held stays near the limit, however many runs there are."""
     monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 30_000)
     for number in range(12):
         write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
-    parted: list[str] = []
+    reported: list[str] = []
 
-    def part(run: Run) -> None:
+    def report(run: Run) -> None:
         assert run.is_whole
         assert run.held_points == run.points
-        parted.append(run.id)
+        reported.append(run.id)
 
-    session = load_session([tmp_path], Settings(), io.StringIO(), part)
+    session = load_session([tmp_path], Settings(), io.StringIO(), report)
     assert session is not None
-    assert len(parted) == len(set(parted)) >= 8
+    assert len(reported) == len(set(reported)) >= 8
     assert sum(run.held_points for run in session.runs.values()) < 60_000
     assert all(run.findings for run in session.runs.values())
 
 
 def late_file(folder: Path) -> Callable[[Run], None]:
-    """Writes another log of a run at the moment in which that parts."""
+    """A callback that writes another log of each run when that is reported."""
 
-    def part(run: Run) -> None:
+    def report(run: Run) -> None:
         log = folder / run.id / "console.log"
         if not log.exists():
             log.write_text("Traceback (most recent call last):\nRuntimeError: CUDA error\n")
 
-    return part
+    return report
 
 
 def test_a_log_that_appears_late_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `check` finds beside a run whose points have gone is still judged with it."""
+    """Another log of a run whose points were already dropped is still judged with it."""
     monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 1)
     for name in ("first", "second", "third"):
         write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)

@@ -37,18 +37,18 @@ def console_line(row: int, kl: float) -> str:
     return f"step: {row * 2048} | reward: {kl} | entropy: 0.6\n"
 
 
-class PiecewiseReader:
-    """Reads as the screen does, one small piece at a time."""
+class SlowReader:
+    """Reads as the screen does, in small polls."""
 
     def __init__(self, folder: Path) -> None:
         self.follower = Follower([folder])
         self.session = Session(Settings())
 
-    def read_piece(self) -> list[CheckRow]:
-        """The next piece; then the checklist of the only run."""
-        piece = self.follower.poll(limit=200, budget=0.0)
-        self.session.apply(piece.updates)
-        self.session.reader_has_more = piece.more
+    def poll(self) -> list[CheckRow]:
+        """One poll; returns the checklist of the only run."""
+        polled = self.follower.poll(limit=200, budget=0.0)
+        self.session.apply(polled.updates)
+        self.session.reader_has_more = polled.more
         for run in self.session.runs.values():
             self.follower.focus(run.sources)
             self.session.judge(0.0, first=run.id)
@@ -56,16 +56,16 @@ class PiecewiseReader:
         return []
 
     def read_all(self) -> list[CheckRow]:
-        """All of it."""
+        """Read to the end; returns the checklist."""
         while True:
-            rows = self.read_piece()
+            rows = self.poll()
             if rows and not self.session.reader_has_more:
                 self.session.judge()
                 return list(make_run_view(next(iter(self.session.runs.values()))).checklist)
 
 
 def row_of(rows: list[CheckRow], concept: str) -> CheckRow | None:
-    """The line of a concept, where it has a value."""
+    """The checklist row of a concept, if it has a value."""
     return next((row for row in rows if row.concept == concept and row.text), None)
 
 
@@ -85,14 +85,14 @@ def test_the_newest_value_of_a_long_log_comes_at_once(
     concept: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What broke away at the very end is seen long before the log is read."""
+    """A value that jumps at the very end is shown long before the whole log is read."""
     monkeypatch.setattr(log_reader, "LONG_LOG_BYTES", 1 << 18)
     rows = (1 << 20) // len(line(1000, 0.01))
     text = header + "".join(line(row, 0.01) for row in range(rows)) + line(rows, 1.75)
     (tmp_path / name).write_text(text)
-    reader = PiecewiseReader(tmp_path)
-    looks = (row_of(reader.read_piece(), concept) for _ in range(12))
-    seen = next(found for found in looks if found and found.note == "still reading")
+    reader = SlowReader(tmp_path)
+    rows_seen = (row_of(reader.poll(), concept) for _ in range(12))
+    seen = next(found for found in rows_seen if found and found.note == "still reading")
     assert seen.value == 1.75
     assert (seen.status is Status.CRIT) == (concept == "approx_kl")
     (run,) = reader.session.runs.values()
@@ -105,11 +105,11 @@ def test_the_newest_value_of_a_long_log_comes_at_once(
     reader.follower.close()
 
 
-def test_of_a_short_log_nothing_is_read_twice(tmp_path: Path) -> None:
-    """What is read in a moment needs no look ahead."""
+def test_the_end_of_a_short_log_is_not_read_first(tmp_path: Path) -> None:
+    """A log that one poll can read needs no look at its end."""
     (tmp_path / "progress.csv").write_text(CSV_HEADER + csv_line(0, 0.01))
     follower = Follower([tmp_path])
     follower.focus(["progress.csv"])
-    gains = [gain for _ in range(3) for gain in follower.poll().updates]
-    assert not any(gain.last_points_only for gain in gains)
+    updates = [update for _ in range(3) for update in follower.poll().updates]
+    assert not any(update.last_points_only for update in updates)
     follower.close()

@@ -1,4 +1,4 @@
-"""Lanes become rows: the same rows whatever the order in which the points arrived."""
+"""Merging streams gives the same rows in whatever order the points arrive."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def series(*points: tuple[int, float], tag: str = "t", times: Sequence[float] = 
 def extend(
     target: Series, points: Iterable[tuple[int, float]], times: Sequence[float] = ()
 ) -> None:
-    """Let a series grow."""
+    """Add points to a series."""
     steps, values = zip(*points, strict=True) if points else ((), ())
     clock = array("d", times or [NAN] * len(steps))
     target.extend(Points(target.tag, array("q", steps), clock, array("d", values)))
 
 
 def make_stream(concept: str, *parts: Series, source: str = "a", **rest: object) -> ConceptStream:
-    """A lane over series that may still grow."""
+    """A stream over series that may still grow."""
     return ConceptStream(concept, concept, source, list(parts), **rest)  # type: ignore[arg-type]
 
 
 def read_all(rows: RowMerger) -> list[MergedRow]:
-    """Every row that there is."""
+    """Read all rows."""
     assert rows.refresh()
-    taken = []
+    found = []
     while (key := rows.next_key()) is not None:
-        taken.append(rows.merge_row(key))
-    return taken
+        found.append(rows.merge_row(key))
+    return found
 
 
 def test_points_of_one_step_make_one_row() -> None:
@@ -77,8 +77,8 @@ def test_the_last_value_of_a_step_counts() -> None:
     }
 
 
-def test_zero_that_says_none_is_no_point() -> None:
-    """A mean length of terminated completions of 0 says that none terminated."""
+def test_zero_that_means_none_is_no_point() -> None:
+    """A mean length of terminated completions of 0 means that none terminated."""
     rows = read_all(
         RowMerger([make_stream("length", series((1, 0.0), (2, 7.0)), zero_missing=True)])
     )
@@ -86,7 +86,7 @@ def test_zero_that_says_none_is_no_point() -> None:
 
 
 def test_episodes_are_binned_to_updates_by_their_median() -> None:
-    """CleanRL logs one return an episode: the update gets the median of those since the last."""
+    """CleanRL logs one return per episode: an update gets the median since the last one."""
     episodes = series((10, 1.0), (20, 2.0), (30, 9.0), (70, 4.0))
     rows = read_all(
         RowMerger(
@@ -99,7 +99,7 @@ def test_episodes_are_binned_to_updates_by_their_median() -> None:
     assert [row.values["reward"] for row in rows] == [2.0, 4.0]
 
 
-def test_a_broken_episode_breaks_its_bin() -> None:
+def test_a_nan_episode_makes_its_update_nan() -> None:
     """A NaN return must not vanish in a median."""
     episodes = series((10, 1.0), (20, NAN))
     rows = read_all(
@@ -140,14 +140,14 @@ def test_a_step_out_of_order_by_one_record_is_no_restart() -> None:
 
 
 def test_the_files_of_a_resumed_run_follow_each_other() -> None:
-    """The second file of a chain goes on where the first was left."""
+    """The second file of a chain continues after the first."""
     first, second = series((10, 1.0), (20, 2.0), (30, 3.0)), series((20, 4.0), (30, 5.0))
     rows = read_all(RowMerger([make_stream("kl", first, second)]))
     assert [row.key for row in rows] == [(0, 10), (0, 20), (0, 30), (1, 20), (1, 30)]
 
 
-def test_a_lane_that_begins_after_a_resume_belongs_to_its_segment() -> None:
-    """Times tell to which life of the run a late tag belongs."""
+def test_a_stream_that_begins_after_a_resume_belongs_to_that_segment() -> None:
+    """Times show to which segment of the run a late tag belongs."""
     clock = series((10, 1.0), (20, 2.0), (10, 3.0), (20, 4.0), times=[100.0, 200.0, 300.0, 400.0])
     late = series((20, 9.0), times=[400.0])
     rows = read_all(RowMerger([make_stream("kl", clock), make_stream("eval", late)], [clock]))
@@ -177,8 +177,8 @@ def test_a_point_waits_until_its_step_can_be_translated() -> None:
     assert [row.values for row in read_all(rows)] == [{"kl": 0.2, "kl1": 0.2}]
 
 
-def test_a_row_is_sealed_when_every_source_has_gone_beyond_it() -> None:
-    """As long as a source may still add to a row, it is not judged for good."""
+def test_a_row_is_sealed_when_every_source_has_a_later_point() -> None:
+    """A row waits as long as a source may still add to it."""
     slow = series((1, 9.0))
     rows = RowMerger(
         [make_stream("kl", series((1, 0.1), (2, 0.2))), make_stream("reward", slow, source="b")]
@@ -192,7 +192,7 @@ def test_a_row_is_sealed_when_every_source_has_gone_beyond_it() -> None:
 
 
 def test_a_point_before_a_sealed_row_is_late() -> None:
-    """Whoever sealed too early is told to start again."""
+    """`refresh` returns False: merging has to start again."""
     slow = series()
     rows = RowMerger(
         [make_stream("kl", series((1, 0.1), (2, 0.2))), make_stream("reward", slow, source="b")]
@@ -213,19 +213,19 @@ def test_a_file_that_grows_after_its_successor_began_is_late() -> None:
     assert not rows.refresh()
 
 
-def test_a_look_ahead_can_be_taken_back() -> None:
-    """Rows that were only looked at are there again afterwards."""
+def test_rows_can_be_read_again_after_rewind() -> None:
+    """The same rows follow, a new segment included."""
     rows = RowMerger([make_stream("kl", series((1, 0.1), (2, 0.2), (1, 0.3)))])
     rows.refresh()
-    place = rows.cursors()
+    cursors = rows.cursors()
     seen = [(row.key, row.values) for row in read_all(rows)]
-    rows.rewind(place)
+    rows.rewind(cursors)
     assert [(row.key, row.values) for row in read_all(rows)] == seen
 
 
 @given(st.data())
 def test_rows_do_not_depend_on_the_order_of_arrival(data: st.DataObject) -> None:
-    """However the points of two sources come in, a fresh reading gives the rows of a whole one."""
+    """Two sources that grow in any order give the rows of reading both at once."""
     steps = data.draw(st.lists(st.integers(0, 50), max_size=30).map(sorted))
     left = [(step, float(step)) for step in steps]
     right = [(step, -float(step)) for step in steps[::2]]
@@ -235,18 +235,18 @@ def test_rows_do_not_depend_on_the_order_of_arrival(data: st.DataObject) -> None
     parts = (series(), series())
     growing = RowMerger([make_stream("a", parts[0]), make_stream("b", parts[1], source="b")])
     queues = [list(left), list(right)]
-    taken: list[MergedRow] = []
+    found: list[MergedRow] = []
     while any(queues):
         side = data.draw(st.sampled_from([i for i, queue in enumerate(queues) if queue]))
         extend(parts[side], [queues[side].pop(0)])
         growing.refresh()
         while (key := growing.next_key()) is not None and not growing.waiting_for(key):
-            taken.append(growing.merge_row(key))
+            found.append(growing.merge_row(key))
             growing.seal(key)
     growing.refresh()
     while (key := growing.next_key()) is not None:
-        taken.append(growing.merge_row(key))
-    assert [row.values for row in taken] == [row.values for row in whole]
+        found.append(growing.merge_row(key))
+    assert [row.values for row in found] == [row.values for row in whole]
 
 
 STEP_SERIES = st.lists(
@@ -258,11 +258,11 @@ STEP_SERIES = st.lists(
     min_size=1,
     max_size=60,
 )
-"""Points as how far each step lies from the one before, a value, and a time."""
+"""Points as (distance from the step before, value, time)."""
 
 
 def drawn_series(points: list[tuple[int, float, float]], every: int) -> Series:
-    """A series of each `every`-th of some points."""
+    """A series of every `every`-th point."""
     steps = list(accumulate((step for step, _, _ in points), initial=5))[1:]
     kept = list(zip(steps, points, strict=True))[::every]
     made = Series("x")
@@ -271,7 +271,7 @@ def drawn_series(points: list[tuple[int, float, float]], every: int) -> Series:
 
 
 def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
-    """All rows, by blocks wherever that is possible."""
+    """Read all rows, in blocks where possible."""
     rows.refresh()
     found: list[tuple[object, ...]] = []
     while (key := rows.next_key()) is not None:
@@ -292,7 +292,7 @@ def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
 def test_rows_by_columns_are_the_rows_one_by_one(
     points: list[tuple[int, float, float]], every: list[int], max_rows: int
 ) -> None:
-    """Metrics that are logged at every update or seldom, restarts, steps that come twice, NaN."""
+    """Frequent and rare metrics, restarts, repeated steps, NaN."""
     parts = [drawn_series(points, each) for each in every]
 
     def merger() -> RowMerger:
@@ -304,7 +304,7 @@ def test_rows_by_columns_are_the_rows_one_by_one(
 
 
 def test_a_plain_log_is_read_by_columns() -> None:
-    """Else the test above would compare a way with itself."""
+    """Otherwise the test above would compare `merge_row` with itself."""
     part = series(*((step, 0.5) for step in range(100)))
     rows = RowMerger([make_stream("a", part), make_stream("b", part)])
     rows.refresh()

@@ -1,4 +1,4 @@
-"""One chain: a verdict depends on what the logs hold, not on how or when it was read."""
+"""A verdict depends on what the logs hold, not on how or when they were read."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.support.growing_logs import (
 DEMO_RUNS = demo_runs()
 
 
-def whole(run: Path, folder: Path) -> list[JsonObject]:
-    """What a run says when it is read at one stretch."""
+def expected_objects(run: Path, folder: Path) -> list[JsonObject]:
+    """The report on a run that is read in one go."""
     shutil.copytree(run, folder / run.name)
     watched = WatchedDirectory(folder)
     watched.finish()
@@ -32,18 +32,18 @@ def whole(run: Path, folder: Path) -> list[JsonObject]:
 
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_live_says_what_check_says(run: Path, seed: int, tmp_path: Path) -> None:
-    """Files that grow side by side, cut anywhere, end in the same metrics and findings."""
+def test_live_and_check_agree(run: Path, seed: int, tmp_path: Path) -> None:
+    """Files that grow in turn, split anywhere, lead to the same metrics and findings."""
     watched = WatchedDirectory(tmp_path / "live")
     for _ in grow_logs(run, tmp_path / "live" / run.name, pieces=12, seed=seed):
         watched.read_and_judge()
     watched.finish()
-    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")
 
 
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-def test_a_tool_that_starts_in_mid_run_says_the_same(run: Path, tmp_path: Path) -> None:
-    """Whether it watched from the first byte or came late makes no difference."""
+def test_starting_in_the_middle_of_a_run_changes_nothing(run: Path, tmp_path: Path) -> None:
+    """A late start leads to the same report as watching from the first byte."""
     pieces = grow_logs(run, tmp_path / "live" / run.name, pieces=6, seed=3)
     for _ in range(9):
         next(pieces, None)
@@ -51,23 +51,23 @@ def test_a_tool_that_starts_in_mid_run_says_the_same(run: Path, tmp_path: Path) 
     for _ in pieces:
         watched.read_and_judge()
     watched.finish()
-    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")
 
 
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-def test_a_slow_judge_says_what_a_fast_one_says(run: Path, tmp_path: Path) -> None:
-    """Judging in the smallest slices ends in the same findings."""
+def test_judging_in_small_slices_changes_nothing(run: Path, tmp_path: Path) -> None:
+    """The smallest time budget leads to the same findings."""
     shutil.copytree(run, tmp_path / "slow" / run.name)
     watched = WatchedDirectory(tmp_path / "slow")
-    while (piece := watched.follower.poll(limit=50, budget=0.0)).more or piece.updates:
-        watched.session.apply(piece.updates)
+    while (polled := watched.follower.poll(limit=50, budget=0.0)).more or polled.updates:
+        watched.session.apply(polled.updates)
         watched.session.judge(budget=0.0)
     watched.finish()
-    assert judged_objects(watched.session) == whole(run, tmp_path / "whole")
+    assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")
 
 
 def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
-    """Which rules were open at a row, and how severely."""
+    """The open rules at a row, with their severities."""
     return {
         (finding.rule, severity)
         for finding in run.findings
@@ -78,8 +78,8 @@ def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
 @pytest.mark.parametrize(
     "run", [r for r in DEMO_RUNS if "nan" not in r.name], ids=lambda run: run.name
 )
-def test_a_row_shows_what_was_known_when_it_was_the_newest(run: Path, tmp_path: Path) -> None:
-    """Seen at any row, a whole run shows the findings that a live judge had open at that row."""
+def test_each_row_shows_the_findings_of_its_time(run: Path, tmp_path: Path) -> None:
+    """At any row, a complete run shows the findings that a live judge had open there."""
     shutil.copytree(run, tmp_path / run.name)
     watched = WatchedDirectory(tmp_path)
     watched.finish()
@@ -93,7 +93,7 @@ def test_a_row_shows_what_was_known_when_it_was_the_newest(run: Path, tmp_path: 
         assert findings_as_of(only, row.mark.row) == open_now
 
 
-def test_a_run_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+def test_a_deleted_run_is_forgotten(tmp_path: Path) -> None:
     """A deleted run leaves the list; one that comes back is read from the start."""
     shutil.copytree(DEMO_RUNS[0], tmp_path / "a")
     watched = WatchedDirectory(tmp_path)

@@ -1,4 +1,4 @@
-"""Which source feeds which concept: chosen by what the sources hold, not by when they came."""
+"""Which source feeds which concept: chosen by content, not by the order of arrival."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ CONSOLE_SOURCE = source(
 )
 
 
-def selected_sources(plan: SourceSelection) -> dict[str, str]:
+def selected_sources(selection: SourceSelection) -> dict[str, str]:
     """concept -> the source that feeds it."""
-    return {lane.concept: lane.source for lane in plan.streams}
+    return {stream.concept: stream.source for stream in selection.streams}
 
 
 def test_the_source_with_a_clock_and_full_precision_feeds_what_it_has() -> None:
@@ -110,7 +110,7 @@ def test_a_user_says_what_his_tag_means() -> None:
 
 
 def test_a_key_that_was_cut_is_completed_where_one_other_key_fits() -> None:
-    """SB3's table cuts keys at 36 characters; the CSV beside it tells the whole key."""
+    """SB3's table cuts keys at 36 characters; the CSV next to it has the full key."""
     table = source("a/log.txt", "console", {"train/a_very_long_name_of_a_metr...": LOSS_POINTS})
     csv = source("a/progress.csv", "sb3-csv", {"train/a_very_long_name_of_a_metric": LOSS_POINTS})
     assert set(selected_sources(select_sources([table, csv], {}))) == {
@@ -135,13 +135,13 @@ def test_the_files_of_a_resumed_run_are_one_source() -> None:
         {"rollout/ep_rew_mean": [(4096, 31.0), (6144, 41.0), (8192, 51.0)]},
         clock=True,
     )
-    plan = select_sources([later, EVENTS_SOURCE], {})
-    (lane,) = (lane for lane in plan.streams if lane.concept == "reward_mean")
-    assert [list(part.steps) for part in lane.parts] == [[2048, 4096, 6144], [4096, 6144, 8192]]
+    selection = select_sources([later, EVENTS_SOURCE], {})
+    (stream,) = (stream for stream in selection.streams if stream.concept == "reward_mean")
+    assert [list(part.steps) for part in stream.parts] == [[2048, 4096, 6144], [4096, 6144, 8192]]
 
 
-def test_a_console_that_counts_iterations_is_brought_to_the_axis_of_the_event_file() -> None:
-    """The reward that both hold tells which iteration is which step."""
+def test_iterations_of_a_console_become_steps_of_the_event_file() -> None:
+    """The reward that both log shows which iteration is which step."""
     console = source(
         "a/train.log",
         "console",
@@ -152,8 +152,8 @@ def test_a_console_that_counts_iterations_is_brought_to_the_axis_of_the_event_fi
             "eval/mean_reward": [(3, 99.0)],
         },
     )
-    plan = select_sources([EVENTS_SOURCE, console], {})
-    rows = RowMerger(plan.streams, plan.clock_series)
+    selection = select_sources([EVENTS_SOURCE, console], {})
+    rows = RowMerger(selection.streams, selection.clock_series)
     rows.refresh()
     seen = {}
     while (key := rows.next_key()) is not None:
@@ -164,17 +164,17 @@ def test_a_console_that_counts_iterations_is_brought_to_the_axis_of_the_event_fi
 
 
 def test_a_source_that_cannot_be_aligned_is_kept_but_not_judged() -> None:
-    """Seconds of a machine monitor are no steps of the training."""
+    """Seconds of a machine monitor are not training steps."""
     other = source("a/other.csv", "csv", {"gpu": [(1_000_000, 1.0), (2_000_000, 2.0)]})
     assert f"{TAG_PREFIX}gpu" not in selected_sources(select_sources([EVENTS_SOURCE, other], {}))
 
 
-def test_a_run_without_points_has_no_lanes() -> None:
+def test_a_run_without_points_has_no_streams() -> None:
     """Nothing to judge is no error."""
     assert select_sources([], {}).streams == ()
 
 
-def test_of_several_checkpoints_the_newest_tells_the_whole_history() -> None:
+def test_the_newest_checkpoint_has_the_whole_history() -> None:
     """Each checkpoint's state holds all records before it."""
     states = [
         source(
@@ -182,8 +182,8 @@ def test_of_several_checkpoints_the_newest_tells_the_whole_history() -> None:
         )
         for n in (1, 2, 3)
     ]
-    (lane,) = select_sources(states, {}).streams
-    assert lane.source == "a/checkpoint-3/trainer_state.json"
+    (stream,) = select_sources(states, {}).streams
+    assert stream.source == "a/checkpoint-3/trainer_state.json"
 
 
 def test_a_console_is_ahead_of_the_last_checkpoint() -> None:
@@ -192,5 +192,5 @@ def test_a_console_is_ahead_of_the_last_checkpoint() -> None:
         "a/checkpoint-2/trainer_state.json", "trainer-state", {"reward": REWARD_POINTS[:2]}
     )
     console = source("a/stdout.log", "console", {"reward": REWARD_POINTS})
-    (lane,) = select_sources([state, console], {}).streams
-    assert lane.source == console.key
+    (stream,) = select_sources([state, console], {}).streams
+    assert stream.source == console.key
