@@ -30,7 +30,7 @@ MEBIBYTE = 1 << 20
 
 
 def read_all(follower: Follower) -> int:
-    """Read to the end and give the number of points."""
+    """Read to the end; return the number of points."""
     points = 0
     while True:
         result = follower.poll()
@@ -40,7 +40,7 @@ def read_all(follower: Follower) -> int:
 
 
 def test_a_poll_stays_short_in_a_flood(tmp_path: Path) -> None:
-    """30,000 lines at once come in parts that a screen can wait for."""
+    """30,000 lines at once are read in parts short enough for the screen."""
     (tmp_path / "train.log").write_text("".join(map(CONSOLE_LINE.format, range(30_000))))
     follower = Follower([tmp_path])
     slices = points = 0
@@ -87,18 +87,18 @@ def test_a_hundred_thousand_lines_per_second_through_a_pipe() -> None:
         begin = time.monotonic()
         while not at_end(follower, session):
             continue
-        took, told = time.monotonic() - begin, writer.communicate()[0]
+        took, writer_took = time.monotonic() - begin, writer.communicate()[0]
     (source,) = next(iter(session.runs.values())).sources.values()
     steps = source.series["Mean Reward"].steps
     assert list(steps) == list(range(20_000))
     assert len(source.lines) <= MAX_CONSOLE_LINES
     assert not follower._stdin.stream.writer_has_waited  # type: ignore[union-attr]
-    assert float(told) < max(4.0, 0.8 * took)  # it did not wait for the reading
+    assert float(writer_took) < max(4.0, 0.8 * took)  # it did not wait for the reader
     follower.close()
 
 
 def at_end(follower: Follower, session: Session) -> bool:
-    """One look at a pipe; True when it has ended."""
+    """Poll a pipe once; True if it has ended."""
     result = follower.poll()
     session.apply(result.updates)
     session.judge(0.02)
@@ -128,7 +128,7 @@ async def test_the_screen_responds_in_a_flood(tmp_path: Path) -> None:
 
 
 def test_a_large_log_opened_during_training(tmp_path: Path) -> None:
-    """The end behind a hole of 5 GB is read without memory for the hole."""
+    """The end after a hole of 5 GB is read without memory for the hole."""
     log = tmp_path / "train.log"
     log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
     os.truncate(log, 5 << 30)
@@ -203,7 +203,7 @@ def test_rubbish_does_no_harm(tmp_path: Path, arguments: list[str]) -> None:
 
 
 def test_check_follow_does_not_leak(tmp_path: Path) -> None:
-    """Dozens of runs that come, are rotated, truncated and deleted leave nothing behind."""
+    """Dozens of runs are created, rotated, truncated and deleted: memory does not grow."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole_lr", runs / "first")
     tool = Tool(tmp_path / "home", "check", "--follow", runs)
@@ -245,7 +245,7 @@ def test_a_reader_that_ends_early_is_no_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_everything_watched_may_vanish(tmp_path: Path) -> None:
+def test_the_whole_tree_may_vanish(tmp_path: Path) -> None:
     """The whole tree is deleted and restored while it is followed."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole_lr", runs / "first")

@@ -63,7 +63,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(
 
 
 def test_a_lost_terminal_ends_the_program(screen: ProgramTerminal) -> None:
-    """After a dropped connection no process stays behind, least of all a busy one."""
+    """After a dropped connection no process is left, least of all a busy one."""
     os.close(screen.program_side)
     os.close(screen.terminal)
     screen.program_side = screen.terminal = -1
@@ -117,9 +117,7 @@ def test_an_idle_screen_costs_nothing(screen: ProgramTerminal) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_check_follow_ends_at_once(tmp_path: Path, runs: Path, number: signal.Signals) -> None:
-    """The headless watcher ends by any of these signals without a traceback; interrupted it tells
-    its verdict.
-    """
+    """Each signal ends it without a traceback; after SIGINT the exit code is the verdict's."""
     tool = Tool(tmp_path / "home", "check", "--follow", runs)
     assert tool.says("sick: opened crit"), tool.errors
     code = tool.stop(number, 5)

@@ -113,7 +113,7 @@ def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
 
 
 def test_the_trace_shows_offences(tmp_path: Path) -> None:
-    """Calls that would be offences are found in a trace; reading is none."""
+    """Offending calls are found in a trace; reading is not one of them."""
     folder = tmp_path / "runs"
     trace = tmp_path / "trace"
     bad = [

@@ -40,7 +40,7 @@ def test_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
 def test_json_and_export_report_what_is_missing(
     exploded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """JSON counts the values that were not kept; an export that lacks them says so beside it."""
+    """JSON counts the values that were not kept; `export` reports them on stderr."""
     main(["check", "--json", str(exploded)])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     (source,) = run["sources"]
@@ -48,13 +48,13 @@ def test_json_and_export_report_what_is_missing(
     assert source["points"] == 500 + 500 + samples
     assert source["left_out"] == 100_000 - samples
     main(["export", "--format", "csv", str(exploded)])
-    told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 1 + source["points"]
-    assert f"ppo-top: metrics.jsonl: {source['left_out']:,} values left out: " in told.err
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 1 + source["points"]
+    assert f"ppo-top: metrics.jsonl: {source['left_out']:,} values left out: " in printed.err
 
 
 async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: Path) -> None:
-    """It is drawn, keys are answered, and the page of the files says what is left out."""
+    """It is drawn, keys are answered, and the files page shows what is left out."""
     app = app_on(Follower([exploded]), tmp_path)
     async with app.run_test(size=(120, 40)) as pilot:
         await seen(pilot, app, lambda view: view.progress.step == 499)

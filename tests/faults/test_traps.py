@@ -87,7 +87,7 @@ def documents(runs: Path, owned: Path) -> None:
 
 
 def stores(runs: Path) -> None:
-    """Databases whose runs are called after places outside."""
+    """Databases whose runs are named after paths outside the folder."""
     for number, name in enumerate(("../../../../etc/cron.d/x", "/etc/passwd", "..", "a/../../b")):
         folder = runs / f"db{number}"
         folder.mkdir(parents=True)
@@ -107,7 +107,7 @@ def stores(runs: Path) -> None:
 
 
 def no_files(runs: Path) -> None:
-    """Names of logs that are none: a pipe nobody writes to, a socket, folders, loops, a device."""
+    """Log names for things that are no logs: an idle pipe, a socket, folders, loops, a device."""
     folder = runs / "odd"
     folder.mkdir(parents=True)
     os.mkfifo(folder / "train.log")
@@ -124,7 +124,7 @@ def no_files(runs: Path) -> None:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """All of that, and a run that is well."""
+    """All of that, and a healthy run."""
     runs = tmp_path / "runs"
     copy_of("torch_cartpole", runs / "good")
     archives(runs, tmp_path / "owned")
@@ -154,7 +154,7 @@ def test_a_trap_is_reported(tmp_path: Path, runs: Path) -> None:
     """What could not be read is a problem, not silently ignored."""
     tool = Tool(tmp_path / "home", "check", runs)
     assert tool.end(60) in (0, 1), tool.errors
-    said = "".join(tool.errors)
+    errors = "".join(tool.errors)
     for name in ("bomb/", "pickle/", "bare/", "promise/"):
-        assert f"{name}evaluations.npz: 1 unreadable" in said, said
-    assert "json/metrics.jsonl" in said
+        assert f"{name}evaluations.npz: 1 unreadable" in errors, errors
+    assert "json/metrics.jsonl" in errors

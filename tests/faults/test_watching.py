@@ -27,7 +27,7 @@ UNSHARE = shutil.which("unshare")
 
 
 def can_unshare(script: str) -> bool:
-    """Whether this machine gives us a namespace in which the script succeeds."""
+    """Whether the script succeeds in a namespace of its own on this machine."""
     if UNSHARE is None:
         return False
     tried = subprocess.run([UNSHARE, "-Urm", "sh", "-c", script], capture_output=True, check=False)
@@ -66,7 +66,7 @@ OVERLAY = (
 
 
 def test_an_overlay_is_polled(tmp_path: Path) -> None:
-    """Writes to its upper directory cause no event for those who watch the overlay."""
+    """Writes to its upper directory cause no events for watchers of the overlay."""
     for name in ("lower", "upper", "work", "runs"):
         (tmp_path / name).mkdir()
     mount = OVERLAY.format(tmp_path)
@@ -107,7 +107,7 @@ def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
     follower = Follower([near], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES)
     seen: dict[str, list[float]] = {}
 
-    def look() -> None:
+    def poll() -> None:
         for update in follower.poll().updates:
             values = seen.setdefault(update.source.key, [])
             if update.reset:
@@ -115,7 +115,7 @@ def test_through_fuse_no_point_is_lost(far_side: tuple[Path, Path]) -> None:
             values += [value for each in update.batch.points for value in each.values]
 
     def sees(key: str, values: list[float]) -> bool:
-        look()
+        poll()
         follower.wait(0.2)
         return seen.get(key) == values
 
@@ -193,7 +193,7 @@ def test_six_thousand_directories_cost_nothing_when_idle(thousands: Path) -> Non
     with open(thousands / "7/20/x.num", "a") as log:
         log.write("2\n")
     (thousands / "8/33/new.num").write_text("1\n")
-    end = time.monotonic() + 90  # some seconds, where nobody else needs the machine
+    end = time.monotonic() + 90  # some seconds on a quiet machine
     while len(keys) < 2 and time.monotonic() < end:
         follower.wait(0.5)
         keys |= {update.source.key for update in follower.poll().updates}
@@ -236,7 +236,7 @@ def test_a_storm_of_events_costs_little(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ahead", [86_400.0, -86_400.0 * 400])
 def test_wrong_clocks_do_no_harm(tmp_path: Path, ahead: float) -> None:
-    """Files a day ahead or over a year behind: growth is seen, states are right."""
+    """Files a day in the future or over a year in the past: growth is seen, states are right."""
     log = tmp_path / "runs/ppo/train.log"
     log.parent.mkdir(parents=True)
     then = time.time() + ahead

@@ -67,7 +67,7 @@ def rows(first: int, count: int) -> str:
 
 
 def test_a_run_without_end(tmp_path: Path, weeks: FollowSession) -> None:
-    """Beyond some number of points (a million; fewer here) memory stays constant."""
+    """Memory is constant beyond the limit of points (a million; fewer here)."""
     weeks.session.max_points = 5_000
     log = tmp_path / "runs/ppo/progress.csv"
     log.parent.mkdir()
@@ -108,11 +108,10 @@ def test_runs_that_come_and_go(tmp_path: Path, weeks: FollowSession) -> None:
 
     for number in range(30):
         life(number)
-    before, said = weeks.allocated_bytes, weeks.events_sent
+    before, sent = weeks.allocated_bytes, weeks.events_sent
     for number in range(30, 90):
         life(number)
-    assert weeks.events_sent - said >= 2 * 60  # they were judged
-    assert (
-        weeks.allocated_bytes - before < 80 * KIBIBYTE
-    )  # some hundred bytes a name, of 100,000 names at most
+    assert weeks.events_sent - sent >= 2 * 60  # they were judged
+    # a few hundred bytes per name, of at most 100,000 names
+    assert weeks.allocated_bytes - before < 80 * KIBIBYTE
     assert not weeks.reporter._reported_findings and not weeks.reporter._reported_states

@@ -61,7 +61,7 @@ def finding_content(finding: Finding) -> tuple[object, ...]:
 def test_an_evicted_run_is_complete_when_read_again(run: Path, tmp_path: Path) -> None:
     """Evicted after every poll and then read again, a run gives the report of `check`."""
     watched = EvictingDirectory(tmp_path / "live")
-    for _ in grow_logs(run, tmp_path / "live" / run.name, pieces=12, seed=5):
+    for _ in grow_logs(run, tmp_path / "live" / run.name, parts=12, seed=5):
         watched.read_and_judge()
     watched.judge_all_runs()
     watched.finish()

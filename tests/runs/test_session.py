@@ -35,7 +35,7 @@ def expected_objects(run: Path, folder: Path) -> list[JsonObject]:
 def test_live_and_check_agree(run: Path, seed: int, tmp_path: Path) -> None:
     """Files that grow in turn, split anywhere, lead to the same metrics and findings."""
     watched = WatchedDirectory(tmp_path / "live")
-    for _ in grow_logs(run, tmp_path / "live" / run.name, pieces=12, seed=seed):
+    for _ in grow_logs(run, tmp_path / "live" / run.name, parts=12, seed=seed):
         watched.read_and_judge()
     watched.finish()
     assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")
@@ -44,11 +44,11 @@ def test_live_and_check_agree(run: Path, seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
 def test_starting_in_the_middle_of_a_run_changes_nothing(run: Path, tmp_path: Path) -> None:
     """A late start leads to the same report as watching from the first byte."""
-    pieces = grow_logs(run, tmp_path / "live" / run.name, pieces=6, seed=3)
+    growth = grow_logs(run, tmp_path / "live" / run.name, parts=6, seed=3)
     for _ in range(9):
-        next(pieces, None)
+        next(growth, None)
     watched = WatchedDirectory(tmp_path / "live")
-    for _ in pieces:
+    for _ in growth:
         watched.read_and_judge()
     watched.finish()
     assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")

@@ -63,7 +63,7 @@ def text_record(tag: str, words: str) -> bytes:
 
 
 def event_file_of_run(steps: Iterable[int], tags: Iterable[str]) -> bytes:
-    """A file version, then every tag at every step in turn, with values that tell them apart."""
+    """A file version, then every tag at every step in turn, all with different values."""
     names = list(tags)
     head = event_record(file_version="brain.Event:2")
     return head + b"".join(

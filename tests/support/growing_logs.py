@@ -1,4 +1,4 @@
-"""Logs that grow while they are watched: recorded bytes, written in pieces."""
+"""Logs that grow while they are watched: recorded bytes, appended in parts."""
 
 from __future__ import annotations
 
@@ -32,22 +32,18 @@ def log_files(run: Path) -> list[Path]:
     return sorted(path for path in run.rglob("*") if path.is_file() and path.name not in NOTE_FILES)
 
 
-def grow_logs(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]:
-    """Write a run's files below `target`, all side by side, in `pieces` pieces of random size each.
+def grow_logs(run: Path, target: Path, parts: int, seed: int) -> Iterator[None]:
+    """Write a run's files below `target`, in random turns, each in `parts` parts of random size.
 
-    Files that are rewritten as a whole by their writers (`.npz`, `.json` states) appear at once.
+    `.npz` files, which their writers rewrite as a whole, appear at once.
     """
     draw = random.Random(seed)
     waiting: list[tuple[Path, list[bytes]]] = []
     for source in log_files(run):
         copy = target / source.relative_to(run)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        waiting.append(
-            (
-                copy,
-                random_pieces(source.read_bytes(), 1 if source.suffix == ".npz" else pieces, draw),
-            )
-        )
+        count = 1 if source.suffix == ".npz" else parts
+        waiting.append((copy, random_parts(source.read_bytes(), count, draw)))
     while waiting:
         copy, left = draw.choice(waiting)
         with open(copy, "ab") as file:
@@ -56,10 +52,10 @@ def grow_logs(run: Path, target: Path, pieces: int, seed: int) -> Iterator[None]
         yield
 
 
-def random_pieces(data: bytes, pieces: int, draw: random.Random) -> list[bytes]:
-    """The bytes in about `count` pieces, cut anywhere."""
-    places = sorted(draw.randrange(len(data) + 1) for _ in range(pieces - 1))
-    edges = [0, *places, len(data)]
+def random_parts(data: bytes, count: int, draw: random.Random) -> list[bytes]:
+    """The bytes in `count` parts, cut anywhere."""
+    cuts = sorted(draw.randrange(len(data) + 1) for _ in range(count - 1))
+    edges = [0, *cuts, len(data)]
     return [data[start:stop] for start, stop in pairwise(edges)] or [b""]
 
 
@@ -68,8 +64,8 @@ def judged_objects(session: Session) -> list[JsonObject]:
     objects = []
     for run in sorted(session.runs.values(), key=lambda each: each.id):
         found = run_object(run, make_run_view(run, None, now=0.0))
-        for word in ("state", "state_text", "path"):
-            del found[word]
+        for key in ("state", "state_text", "path"):
+            del found[key]
         objects.append(found)
     return objects
 
@@ -84,7 +80,7 @@ def judged_rows(run: Run) -> list[Row]:
 
 
 class WatchedDirectory:
-    """A watched directory, as for the screen and `check`, with its own clock."""
+    """A watched directory, as the screen and `check` have it, with its own clock."""
 
     def __init__(self, target: Path) -> None:
         self.now = 0.0

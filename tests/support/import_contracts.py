@@ -1,7 +1,7 @@
 """A contract for import-linter: the formats of a package do not know each other.
 
-import-linter's own contract for that wants a list of modules, because a wildcard of it cannot tell
-a format from what formats share. This one goes by the name, so that a new format edits nothing.
+import-linter's own contract needs a list of modules for that, because its wildcards cannot exclude
+the modules that formats share. With this one a new format needs no change.
 """
 
 from __future__ import annotations

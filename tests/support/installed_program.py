@@ -52,29 +52,27 @@ class Tool:
         )
         self.lines: list[str] = []
         self.errors: list[str] = []
-        self._heard = threading.Condition()
+        self._changed = threading.Condition()
         assert self.process.stdout is not None and self.process.stderr is not None
-        self._ears = [
-            threading.Thread(target=self._hear, args=(self.process.stdout, self.lines)),
-            threading.Thread(target=self._hear, args=(self.process.stderr, self.errors)),
+        self._readers = [
+            threading.Thread(target=self._read, args=(self.process.stdout, self.lines)),
+            threading.Thread(target=self._read, args=(self.process.stderr, self.errors)),
         ]
-        for ear in self._ears:
-            ear.start()
+        for reader in self._readers:
+            reader.start()
 
-    def _hear(self, stream: object, lines: list[str]) -> None:
+    def _read(self, stream: object, lines: list[str]) -> None:
         for line in stream:  # type: ignore[attr-defined]
-            with self._heard:
+            with self._changed:
                 lines.append(line)
-                self._heard.notify_all()
+                self._changed.notify_all()
 
     def says(self, words: str, seconds: float = 30.0) -> bool:
         """Wait for a line with these words."""
-
-        def heard() -> bool:
-            return any(words in line for line in self.lines)
-
-        with self._heard:
-            return self._heard.wait_for(heard, seconds)
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: any(words in line for line in self.lines), seconds
+            )
 
     def stop(self, signal: int, seconds: float = 10.0) -> int:
         """Send a signal; return the exit code."""
@@ -90,8 +88,8 @@ class Tool:
             self.process.wait()
             raise
         finally:
-            for ear in self._ears:
-                ear.join(5)
+            for reader in self._readers:
+                reader.join(5)
             for stream in (self.process.stdout, self.process.stderr):
                 assert stream is not None
                 stream.close()

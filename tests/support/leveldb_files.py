@@ -31,12 +31,12 @@ def leveldb_file(ident: bytes, records: Iterable[bytes]) -> bytes:
             if left < PART_HEADER_BYTES:
                 file += bytes(left)
                 left = LEVELDB_BLOCK_BYTES
-            piece, rest = rest[: left - PART_HEADER_BYTES], rest[left - PART_HEADER_BYTES :]
+            part, rest = rest[: left - PART_HEADER_BYTES], rest[left - PART_HEADER_BYTES :]
             file += leveldb_part(
                 (FIRST_PART if rest else FULL_PART)
                 if first
                 else (MIDDLE_PART if rest else LAST_PART),
-                piece,
+                part,
             )
             first = False
     return bytes(file)

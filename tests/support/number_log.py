@@ -54,7 +54,7 @@ REWRITTEN_FORMAT = Format(
 
 
 def detect_number_format(name: str, head: bytes) -> Format | bool | None:
-    """`*.num` grows, `*.rew` is rewritten; of no bytes nothing can be told; `#` is no number."""
+    """`*.num` grows, `*.rew` is rewritten; undecided without bytes; `#` is no number."""
     if not NUMBER_FILE_NAMES.search(name):
         return False
     if not head:
@@ -136,28 +136,28 @@ class FollowerHarness:
         self.updates: list[SourceUpdate] = []
         self.resets = 0
 
-    def apply(self, slice_: PollResult) -> None:
+    def apply(self, polled: PollResult) -> None:
         """Apply the result of a poll."""
-        for gain in slice_.updates:
-            key = gain.source.key
-            self.updates.append(gain)
-            if gain.reset:
+        for update in polled.updates:
+            key = update.source.key
+            self.updates.append(update)
+            if update.reset:
                 self.resets += 1
                 self.values[key] = []
             kept = self.values.setdefault(key, [])
-            for points in gain.batch.points:
+            for points in update.batch.points:
                 kept.extend(points.values)
-            self.problems += [problem.message for problem in gain.batch.problems]
-        for source in slice_.removed:
+            self.problems += [problem.message for problem in update.batch.problems]
+        for source in polled.removed:
             del self.values[source.key]
 
     def poll_all(self, seconds: float = 5.0) -> dict[str, list[float]]:
         """Read everything after some seconds have passed."""
         self.clock.now += seconds
         while True:
-            slice_ = self.follower.poll()
-            self.apply(slice_)
-            if not slice_.more:
+            polled = self.follower.poll()
+            self.apply(polled)
+            if not polled.more:
                 return self.values
 
     def poll_until(self, done: Callable[[], bool], seconds: float = 10.0) -> bool:

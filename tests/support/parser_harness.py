@@ -1,4 +1,4 @@
-"""Feeds a parser in many ways and compares what comes out, NaN equal to NaN."""
+"""Feeds a parser in many ways and compares its outputs, NaN equal to NaN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ComparablePoint = tuple[int, str, str]
 
 @dataclass
 class ParserOutput:
-    """Everything a parser gave for one file."""
+    """The whole output of a parser for one file."""
 
     points: dict[str, list[ComparablePoint]] = field(default_factory=dict)
     config: dict[str, object] = field(default_factory=dict)
@@ -66,32 +66,32 @@ def comparable_line(line: ConsoleLine) -> tuple[int, str, str, int | None]:
     return line.offset, line.text, repr(line.time), line.step
 
 
-def feed_parser(parser: Parser, pieces: Iterable[bytes], *, finish: bool = True) -> ParserOutput:
-    """Feed the pieces in order and collect the output."""
+def feed_parser(parser: Parser, parts: Iterable[bytes], *, finish: bool = True) -> ParserOutput:
+    """Feed the parts in order and collect the output."""
     read = ParserOutput()
-    for piece in pieces:
-        read.add_batch(parser.feed(piece))
+    for part in parts:
+        read.add_batch(parser.feed(part))
     if finish:
         read.add_batch(parser.finish())
     return read
 
 
 def chunks(data: bytes, size: int) -> Iterator[bytes]:
-    """Cut into pieces of equal size."""
+    """Cut into chunks of equal size."""
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
-def cut_at(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
+def cut_at(data: bytes, offsets: Iterable[int]) -> Iterator[bytes]:
     """Cut at these offsets."""
     start = 0
-    for place in sorted({min(max(place, 0), len(data)) for place in places}):
-        yield data[start:place]
-        start = place
+    for offset in sorted({min(max(offset, 0), len(data)) for offset in offsets}):
+        yield data[start:offset]
+        start = offset
     yield data[start:]
 
 
 def parse_every_way(make: Callable[[], Parser], data: bytes) -> ParserOutput:
-    """Parse whole, byte by byte and in odd pieces; all must agree."""
+    """Parse whole, byte by byte and in odd chunks; all must agree."""
     whole = feed_parser(make(), [data])
     for size in (1, 7, 64):
         assert_same(feed_parser(make(), chunks(data, size)), whole)

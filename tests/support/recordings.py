@@ -40,41 +40,41 @@ def comparable_columns(rows: list[dict[str, Any]]) -> dict[str, list[tuple[int, 
 
 
 def damaged_bytes(data: bytes, seed: int) -> bytes:
-    """The bytes with a few of them changed, removed or inserted, or a piece moved."""
+    """The bytes with a few of them changed, removed, inserted or zeroed."""
     draw = random.Random(seed)
     broken = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 5, 20))):
-        place = draw.randrange(len(broken))
+        offset = draw.randrange(len(broken))
         kind = draw.randrange(5)
         if kind == 0:
-            broken[place] ^= 1 << draw.randrange(8)
+            broken[offset] ^= 1 << draw.randrange(8)
         elif kind == 1:
-            broken[place] = draw.randrange(256)
+            broken[offset] = draw.randrange(256)
         elif kind == 2:
-            del broken[place : place + draw.choice((1, 3, 100, 5000))]
+            del broken[offset : offset + draw.choice((1, 3, 100, 5000))]
         elif kind == 3:
-            broken[place:place] = draw.randbytes(draw.choice((1, 7, 200)))
+            broken[offset:offset] = draw.randbytes(draw.choice((1, 7, 200)))
         else:
             size = draw.choice((4, 64, 4096))
-            broken[place : place + size] = bytes(len(broken[place : place + size]))
+            broken[offset : offset + size] = bytes(len(broken[offset : offset + size]))
         if not broken:
             broken = bytearray(b"\0")
     return bytes(broken)
 
 
 def assert_truncation_is_harmless(make: type[Parser], data: bytes, stride: int = 1) -> None:
-    """Cut at each place: what was certain then stays certain, and the rest completes it."""
+    """Cut at each offset: the points before it stay, and the rest completes them."""
     whole = feed_parser(make(), [data])
-    for place in range(0, len(data), stride):
+    for offset in range(0, len(data), stride):
         parser = make()
         read = ParserOutput()
-        read.add_batch(parser.feed(data[:place]))
+        read.add_batch(parser.feed(data[:offset]))
         for tag, points in read.points.items():
             assert whole.points[tag][: len(points)] == points
-        read.add_batch(parser.feed(data[place:]))
+        read.add_batch(parser.feed(data[offset:]))
         read.add_batch(parser.finish())
         assert_same(read, whole)
-        feed_parser(make(), [data[:place]])  # finished there: no exception
+        feed_parser(make(), [data[:offset]])  # finished there: no exception
 
 
 def shrink_database(source: Path, target: Path, tables: dict[str, int]) -> None:
@@ -96,8 +96,8 @@ def shrink_database(source: Path, target: Path, tables: dict[str, int]) -> None:
 def memory_folder() -> Iterator[Path]:
     """A folder in memory, if there is one; private copies go there too."""
     shared = "/dev/shm"
-    place = shared if os.access(shared, os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=place) as folder:
+    parent = shared if os.access(shared, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
         before, tempfile.tempdir = tempfile.tempdir, folder
         try:
             yield Path(folder)

@@ -2,7 +2,7 @@
 
 `python tests/faults/soak.py --minutes 30` by hand. At the end every point that a writer flushed
 must have been seen exactly once, by a watcher that was there from the beginning, by one that was
-started anew again and again, and by a fresh look; and memory must not have grown.
+restarted again and again, and by one started at the end; and memory must not have grown.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ class SoakFollower:
         """Read what is new; True if there is more."""
         if wait:
             self._follower.wait(wait)
-        slice_ = self._follower.poll()
-        for gain in slice_.updates:
-            path = str(gain.source.path)
-            if gain.reset or path not in self.values:
+        polled = self._follower.poll()
+        for update in polled.updates:
+            path = str(update.source.path)
+            if update.reset or path not in self.values:
                 self.values[path] = array("q")
-            for points in gain.batch.points:
+            for points in update.batch.points:
                 if SOAK_TAG.fullmatch(points.tag):
                     self.values[path].extend(int(value) for value in points.values)
-            self.problems += [f"{path}: {problem.message}" for problem in gain.batch.problems]
-        for source in slice_.removed:
+            self.problems += [f"{path}: {problem.message}" for problem in update.batch.problems]
+        for source in polled.removed:
             self.values.pop(str(source.path), None)
-        return slice_.more
+        return polled.more
 
     def poll_until_quiet(self, seconds: float = 1.6) -> None:
         """Poll until there has been nothing new for some sweeps."""
@@ -79,7 +79,7 @@ class Soak:
     deletions: int = 0
 
     def start(self, kind: str) -> None:
-        """A new writer, in a new directory or, as a resumed run, in that of one that died."""
+        """Start a writer in a new directory or, as a resumed run, in that of a killed one."""
         number = self.rng.randrange(10)
         folder = self.root / "runs" / kind / str(number)
         if folder in self.writers:
@@ -89,10 +89,10 @@ class Soak:
         self.writers[folder] = subprocess.Popen(list(map(str, command)))
 
     def _flush_log(self, folder: Path) -> Path:
-        return self.root / f"{folder.parent.name}-{folder.name}.ledger"
+        return self.root / f"{folder.parent.name}-{folder.name}.flushed"
 
     def disturb(self) -> None:
-        """Kill a writer, begin another, or delete a dead run."""
+        """Kill a writer, start another, or delete a dead run."""
         chance = self.rng.random()
         if chance < 0.3 and self.writers:
             folder = self.rng.choice(sorted(self.writers))
@@ -112,10 +112,10 @@ class Soak:
         self.kills += 1
 
     def flushed(self) -> SeenValues:
-        """What the writers rely on, by file."""
+        """Everything that the writers flushed, by file."""
         held: SeenValues = {}
-        for ledger in self.root.glob("*.ledger"):
-            for line in ledger.read_text().splitlines():
+        for record in self.root.glob("*.flushed"):
+            for line in record.read_text().splitlines():
                 word, *rest = line.split(" ")
                 if word == "point" and len(rest) == 2:
                     held.setdefault(rest[0], Counter())[int(rest[1])] += 1
@@ -143,7 +143,7 @@ class MemoryProbe:
         """Record its resident memory, in bytes."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
-        assert found is not None, "the bystander has ended"
+        assert found is not None, "the memory probe has ended"
         self.memory.append(int(found[1]) * 1024)
         return self.memory[-1]
 
@@ -170,7 +170,7 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
     for kind in it.kinds:
         it.start(kind)
     restarts, end = 0, time.monotonic() + seconds
-    bystander = MemoryProbe(root / "runs")
+    probe = MemoryProbe(root / "runs")
     next_disturbance = next_restart = time.monotonic()
     while (now := time.monotonic()) < end:
         steady.poll(0.1)
@@ -183,18 +183,18 @@ def soak(root: Path, seconds: float, seed: int, kinds: list[str] | None = None) 
             restarted = SoakFollower(root / "runs")
             restarts += 1
             next_restart = now + max(1.0, seconds / 20)
-            print(f"{end - now:6.0f} s to go, {bystander.sample() >> 20} MiB", flush=True)
+            print(f"{end - now:6.0f} s to go, {probe.sample() >> 20} MiB", flush=True)
     for folder in sorted(it.writers):
         it.kill(folder)
     steady.poll_until_quiet()
-    growth = bystander.sample() - bystander.memory[len(bystander.memory) // 3]
-    bystander.close()
+    growth = probe.sample() - probe.memory[len(probe.memory) // 3]
+    probe.close()
     restarted.poll_until_quiet()
     fresh = SoakFollower(root / "runs")
     fresh.poll_until_quiet()
     return check_results(it, steady, restarted.close(), fresh.close()) | {
         "restarts": restarts,
-        "memory": bystander.memory[-1],
+        "memory": probe.memory[-1],
         "memory_growth": growth,
     }
 
@@ -207,12 +207,12 @@ def check_results(
     for path, values in flushed.items():
         missing = values - seen.get(path, Counter())
         assert not missing, f"{path}: {len(missing)} flushed points were not seen"
-    # A killed writer may have flushed one more than it noted: so ours is held to the files.
+    # A killed writer may have flushed one value more than it recorded: compare with the files.
     for name, other in (("steady", seen), ("restarted", restarted)):
         differing = [
             path for path in fresh.keys() | other.keys() if fresh.get(path) != other.get(path)
         ]
-        assert not differing, f"the {name} watcher differs from a fresh look in {differing[:9]}"
+        assert not differing, f"the {name} watcher differs from a fresh one in {differing[:9]}"
     twice = [path for path, values in seen.items() if values and max(values.values()) > 1]
     assert not twice, f"values were seen twice in {twice}"
     return {

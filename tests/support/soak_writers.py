@@ -1,7 +1,8 @@
 """Writers for the soak test: each logs forever, and records what it has flushed.
 
-`python writers.py KIND FOLDER LEDGER SEED`. A ledger line is `point FILE VALUE` (written after the
-flush), `void FILE` (what the file held is no more) or `moved OLD NEW`. Every value is logged once.
+`python soak_writers.py KIND FOLDER RECORD SEED`. A line of the record is `point FILE VALUE`
+(written after the flush), `void FILE` (the file is empty again) or `moved OLD NEW`. Every value is
+logged once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class FlushLog:
         self._file.write(f"point {file} {value}\n")
 
     def add_truncation(self, file: Path) -> None:
-        """A file begins again."""
+        """A file was truncated."""
         self._file.write(f"void {file}\n")
 
     def add_rename(self, old: Path, new: Path) -> None:
@@ -35,7 +36,7 @@ class FlushLog:
         self._file.write(f"moved {old} {new}\n")
 
 
-def console(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
+def console(folder: Path, log: FlushLog, draw: random.Random) -> None:
     """Prints iterations; sometimes rotates or truncates the log, or writes half a line."""
     path = folder / "train.log"
     file = open(path, "ab", buffering=0)  # noqa: SIM115
@@ -47,21 +48,21 @@ def console(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
         if draw.random() < 0.2:
             time.sleep(PAUSE_S)
         file.write(line[cut:])
-        ledger.add_value(path, value)
+        log.add_value(path, value)
         chance = draw.random()
         if chance < 0.001:
             other = path.with_name(f"train.log.{number}")
-            ledger.add_rename(path, other)
+            log.add_rename(path, other)
             path.rename(other)
             file.close()
             file = open(path, "ab", buffering=0)  # noqa: SIM115
         elif chance < 0.002:
-            ledger.add_truncation(path)
+            log.add_truncation(path)
             file.truncate(0)
         time.sleep(PAUSE_S * draw.random())
 
 
-def events(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
+def events(folder: Path, log: FlushLog, draw: random.Random) -> None:
     """TensorBoard's own writer of event files."""
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
@@ -74,11 +75,11 @@ def events(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
         summary = Summary(value=[Summary.Value(tag="soak/value", simple_value=float(value))])
         writer.add_event(Event(wall_time=time.time(), step=step, summary=summary))
         writer.flush()
-        ledger.add_value(path, value)
+        log.add_value(path, value)
         time.sleep(PAUSE_S * draw.random())
 
 
-def torch(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
+def torch(folder: Path, log: FlushLog, draw: random.Random) -> None:
     """torch's SummaryWriter."""
     from torch.utils.tensorboard import SummaryWriter
 
@@ -88,16 +89,16 @@ def torch(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
         value = step + 1
         writer.add_scalar("soak/value", float(value), step)
         writer.flush()
-        ledger.add_value(path, value)
+        log.add_value(path, value)
         time.sleep(PAUSE_S * draw.random())
 
 
-def sb3(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
+def sb3(folder: Path, log: FlushLog, draw: random.Random) -> None:
     """Stable-Baselines3's logger: a csv whose header grows, json lines and an event file."""
     from stable_baselines3.common.logger import configure
 
     for name in ("progress.csv", "progress.json"):  # it opens them with "w"
-        ledger.add_truncation(folder / name)
+        log.add_truncation(folder / name)
     logger = configure(str(folder), ["csv", "json"])
     for step in range(1, 10**9):
         value = draw.getrandbits(40)
@@ -107,7 +108,7 @@ def sb3(folder: Path, ledger: FlushLog, draw: random.Random) -> None:
             logger.record(f"soak/extra_{draw.randrange(8)}", 1.0)
         logger.dump(step)
         for name in ("progress.csv", "progress.json"):
-            ledger.add_value(folder / name, value)
+            log.add_value(folder / name, value)
         time.sleep(PAUSE_S * draw.random())
 
 

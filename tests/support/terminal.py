@@ -23,9 +23,9 @@ def run_until_shown(
     patience_s: float = 60.0,
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
-    """The exit code of a command that shows `word` and is then told to quit, and what it wrote.
+    """Run a command until it shows `word`, quit it, and return its exit code and output.
 
-    The code is -1 when the word does not come, or the program does not end, in time.
+    The code is -1 if the word does not appear, or the program does not end, in time.
     """
     terminal, other = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, TERMINAL_SIZE)
@@ -54,7 +54,7 @@ def run_until_shown(
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
-    except OSError:  # on Linux that says that the other side is closed
+    except OSError:  # on Linux: the other side is closed
         return b""
 
 

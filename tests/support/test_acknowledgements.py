@@ -33,7 +33,7 @@ def test_an_acknowledged_finding_is_known_the_next_time(environ: dict[str, str])
 
 
 def test_a_muted_rule_is_silent_in_its_run(environ: dict[str, str]) -> None:
-    """Muting is about every finding of the rule in this run, until it is taken back."""
+    """Muting hides every finding of the rule in this run until it is revoked."""
     memory = Acknowledgements(environ=environ)
     memory.mute("/runs/a", "kl-high")
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is not None
@@ -49,7 +49,7 @@ def test_nothing_is_written_where_logs_live(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_before_there_is_something_to_say(
+def test_nothing_is_written_before_the_first_acknowledgement(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     """Looking alone leaves no trace."""
@@ -61,7 +61,7 @@ def test_nothing_is_written_before_there_is_something_to_say(
 def test_a_damaged_file_is_left_as_it_is(
     tmp_path: Path, environ: dict[str, str], content: str
 ) -> None:
-    """It is said, nothing is lost by overwriting it, and the session goes on."""
+    """It is reported and not overwritten, and the session goes on."""
     path = tmp_path / "state" / "ppo-top" / ACKNOWLEDGEMENTS_FILE
     path.parent.mkdir(parents=True)
     path.write_text(content)
@@ -72,7 +72,7 @@ def test_a_damaged_file_is_left_as_it_is(
 
 
 def test_a_directory_that_cannot_be_written_is_no_crash(tmp_path: Path) -> None:
-    """The state directory's place is taken by a file."""
+    """A file is where the state directory should be."""
     (tmp_path / "state").write_text("")
     memory = Acknowledgements(environ={"XDG_STATE_HOME": str(tmp_path / "state")})
     memory.mute("/runs/a", "kl-high")

@@ -72,7 +72,7 @@ def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other rules judge on, and the report says why this one does not."""
+    """The other rules go on judging, and the report explains why this one does not."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     def read(*_: object) -> None:

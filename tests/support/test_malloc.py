@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system, where the C library has a way to do it."""
+"""Freed memory goes back to the system, if the C library can do that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.screens import write_unhealthy_run
 SCATTERED = """
 import re
 from pathlib import Path
-from ppo_top.support import malloc as heap
+from ppo_top.support import malloc
 
 def resident_mb():
     found = re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())
@@ -26,36 +26,38 @@ def resident_mb():
 blocks = [bytearray(20_000) for _ in range(4_000)]
 blocks = blocks[::50]
 before = resident_mb()
-heap.trim()
+malloc.trim()
 print(before - resident_mb())
 """
 
 
 @pytest.fixture(autouse=True)
-def afresh() -> Iterator[None]:
-    """The library is looked for anew, and none of a test is kept."""
+def uncached() -> Iterator[None]:
+    """Each test looks for the library by itself."""
     malloc._trimmer.cache_clear()
     yield
     malloc._trimmer.cache_clear()
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="no glibc")
-def test_what_lies_between_kept_blocks_is_given_back() -> None:
-    """80 MB are freed, in pieces between pieces that stay."""
+def test_memory_between_live_blocks_is_returned() -> None:
+    """80 MB are freed, in blocks between live blocks."""
     done = subprocess.run(
         [sys.executable, "-c", SCATTERED], capture_output=True, text=True, check=True
     )
     assert float(done.stdout) > 40
 
 
-def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without `malloc_trim` (musl, macOS) nothing happens."""
+def test_nothing_happens_with_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """musl and macOS have no `malloc_trim`."""
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
     malloc.trim()
 
 
-def test_it_is_done_when_much_was_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not for each run, and not for nothing."""
+def test_memory_is_trimmed_after_large_evictions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after each evicted run."""
     monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 60_000)
     trimmed = []
     monkeypatch.setattr(malloc, "trim", lambda: trimmed.append(True))

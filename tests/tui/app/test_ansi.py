@@ -1,4 +1,4 @@
-"""What the pen writes is what was asked for, in as few bytes as terminals allow."""
+"""The writer's output shows the right text and styles, in as few bytes as possible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STYLES = st.builds(
     st.sampled_from((*INKS, "red", "bright_blue")),
     st.sampled_from(PAPERS),
 )
-PIECES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), STYLES), max_size=12)
+LETTERS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), STYLES), max_size=12)
 KIND_BY_RESET_CODE = {"39": "ink", "49": "paper", "23": "3", "24": "4", "27": "7"}
 
 
@@ -50,7 +50,7 @@ def shown(written: str) -> dict[tuple[int, int], frozenset[str]]:
             x = int(sequence[:-1]) - 1
         else:
             _set(state, sequence[:-1].split(";"))
-    assert not state, "the last style was not taken back"
+    assert not state, "the last style was not reset"
     return cells
 
 
@@ -84,14 +84,14 @@ def wanted(style: Style, system: ColorSystem) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("system", [ColorSystem.STANDARD, ColorSystem.EIGHT_BIT])
-@given(pieces=PIECES)
+@given(letters=LETTERS)
 def test_every_letter_has_its_style(
-    system: ColorSystem, pieces: list[tuple[int, int, Style]]
+    system: ColorSystem, letters: list[tuple[int, int, Style]]
 ) -> None:
-    """Whatever came before, a letter is shown at its place in its style, and nothing stays set."""
+    """A letter is shown at its position in its style, whatever came before; styles are reset."""
     writer = AnsiWriter(system)
     expected = {}
-    for x, y, style in pieces:
+    for x, y, style in letters:
         writer.move_to(x, y)
         writer.write("x", style)
         expected[x, y] = wanted(style, system)

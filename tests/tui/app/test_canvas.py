@@ -75,7 +75,7 @@ async def test_one_changed_cell_costs_few_bytes() -> None:
 
 
 def test_an_unknown_textual_is_left_alone() -> None:
-    """Where the compositor is not the one that is known here, Textual's own way is taken."""
+    """With an unknown compositor, Textual draws in its own way."""
 
     class Other:
         _compositor = object()

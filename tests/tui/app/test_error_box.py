@@ -1,4 +1,4 @@
-"""A fault in drawing is told and kept, and the program goes on."""
+"""An error in drawing is shown and logged, and the program goes on."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ppo_top.views.run_view import RunView
 async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
     sick: UiState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The screen says which part went wrong and where more is kept; Esc leads back to the run."""
+    """The screen names the part that failed and the error log; Esc leads back to the run."""
 
-    def broken(_desk: UiState, _frame: Snapshot, _cells: int) -> list[StyledLine]:
+    def broken(_ui: UiState, _snapshot: Snapshot, _cells: int) -> list[StyledLine]:
         raise ZeroDivisionError("by nothing")
 
     monkeypatch.setattr(internal_errors, "_reported", {})
@@ -44,7 +44,7 @@ async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
 async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
     sick: UiState, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """Its place says what went wrong, the other parts and the keys are as always."""
+    """An error is shown in its place; the other parts and the keys work as always."""
 
     def broken(*_: object) -> ScreenBlock:
         raise ZeroDivisionError("by nothing")

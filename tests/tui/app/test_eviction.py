@@ -63,8 +63,8 @@ async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_pat
         await until(
             lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
         )
-        told = {(each.reward, each.step) for each in RunList().listed_runs(session, time.time())}
-    (row,) = told  # the runs are alike
+        listed = {(each.reward, each.step) for each in RunList().listed_runs(session, time.time())}
+    (row,) = listed  # the runs are alike
     assert all(row)
 
 

@@ -29,7 +29,7 @@ from tests.support.screens import FakeClock, drawn_text, write_unhealthy_run
 
 @pytest.fixture
 def empty() -> UiState:
-    """A desk that knows no run yet."""
+    """The state of a screen without runs."""
     return UiState(
         session=Session(Settings()), acknowledgements=Acknowledgements(), clock=FakeClock()
     )
@@ -65,11 +65,11 @@ def test_it_is_written_at_the_size_of_the_terminal(
     follower = Follower([tmp_path / "runs"])
     show_first_page(empty, follower, THEMES["none"], terminal[0])
     follower.close()
-    pieces = []
+    parts = []
     with suppress(BlockingIOError):
         while True:
-            pieces.append(os.read(terminal[1], 1 << 16))
-    seen = b"".join(pieces).decode()
+            parts.append(os.read(terminal[1], 1 << 16))
+    seen = b"".join(parts).decode()
     assert "Destructively large updates" in seen
     assert "\x1b[30;1H" in seen and "\x1b[31;1H" not in seen
     assert seen.endswith("\x1b[?7h")
@@ -89,7 +89,7 @@ def test_without_a_run_nothing_is_written(
 def test_a_run_that_is_read_in_part_is_not_shown(
     tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int]
 ) -> None:
-    """What half of the logs say may be wrong: the first word stays until more is known."""
+    """Half-read logs may mislead: the first line stays until more is read."""
     write_unhealthy_run(
         tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000
     )

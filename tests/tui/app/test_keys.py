@@ -197,7 +197,7 @@ async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:
 
 
 async def test_jumping_to_a_share(app: RecordingApp) -> None:
-    """`g 50%` puts the cursor on the middle of the run, and the screen shows that moment."""
+    """`g 50%` moves the cursor to the middle of the run, and the screen shows that row."""
     async with app.run_test(size=(140, 40)) as pilot:
         await press(pilot, "g", "2", "5", "percent_sign", "enter")
         assert app.ui_state.cursor.row == 10
@@ -246,7 +246,7 @@ async def test_the_command_palette_covers_what_is_behind_it(app: RecordingApp) -
 
 
 async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
-    """A click chooses a run, a value, a place on the timeline; a second one zooms."""
+    """A click chooses a run, a value or a row of the timeline; a second one zooms."""
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
         app.draw()

@@ -1,4 +1,4 @@
-"""Telling outside the screen: once, when something turns red, and nothing of a log but text."""
+"""Notifications outside the screen: once per red finding, with only plain text of a log."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_it_rings_once_when_a_run_turns_red(sick: UiState, written: list[str]) -
     assert run is not None
     notifier = Notifier(written.append, environment={"TERM": "xterm"})
     assert notifier.update_severity(run, Severity.WARN, notify=True) == ""
-    told = notifier.update_severity(run, Severity.CRIT, notify=True)
-    assert told.startswith("sick: ")
+    message = notifier.update_severity(run, Severity.CRIT, notify=True)
+    assert message.startswith("sick: ")
     assert notifier.update_severity(run, Severity.CRIT, notify=True) == ""
     assert written == ["\x07"]
 

@@ -45,7 +45,7 @@ async def until(app: PpoTop, words: str) -> None:
 
 
 async def test_it_plays_from_the_start_and_tells_what_fires(tmp_path: Path) -> None:
-    """It begins at the first update, healthy, turns red where it would have, ends at the last."""
+    """From a healthy first update through red at the right one to the last."""
     write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     app = replaying(tmp_path / "runs", Replay(speed=20.0))
     async with app.run_test(size=(120, 34)):

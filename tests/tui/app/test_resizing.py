@@ -1,4 +1,4 @@
-"""The real program in a pseudo terminal: resized often, told to end, with little to write."""
+"""The real program in a pseudo-terminal: frequent resizing, signals, and few bytes written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Program:
         fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cells, 0, 0))
 
     def read(self, seconds: float, until: bytes = b"") -> bytes:
-        """What is written within so many seconds, or until something is seen."""
+        """The output of some seconds, or until something appears in it."""
         begin, new = time.monotonic(), b""
         while (left := begin + seconds - time.monotonic()) > 0:
             if not select.select([self.handle], [], [], left)[0]:

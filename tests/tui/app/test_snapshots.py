@@ -1,7 +1,7 @@
 """Pictures of the whole app at fixed sizes, with the clock frozen: what changed in looks is seen.
 
 They are made with one version of Textual (its SVG differs from version to version) and skipped
-under others. `pytest tests/tui/test_snapshots.py --snapshot-update` makes them anew.
+under others. `pytest tests/tui/test_snapshots.py --snapshot-update` makes them again.
 """
 
 from __future__ import annotations

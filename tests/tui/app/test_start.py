@@ -27,7 +27,7 @@ from tests.support.screens import write_unhealthy_run
 
 
 def test_the_hint_comes_once(tmp_path: Path) -> None:
-    """The first start is greeted; the second is not; a problem of the settings is always told."""
+    """The first start shows it, the second does not; a settings problem is always shown."""
     acknowledged = tmp_path / "state" / "acknowledged.json"
     assert _first_toast(Settings(), acknowledged, "hello") == "hello"
     assert _first_toast(Settings(), acknowledged, "hello") == ""
@@ -78,7 +78,7 @@ def test_no_colour_means_no_colour() -> None:
 
 
 def test_the_readme_has_the_key_table() -> None:
-    """Between its two marks stands what the key table says."""
+    """The text between its two marks is the key table."""
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     between = readme.split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
     assert key_table().strip() in between

@@ -62,7 +62,7 @@ def test_an_axis_holds_all_finite_values(values: list[float]) -> None:
 
 
 def test_colours_come_back_as_styles() -> None:
-    """Codes of plotext are told apart: ours get our styles, the frame is dim."""
+    """Our colour codes get our styles; plotext's own (the frame) are dim."""
     rows = parse_ansi("\x1b[38;5;3mab\x1b[0m|\x1b[38;5;9mc\x1b[0m", {3: "curve"})
     assert rows == [(("ab", "curve"), ("|", "dim"), ("c", "dim"))]
 
@@ -95,7 +95,7 @@ def test_thinning_keeps_extremes_and_the_last_point(values: list[float], columns
 
 
 def test_the_value_at_a_step_is_the_last_finite_one() -> None:
-    """Between two points the earlier one holds; before the first there is none."""
+    """Between two points it is that of the earlier one; before the first there is none."""
     made = track([1.0, math.nan, 3.0])
     assert value_at(made, made.steps, 1500) == 1.0
     assert value_at(made, made.steps, 2000) == 3.0
@@ -138,7 +138,7 @@ def test_stacked_charts_share_their_cursor(sick: UiState) -> None:
 
 
 def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: MakeUiState) -> None:
-    """A sick seed beside two healthy ones: mean of the others, and how far it is from them."""
+    """An unhealthy seed next to two healthy ones: their mean, and its distance from them."""
     for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 98)):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
     ui = make_ui_state(tmp_path / "runs")
@@ -176,7 +176,7 @@ def test_only_runs_of_one_kind_are_compared(make_ui_state: MakeUiState) -> None:
 
 
 def test_more_runs_than_colours_are_counted(tmp_path: Path, make_ui_state: MakeUiState) -> None:
-    """The chosen run and the worst are drawn; how many are not is said, with the way to them."""
+    """The chosen run and the worst are drawn; the number of hidden runs is shown, with a hint."""
     names = [f"run-{letter}x" for letter in "abcdefghijkl"]
     for name in names:
         write_unhealthy_run(

@@ -43,7 +43,7 @@ def test_the_verdict_is_at_every_size(sick: UiState, size: tuple[int, int]) -> N
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size[0] >= 30])
 def test_state_and_step_are_at_every_size(sick: UiState, size: tuple[int, int]) -> None:
-    """Wherever there is room for a line, it tells the state and how far the run is."""
+    """If there is room for one line, it shows the state and the step."""
     shown = "\n".join(drawn_text(sick, *size))
     view = sick.view()
     assert view is not None
@@ -128,7 +128,7 @@ def test_hostile_names_and_values_stay_text(tmp_path: Path, make_ui_state: MakeU
 def test_with_nothing_to_show_it_says_what_it_waits_for(
     tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
-    """An empty directory is no fault: the place and what would be read are named."""
+    """An empty directory is no error: its path and the formats looked for are shown."""
     ui = make_ui_state(tmp_path)
     ui.waiting_text = "Looking for logs in ./runs\nTensorBoard and others"
     shown = "\n".join(drawn_text(ui, 80, 24))
@@ -146,7 +146,7 @@ def test_what_is_still_to_be_read_is_a_bar(sick: UiState, size: tuple[int, int])
 
 
 def test_the_bar_tells_how_many_runs_have_their_verdict(sick: UiState) -> None:
-    """Of many runs it says how many are judged, where there is room."""
+    """With many runs it shows how many are judged, if there is room."""
     sick.loading = LoadingProgress(25_000_000, 100_000_000, judged_runs=312, total_runs=1_000)
     assert "verdicts 312 of 1,000" in "\n".join(drawn_text(sick, 140, 40))
     assert "verdicts" not in "\n".join(drawn_text(sick, 40, 15))
@@ -208,7 +208,7 @@ def test_a_side_pane_says_nothing_twice(make_ui_state: MakeUiState) -> None:
 
 
 def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
-    """What to try has its place even where evidence has none."""
+    """Advice is shown even if there is no room for evidence."""
     assert any(row.startswith("   1 ") for row in drawn_text(sick, 40, 15))
 
 
@@ -216,7 +216,7 @@ def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
 def test_signs_of_several_letters_push_nothing_off_the_screen(
     make_ui_state: MakeUiState, cells: int
 ) -> None:
-    """In ASCII `<=` takes two cells: what stands behind it is still whole."""
+    """In ASCII `<=` takes two cells: the text after it is still complete."""
     ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
     ui.symbols = ASCII_SYMBOLS
     block = draw_screen(ui, cells, 30)
@@ -224,15 +224,15 @@ def test_signs_of_several_letters_push_nothing_off_the_screen(
     assert view is not None
     steps = {f"{row.since_step:,}" for row in view.checklist if row.since_step is not None}
     steps |= {f"{each.finding.since.step:,}" for each in view.open_findings}
-    told = re.findall(r"since (?:step )?([\d,]*\d)", "\n".join(map(plain_text, block.lines)))
-    assert told and set(told) <= steps
+    shown = re.findall(r"since (?:step )?([\d,]*\d)", "\n".join(map(plain_text, block.lines)))
+    assert shown and set(shown) <= steps
     help_key = next(hit for hit in block.click_regions if hit.target == "compare")
     footer = plain_text(block.lines[help_key.y])
     assert footer[help_key.x : help_key.x + help_key.width] == "c compare"
 
 
 def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> None:
-    """At 80x24 a run with three findings names two and says that there is another."""
+    """At 80x24 a run with three findings shows two and the number of the others."""
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = ui.view()
     assert view is not None and len(view.open_findings) == 3
@@ -243,8 +243,10 @@ def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> N
     assert "No EOS in any completion" in full and "more (f)" not in full
 
 
-def test_a_healthy_run_names_what_is_out_of_range(make_ui_state: MakeUiState) -> None:
-    """An amber value without a finding is being watched; in a narrow pane the row alone says it."""
+def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
+    make_ui_state: MakeUiState,
+) -> None:
+    """A line explains an amber value under a green verdict; a narrow pane has only the row."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     wide = "\n".join(drawn_text(ui, 140, 40))
     assert "Watching: explained var out of range" in wide
@@ -270,8 +272,8 @@ def test_the_ends_of_a_scale_are_never_cut_off(
     assert all(len(label) <= AXIS_CELLS for label in labels)
 
 
-def test_an_acknowledged_finding_is_marked_behind_the_others(make_ui_state: MakeUiState) -> None:
-    """Once seen, the worst finding makes way, and its line says that it was seen."""
+def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeUiState) -> None:
+    """Once acknowledged, the worst finding comes last, and its line is marked."""
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     run, view = ui.run, ui.view()
     assert run is not None and view is not None

@@ -48,7 +48,7 @@ def test_drawing_changes_nothing(
 
 
 def test_the_scroll_shown_stays_within_the_text(sick: UiState) -> None:
-    """Scrolled beyond the end, the last line is at the bottom, and the block says so."""
+    """Scrolled beyond the end, the last line is at the bottom and the block's offset fits."""
     sick.overlay = "help"
     whole = draw_screen(sick, 80, 400)
     assert whole.scroll == 0

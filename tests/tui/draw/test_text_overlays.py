@@ -66,7 +66,7 @@ def test_an_explanation_speaks_of_the_run_at_hand(make_ui_state: MakeUiState) ->
 
 
 def test_the_configuration_lists_settings_and_files(make_ui_state: MakeUiState) -> None:
-    """What the logs say of the run, and which logs they are."""
+    """Settings from the logs, and the logs themselves."""
     shown = layer(make_ui_state(DEMO_LOGS / "trl_grpo"), "config", rows=300)
     assert "learning_rate" in shown
     assert "tfevents" in shown and "points" in shown
@@ -89,7 +89,7 @@ def test_a_replay_shows_the_console_up_to_the_cursor(make_ui_state: MakeUiState,
 def test_the_console_opens_around_the_finding_that_was_jumped_to(
     make_ui_state: MakeUiState,
 ) -> None:
-    """The line of that moment is marked in the middle, with what came before and after it."""
+    """The line at the cursor is marked in the middle, between earlier and later lines."""
     ui = make_ui_state(DEMO_LOGS / "torch_cartpole_critic")
     actions = Actions(ui)
     actions.do_first()

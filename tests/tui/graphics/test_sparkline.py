@@ -1,4 +1,4 @@
-"""Curves as exact text: nothing flattened, nothing lost, NaN and limits in their places."""
+"""Curves as exact text: nothing flattened, nothing lost, NaN and limits in the right cells."""
 
 import math
 from typing import NamedTuple
@@ -31,7 +31,7 @@ def points(*values: float) -> list[Extent]:
 
 
 def track(*values: float, every: int = 1) -> tuple[Track, MinMaxPyramid]:
-    """A track with a value every so many rows, and its pyramid."""
+    """A track with a value every `every` rows, and its pyramid."""
     made = Track("approx_kl", "train/approx_kl", "log")
     for number, value in enumerate(values):
         made.append(Mark(number * every, number * every, math.nan), value)
@@ -142,7 +142,7 @@ def test_a_plot_without_unicode_uses_stars() -> None:
 
 
 def test_the_healthy_range_has_edges_and_a_background() -> None:
-    """Lines inside the range are tinted, and the limit is a dotted line beside the curve."""
+    """Lines inside the range are tinted, and the limit is a dotted line next to the curve."""
     reach = sparkline.Scale(0.0, 4.0)
     drawn = braille_plot.draw_braille_plot(
         points(0.5), (3, 4), SparkRange(None, 2.5), UNICODE_SYMBOLS, CURVE_COLOURS, reach

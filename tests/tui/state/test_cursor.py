@@ -1,4 +1,4 @@
-"""The cursor: playing by the log's own clock, moving, finding places."""
+"""The cursor: playing by the log's own clock, moving, jumping to a step or share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_long_pause_is_not_sat_through() -> None:
 
 
 def test_without_a_clock_a_row_is_a_second() -> None:
-    """A log that tells no time plays a row a second times the speed."""
+    """A log without times plays one row per second, times the speed."""
     line = timeline(*[math.nan] * 10)
     cursor = Cursor(row=0, playing=True, speed=2)
     cursor.advance(line, 1.0)
@@ -78,8 +78,8 @@ def test_back_from_the_end() -> None:
     ("wanted", "row"),
     [("50%", 5), ("0%", 0), ("100%", 9), ("3000", 2), ("3,500", 3), ("4k", 3), ("1e9", 9)],
 )
-def test_places_are_steps_or_shares(wanted: str, row: int) -> None:
-    """`50%` is half of the updates, `3,500` the first update at or behind that step."""
+def test_targets_are_steps_or_shares(wanted: str, row: int) -> None:
+    """`50%` is half of the updates, `3,500` the first update at or after that step."""
     assert find_row(timeline(*range(10)), wanted) == row
 
 

@@ -138,7 +138,7 @@ def test_hundreds_of_runs_are_listed_quickly(seeds: UiState) -> None:
 
 
 def test_a_filter_that_hides_the_chosen_run_goes_to_the_first_that_it_shows(seeds: UiState) -> None:
-    """Enter leaves nobody looking at a run that is not listed; typing alone changes nothing."""
+    """After Enter the chosen run is always a listed one; typing alone changes nothing."""
     actions = Actions(seeds)
     seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
     actions.do_filter()
@@ -154,7 +154,7 @@ def test_a_filter_that_hides_the_chosen_run_goes_to_the_first_that_it_shows(seed
 
 
 def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: UiState) -> None:
-    """Where it has the screen to itself, finding, step, reward and state stand beside the name."""
+    """With the screen to itself, it shows finding, step, reward and state next to the name."""
     seeds.run_list.fold_seeds = False
     Actions(seeds).do_switch_focus()
     lines = drawn_text(seeds, 100, 24)
@@ -209,7 +209,7 @@ def test_the_title_counts_runs_and_not_lines(seeds: UiState) -> None:
 
 
 def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
-    """The finding beside a run's name is the worst that nobody has taken note of."""
+    """The finding next to a run's name is the worst that is not acknowledged."""
     run = next(run for run in seeds.session.runs.values() if run.name == "pole_seed2")
     before = next(known for known in seeds.listed_runs() if known.id == run.id)
     assert before.finding and before.since

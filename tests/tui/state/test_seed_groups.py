@@ -35,7 +35,7 @@ def grouped(*runs: tuple[str, dict[str, ConfigValue]]) -> list[list[str]]:
     ],
 )
 def test_a_stem_is_the_name_up_to_the_seed(name: str, group: str) -> None:
-    """Seeds are told by the end of the name."""
+    """The seed is at the end of the name."""
     assert name_stem(name) == group
 
 
@@ -54,8 +54,8 @@ def test_a_stem_is_the_name_up_to_the_seed(name: str, group: str) -> None:
         ("learning_rate", "setting"),
     ],
 )
-def test_settings_are_told_from_names_and_places(name: str, sort: str) -> None:
-    """What names a run or says where it lies is no setting; environment and model are."""
+def test_names_and_paths_are_not_settings(name: str, sort: str) -> None:
+    """The name or path of a run is no setting; environment and model are."""
     assert setting_kind(name) == sort
 
 
@@ -70,7 +70,7 @@ def test_equal_settings_with_other_seeds_are_one_experiment_whatever_the_names()
 
 
 def test_equal_settings_without_seeds_of_their_own_are_not() -> None:
-    """Settings may not tell all: with one seed for both, something else was varied."""
+    """With one seed for both, something that is not in the settings was varied."""
     same = {**PPO_SETTINGS, "seed": 42}
     assert grouped(("constant", same), ("vowels", same)) == [["constant"], ["vowels"]]
     assert grouped(("constant", PPO_SETTINGS), ("vowels", PPO_SETTINGS)) == [
@@ -110,7 +110,7 @@ def test_a_run_that_logs_no_settings_belongs_to_its_name() -> None:
 
 @pytest.fixture
 def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
-    """Two runs with names that tell nothing and settings that are equal but for the seed."""
+    """Two runs with unrelated names and settings that differ only in the seed."""
     for name in ("bold-sun", "calm-sea"):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
     ui = make_ui_state(tmp_path / "runs")
