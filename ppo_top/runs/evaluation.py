@@ -174,8 +174,7 @@ class Evaluation:
     def drop_old(self, keep: int) -> None:
         """Drop sealed rows, except the newest `keep`."""
         self.timeline.drop_before(self.sealed_rows - keep)
-        tracks = self.timeline.tracks.items()
-        self._merger.drop_old(keep, {name: track.oldest_point for name, track in tracks})
+        self._merger.drop_old(keep)
 
     @property
     def series_ids(self) -> set[int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import lt
 from statistics import median
@@ -171,18 +171,12 @@ class ConceptStream:
         steps, at = part.steps, self._index - part.dropped
         return at + 1 < len(steps) and steps[at + 1] != steps[at]
 
-    def drop_old(self, keep: int, oldest: tuple[int, int] | None) -> None:
-        """Drop the points already read, except the newest `keep` and those from `oldest` on.
-
-        `oldest` is a part and an index, or None if nobody reads old points.
-        """
+    def drop_old(self, keep: int) -> None:
+        """Drop the points already read, except the newest `keep`."""
         if self.step_mapping is not None:
             self.step_mapping.refresh()
         for number, part in enumerate(self.parts[: self._part + 1]):
-            until = (self._index if number == self._part else len(part)) - keep
-            if oldest is not None and number >= oldest[0]:
-                until = min(until, oldest[1] if number == oldest[0] else 0)
-            part.drop_before(until)
+            part.drop_before((self._index if number == self._part else len(part)) - keep)
 
     def cursor(self) -> StreamCursor:
         """The current position, for `rewind`."""
@@ -376,14 +370,11 @@ class RowMerger:
         broken = [value for value in cells if value - value != 0]
         return broken[0] if broken else median(cells)
 
-    def drop_old(self, keep: int, oldest: Mapping[str, tuple[int, int] | None]) -> None:
-        """Drop the points already read, except the newest `keep` of each stream.
-
-        `oldest` gives part and index of each concept's oldest point that is still needed.
-        """
+    def drop_old(self, keep: int) -> None:
+        """Drop the points already read, except the newest `keep` of each stream."""
         self._starts.refresh()
         for stream in (*self._step_streams, *self.episode_streams):
-            stream.drop_old(keep, oldest.get(stream.concept))
+            stream.drop_old(keep)
 
     def seal(self, key: RowKey) -> None:
         """Mark the row `key` as sealed."""

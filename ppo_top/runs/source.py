@@ -75,7 +75,7 @@ class SourceState:
     @property
     def rank(self) -> int:
         """Which source is preferred for the same metric: the highest rank."""
-        return self.source.format.rank
+        return self.source.format.precedence
 
     @property
     def left_out_text(self) -> str:

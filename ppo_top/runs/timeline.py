@@ -59,8 +59,8 @@ class Track:
     A view: `values` are those of the `parts` (a chain of series), times `scale` plus `offset`;
     `rows` are the numbers of the timeline's rows, rising; `steps` and `times` (unix seconds or NaN)
     are those of the rows. Only the mapping of stretches of points to stretches of rows is stored,
-    so a metric logged at every update costs nothing. A track without `parts` (medians of episodes,
-    tests) has its own points.
+    so a metric logged at every update costs nothing. Points that no series holds (medians of
+    episodes, the newest points of an evicted run) are the track's own.
     """
 
     __slots__ = (
@@ -113,16 +113,8 @@ class Track:
         """The time of each point's row."""
         return TrackColumn(self, self._stretch_times)
 
-    @property
-    def oldest_point(self) -> tuple[int, int] | None:
-        """Part and index of the oldest point; None for an empty track and one without parts."""
-        if self._own is not None or not self._length:
-            return None
-        return self._part_numbers[0], self._first_points[0]
-
     def append(self, mark: Mark, value: float) -> None:
-        """Add a point to a track without parts."""
-        assert self._own is not None
+        """Add a point of the track's own."""
         self._own.steps.append(mark.step)
         self._own.times.append(mark.time)
         self._own.values.append(value)
@@ -172,20 +164,21 @@ class Track:
             records.forget_after(length)
 
     def drop_before(self, until: int) -> None:
-        """Drop the points before the row `until`, except the newest `MIN_TRACK_POINTS`."""
-        count = min(self.count_until(until - 1), len(self) - MIN_TRACK_POINTS)
-        if count <= 0:
-            return
-        first = bisect_right(self._before, count) - 1
-        inside = count - self._before[first]
-        for starts in (self._before, self._first_rows, self._part_numbers, self._first_points):
-            del starts[:first]
-        self._first_rows[0] += inside
-        self._first_points[0] += inside
-        self._before = array("q", [max(0, each - count) for each in self._before])
-        self._length -= count
-        if self._own is not None:
-            self._own.drop_before(self._first_points[0])
+        """Drop the points before the row `until`, except the newest `MIN_TRACK_POINTS`.
+
+        The rest is copied, so that the series may drop every point read so far.
+        """
+        first = max(0, min(self.count_until(until - 1), self._length - MIN_TRACK_POINTS))
+        rows, own = self.rows[first:], Series(self.tag)
+        own.steps.extend(self.steps[first:])
+        own.times.extend(self.times[first:])
+        own.values.extend(self.values[first:])
+        self._own, self._length = own, 0
+        self._parts[-1] = own
+        for starts in self._starts:
+            del starts[:]
+        for point, row in enumerate(rows):
+            self.extend(row, len(self._parts) - 1, point)
         for records in (self.highs, self.lows):
             records.restart()
 
@@ -196,11 +189,11 @@ class Track:
         return self._before, self._first_rows, self._part_numbers, self._first_points
 
     def _end(self, at: int) -> int:
-        """How many points there are up to the end of a stretch."""
+        """How many points there are through stretch number `at`."""
         return self._before[at + 1] if at + 1 < len(self._before) else self._length
 
     def stretches(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """The stretches of the points `start` to `stop`: (number, first offset, end offset)."""
+        """The stretches that hold points `start` to `stop`: number, first and last offset."""
         at = bisect_right(self._before, start) - 1
         while start < stop:
             end = min(self._end(at), stop)
@@ -235,7 +228,7 @@ class Track:
 
 
 class TrackColumn(Sequence[T]):
-    """A column of a track, put together from stretches on access."""
+    """A column of a track, read from its stretches on access."""
 
     __slots__ = ("_read", "_track")
 
@@ -274,8 +267,8 @@ class TrackColumn(Sequence[T]):
 class TimelineColumn(Sequence[T]):
     """A column that grows at its end, and whose beginning may be dropped.
 
-    Indices do not change. Of the dropped elements only the very first is kept; the others read as
-    the oldest element left.
+    Indices stay. Of the dropped elements only the very first is known; the others read as the
+    oldest element that is left.
     """
 
     __slots__ = ("_array", "_first", "dropped")
@@ -296,7 +289,7 @@ class TimelineColumn(Sequence[T]):
         if not self.dropped:
             return self._array[at]
         if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
+            return [self[each] for each in range(*at.indices(len(self)))]
         index = at + len(self) if at < 0 else at
         return self._first if index == 0 else self._array[max(0, index - self.dropped)]  # type: ignore[return-value]
 
@@ -324,9 +317,9 @@ class TimelineColumn(Sequence[T]):
 
 @dataclass(slots=True)
 class Timeline:
-    """Rows in order; `restarts` are the numbers of rows at which the run was resumed.
+    """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
-    After `drop_before` only the newest rows are left, with the same numbers.
+    An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
 
     steps: TimelineColumn[int] = field(default_factory=lambda: TimelineColumn("q"))
@@ -343,7 +336,7 @@ class Timeline:
         return not self.steps.dropped
 
     def drop_before(self, until: int) -> None:
-        """Drop the rows before `until`; each track keeps its newest few points."""
+        """Drop the rows before row `until`; each track keeps its newest few points."""
         for column in (self.steps, self.times):
             column.drop_before(until)
         for track in self.tracks.values():

@@ -12,7 +12,6 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Mark, Points, Series
 from ppo_top.runs.load import drain
-from ppo_top.runs.row_merge import ConceptStream, SegmentStarts
 from ppo_top.runs.run import KEEP_ROWS
 from ppo_top.runs.session import Session
 from ppo_top.runs.timeline import MIN_TRACK_POINTS, TimelineColumn, Track
@@ -206,21 +205,6 @@ def test_a_track_keeps_a_few_points_of_a_rare_metric() -> None:
     track.drop_before(5_000 - KEEP_ROWS)
     assert len(track) == MIN_TRACK_POINTS
     assert track.values[-1] == 4_900.0
-
-
-def test_points_that_a_track_still_needs_are_not_dropped() -> None:
-    """96 zeros that mean "none" follow 4 values: these stay, as the newest of their metric."""
-    values = array("d", [5.0] * 4 + [0.0] * 96)
-    series = Series("mean_terminated_length")
-    series.extend(Points(series.tag, array("q", range(100)), array("d", range(100)), values))
-    stream = ConceptStream("term_len_mean", series.tag, "a", [series], zero_missing=True)
-    stream.refresh(SegmentStarts())
-    while stream.next_key is not None:
-        stream.pop_cell(SegmentStarts())
-    stream.drop_old(KEEP_ROWS, oldest=(0, 1))
-    assert (series.dropped, series.values[0]) == (1, 5.0)
-    stream.drop_old(KEEP_ROWS, oldest=None)
-    assert series.dropped == 100 - KEEP_ROWS
 
 
 def test_the_length_of_a_series_includes_dropped_points() -> None:

@@ -101,7 +101,7 @@ def test_a_tag_without_a_meaning_is_charted_as_itself() -> None:
     )
 
 
-def test_a_user_says_what_his_tag_means() -> None:
+def test_users_can_name_the_concept_of_a_tag() -> None:
     """`"my/own" = "approx_kl"` in the settings."""
     assert (
         selected_sources(select_sources([CONSOLE_SOURCE], {"my/own": "approx_kl"}))["approx_kl"]

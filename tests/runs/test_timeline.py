@@ -1,4 +1,4 @@
-"""The best value of a track up to any row, also after truncating and dropping."""
+"""The points of a track: its best value at any moment, whatever was cut off or dropped."""
 
 from __future__ import annotations
 
@@ -34,20 +34,22 @@ def expected_best(values: list[float], direction: str) -> BestValue | None:
 
 
 @given(VALUES, st.lists(st.integers(0, 40)), st.sampled_from(["up", "down"]))
-def test_the_best_of_every_prefix(values: list[float], lengths: list[int], direction: str) -> None:
-    """For prefixes in any order, and in both directions of the same track."""
+def test_the_best_of_every_beginning_is_by_definition(
+    values: list[float], moments: list[int], direction: str
+) -> None:
+    """Asked in any order of moments, and in both directions of the same track."""
     track = track_of(values)
     other = "down" if direction == "up" else "up"
-    for seen in (min(each, len(values)) for each in lengths):
+    for seen in (min(each, len(values)) for each in moments):
         assert best_value(track, seen, direction) == expected_best(values[:seen], direction)
         assert best_value(track, seen, other) == expected_best(values[:seen], other)
 
 
 @given(VALUES, VALUES, st.integers(0, 20))
-def test_a_truncated_best_value_is_forgotten(
+def test_a_best_that_was_cut_off_is_forgotten(
     values: list[float], later: list[float], length: int
 ) -> None:
-    """The newest rows may be added again with other values."""
+    """The newest rows may come again with other values."""
     track = track_of(values)
     best_value(track, len(values), "up")
     track.truncate(length)
@@ -57,8 +59,8 @@ def test_a_truncated_best_value_is_forgotten(
     assert best_value(track, len(track), "up") == expected_best(kept + later, "up")
 
 
-def test_dropped_points_cannot_be_the_best() -> None:
-    """The remaining rows keep their numbers."""
+def test_of_a_track_whose_beginning_was_dropped_the_rest_counts() -> None:
+    """Rows keep their numbers; what was dropped cannot be the best any more."""
     values = [9.0] + [float(row) for row in range(20)]
     track = track_of(values)
     assert best_value(track, len(track), "up") == BestValue(19.0, 200)
@@ -68,6 +70,40 @@ def test_dropped_points_cannot_be_the_best() -> None:
     assert best_value(track, len(track), "down") == BestValue(12.0, 130)
 
 
-def test_no_best_value_without_a_better_direction() -> None:
-    """Neither a high nor a low learning rate is better."""
+@given(VALUES, st.lists(st.integers(0, 2), max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_a_track_over_a_series_holds_what_it_was_given(
+    values: list[float], gaps: list[int], until: int, length: int
+) -> None:
+    """Rows without a point, points without a row, rows dropped with their points, rows cut off."""
+    part, timeline = Series("reward"), Timeline()
+    track = Track("reward_mean", "reward", "log", [part], timeline, -2.0, 1.0)
+    expected: list[tuple[int, int, float]] = []
+    for point, (value, gap) in enumerate(zip(values, gaps, strict=False)):
+        part.steps.append(7)
+        part.times.append(NAN)
+        part.values.append(value)
+        for _ in range(gap):
+            timeline.steps.append(10 * len(timeline))
+            timeline.times.append(NAN)
+        if gap:
+            row = len(timeline) - 1
+            track.extend(row, 0, point)
+            expected.append((row, 10 * row, 1.0 - 2.0 * value))
+    kept = [each for each in expected if each[0] >= until]
+    if len(kept) < MIN_TRACK_POINTS:
+        kept = expected[-MIN_TRACK_POINTS:]
+    if until:
+        track.drop_before(until)
+        part.drop_before(len(part))
+        expected = kept
+    track.truncate(length)
+    found = list(zip(track.rows, track.steps, track.values, strict=True))
+    assert repr(found) == repr(expected[:length])
+    assert [track.values[at] for at in range(-len(track), 0)] == pytest.approx(
+        [value for *_, value in expected[:length]], nan_ok=True
+    )
+
+
+def test_where_no_direction_is_better_there_is_no_best() -> None:
+    """A learning rate has none."""
     assert best_value(track_of([1.0, 2.0]), 2, "") is None

@@ -54,7 +54,7 @@ def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
     return PpoTop(ui, Follower([folder]))
 
 
-async def test_the_list_tells_of_packed_runs_what_it_tells_of_whole_ones(tmp_path: Path) -> None:
+async def test_packed_runs_look_the_same_in_the_list(tmp_path: Path) -> None:
     """Step and newest reward do not depend on who was looked at, nor on when."""
     app = make_app(tmp_path)
     session = app.ui_state.session
@@ -129,7 +129,7 @@ async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
         )
 
 
-def test_a_moment_of_rows_that_were_let_go_is_the_end() -> None:
+def test_a_time_before_the_kept_rows_shows_the_last_row() -> None:
     """In a replay the list shows such a run as it ended, not as it began."""
     run = Run("r", "r", "", Settings())
     for row in range(200):

@@ -233,7 +233,7 @@ def test_a_held_key_accelerates() -> None:
     assert held.step_count("right_square_bracket") == 1
 
 
-async def test_the_command_palette_covers_what_is_behind_it(app: RecordingApp) -> None:
+async def test_the_command_palette_covers_the_screen(app: RecordingApp) -> None:
     """While it is open neither keys nor the wheel reach the runs."""
     async with app.run_test(size=(140, 40)) as pilot:
         await press(pilot, "ctrl+p")

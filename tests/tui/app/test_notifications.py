@@ -37,7 +37,7 @@ def test_what_was_red_at_the_start_does_not_ring(sick: UiState, written: list[st
     assert written == []
 
 
-def test_the_bell_can_be_off_and_the_desktop_told(sick: UiState, written: list[str]) -> None:
+def test_desktop_notifications_without_a_bell(sick: UiState, written: list[str]) -> None:
     """OSC 9 carries the words, in the one sequence that was asked for."""
     run = sick.run
     assert run is not None

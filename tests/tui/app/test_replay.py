@@ -44,7 +44,7 @@ async def until(app: PpoTop, words: str) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_it_plays_from_the_start_and_tells_what_fires(tmp_path: Path) -> None:
+async def test_it_plays_from_the_start_and_reports_findings(tmp_path: Path) -> None:
     """From a healthy first update through red at the right one to the last."""
     write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
     app = replaying(tmp_path / "runs", Replay(speed=20.0))
@@ -70,7 +70,7 @@ async def test_it_can_begin_anywhere_and_paused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("row", [0, 10, 19, 21, 30, 39])
-def test_the_screen_at_a_cursor_is_the_screen_of_that_moment(
+def test_the_screen_at_a_cursor_is_that_of_a_log_ending_there(
     tmp_path: Path, make_ui_state: MakeUiState, row: int
 ) -> None:
     """Verdict and values at an update are those of a log that ended there."""
@@ -109,7 +109,7 @@ def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: Ui
     assert run is not None and make_run_view(run, 5, 0.0).verdict != "crit"
 
 
-def test_the_other_runs_are_shown_as_they_were_at_that_moment(make_ui_state: MakeUiState) -> None:
+def test_the_other_runs_are_shown_as_they_were_at_that_time(make_ui_state: MakeUiState) -> None:
     """By the clock: what is over by then has its verdict, what has not begun has none."""
     names = ("torch_cartpole_nan", "torch_cartpole_lr", "torch_cartpole_critic")
     ui = make_ui_state(

@@ -103,7 +103,7 @@ def test_the_value_at_a_step_is_the_last_finite_one() -> None:
     assert value_at(made, made.steps, 2000, seen=2) == 1.0
 
 
-def test_the_zoomed_chart_tells_all(sick: UiState) -> None:
+def test_the_zoomed_chart_is_complete(sick: UiState) -> None:
     """Label, newest and best value, range, exact value under the cursor, axes."""
     sick.overlay, sick.concept = "zoom", "approx_kl"
     shown = "\n".join(drawn_text(sick, 100, 30))
@@ -193,7 +193,7 @@ def test_more_runs_than_colours_are_counted(tmp_path: Path, make_ui_state: MakeU
     assert len(legend) == 8
 
 
-def test_a_zoomed_chart_says_what_its_upright_lines_are(sick: UiState) -> None:
+def test_a_legend_explains_the_vertical_lines_of_a_zoomed_chart(sick: UiState) -> None:
     """The legend explains the line of a finding; without findings there is no legend."""
     sick.overlay, sick.concept = "zoom", "approx_kl"
     assert "│ finding detected" in drawn_text(sick, 120, 34)[-2]

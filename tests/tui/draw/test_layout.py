@@ -85,7 +85,7 @@ def test_values_that_are_not_logged_say_so(sick: UiState) -> None:
     assert rows and "–" in rows[0] and "not logged" in rows[0]
 
 
-def test_several_runs_have_a_list_beside_them(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+def test_several_runs_have_a_list_next_to_them(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """At 140 columns the runs are listed, those in trouble first; at 80 they are one key away."""
     write_unhealthy_run(tmp_path / "runs" / "alpha" / "progress.csv", broken_from=99)
     write_unhealthy_run(tmp_path / "runs" / "omega" / "progress.csv")
@@ -125,7 +125,7 @@ def test_hostile_names_and_values_stay_text(tmp_path: Path, make_ui_state: MakeU
     assert "[red]run" in "\n".join(drawn_text(ui, 140, 40))
 
 
-def test_with_nothing_to_show_it_says_what_it_waits_for(
+def test_without_logs_the_screen_says_what_it_waits_for(
     tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
     """An empty directory is no error: its path and the formats looked for are shown."""
@@ -145,7 +145,7 @@ def test_what_is_still_to_be_read_is_a_bar(sick: UiState, size: tuple[int, int])
     assert 0.2 < bars[0].count("█") / (bars[0].count("█") + bars[0].count("░")) < 0.3
 
 
-def test_the_bar_tells_how_many_runs_have_their_verdict(sick: UiState) -> None:
+def test_the_loading_bar_counts_judged_runs(sick: UiState) -> None:
     """With many runs it shows how many are judged, if there is room."""
     sick.loading = LoadingProgress(25_000_000, 100_000_000, judged_runs=312, total_runs=1_000)
     assert "verdicts 312 of 1,000" in "\n".join(drawn_text(sick, 140, 40))
@@ -197,7 +197,7 @@ def test_values_of_curves_in_lines_stand_in_a_column(
     assert len(set(ends)) == 1
 
 
-def test_a_side_pane_says_nothing_twice(make_ui_state: MakeUiState) -> None:
+def test_a_side_pane_shows_nothing_twice(make_ui_state: MakeUiState) -> None:
     """Curves below the checklist are of values that do not stand on it."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     ui.hidden_sections = frozenset()
@@ -213,9 +213,7 @@ def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
 
 
 @pytest.mark.parametrize("cells", [60, 80, 100, 140])
-def test_signs_of_several_letters_push_nothing_off_the_screen(
-    make_ui_state: MakeUiState, cells: int
-) -> None:
+def test_ascii_symbols_of_two_cells_cut_nothing_off(make_ui_state: MakeUiState, cells: int) -> None:
     """In ASCII `<=` takes two cells: the text after it is still complete."""
     ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
     ui.symbols = ASCII_SYMBOLS
@@ -231,7 +229,7 @@ def test_signs_of_several_letters_push_nothing_off_the_screen(
     assert footer[help_key.x : help_key.x + help_key.width] == "c compare"
 
 
-def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> None:
+def test_findings_without_room_are_counted(make_ui_state: MakeUiState) -> None:
     """At 80x24 a run with three findings shows two and the number of the others."""
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = ui.view()
@@ -243,7 +241,7 @@ def test_findings_that_find_no_room_are_counted(make_ui_state: MakeUiState) -> N
     assert "No EOS in any completion" in full and "more (f)" not in full
 
 
-def test_a_healthy_run_says_what_is_outside_its_range_all_the_same(
+def test_a_healthy_run_still_names_a_value_outside_its_range(
     make_ui_state: MakeUiState,
 ) -> None:
     """A line explains an amber value under a green verdict; a narrow pane has only the row."""

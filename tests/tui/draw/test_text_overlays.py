@@ -35,7 +35,7 @@ def test_a_finding_card_holds_all_that_the_rule_says(sick: UiState) -> None:
     assert f"rule {finding.rule}" in shown
 
 
-def test_a_calm_run_says_that_nothing_is_open(make_ui_state: MakeUiState) -> None:
+def test_a_healthy_run_has_no_open_findings(make_ui_state: MakeUiState) -> None:
     """No finding is a finding too."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     assert "no open findings" in layer(ui, "findings")

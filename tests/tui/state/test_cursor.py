@@ -84,7 +84,7 @@ def test_targets_are_steps_or_shares(wanted: str, row: int) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["", "abc", "%", "nan", "k"])
-def test_nonsense_is_no_place(wanted: str) -> None:
+def test_nonsense_is_no_target(wanted: str) -> None:
     """What is neither is refused."""
     assert find_row(timeline(*range(10)), wanted) is None
 

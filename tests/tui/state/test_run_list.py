@@ -67,7 +67,7 @@ def test_the_filter_knows_names_verdicts_and_states(
     assert {each.name for each in seeds.run_list.filtered(seeds.listed_runs())} == found
 
 
-def test_seeds_fold_into_one_line_that_tells_the_worst(seeds: UiState) -> None:
+def test_seeds_fold_into_one_line_with_the_worst_verdict(seeds: UiState) -> None:
     """Three seeds are one line with the verdict of the worst; opened, they are three."""
     seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
     entries = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
@@ -191,7 +191,7 @@ def test_a_narrow_list_keeps_the_names(seeds: UiState) -> None:
     assert run_table_widths(entries, 40).name == 34 and not run_table_widths(entries, 40).finding
 
 
-def test_the_list_beside_a_run_is_as_wide_as_its_names(seeds: UiState) -> None:
+def test_the_list_next_to_a_run_is_as_wide_as_its_names(seeds: UiState) -> None:
     """No name loses its middle while there is room; a fourth of the screen is the most."""
     long = RunListEntry("x", "ppo-a-rather-long-name-s11", Verdict.CRIT, State.LIVE)
     assert names_width([long]) == len(long.name) + 6

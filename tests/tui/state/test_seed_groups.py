@@ -89,7 +89,7 @@ def test_one_name_with_other_settings_is_another_experiment() -> None:
     assert runs == [["PPO_1", "PPO_3"], ["PPO_2"]]
 
 
-def test_experiments_of_one_name_are_told_apart_by_what_differs() -> None:
+def test_experiments_of_one_name_show_the_setting_that_differs() -> None:
     """Two groups with the same stem show the setting in which they differ."""
     runs = {
         name: run_traits(name, {**PPO_SETTINGS, "learning_rate": rate})
