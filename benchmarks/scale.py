@@ -98,8 +98,7 @@ def measure(root: Path, runs: int, idle_s: float) -> dict[str, float]:
     judged, most, chosen = False, 0.0, ""
     while not judged:
         result = follower.poll(limit=50_000, budget=0.04)
-        session.apply(result.updates)
-        session.reader_has_more = result.more
+        session.apply(result)
         known = session.runs.values()
         if known and not chosen:
             chosen = next(iter(session.runs))  # the selected run is read first
@@ -133,7 +132,7 @@ def idle(follower: Follower, session: Session, seconds: float) -> float:
     start, end = time.process_time(), time.monotonic() + seconds
     while time.monotonic() < end:
         follower.wait(1.0)
-        session.apply(follower.poll().updates)
+        session.apply(follower.poll())
         session.judge(0.02)
     return (time.process_time() - start) / seconds
 

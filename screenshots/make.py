@@ -52,10 +52,10 @@ def ui_state_of(log: str) -> UiState:
     follower = Follower([LOGS / log])
     while True:
         result = follower.poll()
-        session.apply(result.updates)
+        session.apply(result)
         if not result.more:
             break
-    session.apply(follower.finish().updates)
+    session.apply(follower.finish())
     follower.close()
     session.assign_pending_logs()
     session.judge()

@@ -118,7 +118,7 @@ class Loader:
             self._finish()
 
     def _finish(self) -> None:
-        self.session.apply(self._follower.finish().updates)
+        self.session.apply(self._follower.finish())
         self.session.assign_pending_logs()
         self.session.judge()
 
@@ -131,9 +131,7 @@ def drain(follower: Follower, session: Session, after: Callable[[], None] | None
     """Poll and apply until there is no more for now, calling `after` each poll."""
     while True:
         polled = follower.poll(MAX_POLL_POINTS, MAX_POLL_S)
-        session.apply(polled.updates)
-        session.remove_sources(polled.removed)
-        session.reader_has_more = polled.more
+        session.apply(polled)
         if after is not None:
             after()
         if not polled.more:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
-from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.files.update import PollResult, Source, SourceUpdate
 from ppo_top.model import Severity
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
@@ -55,32 +55,34 @@ class Session:
         self.reader_has_more = False
         """Whether the last poll left more to read; runs still being read are then judged later."""
 
-    def apply(self, updates: Iterable[SourceUpdate]) -> set[str]:
-        """Add the updates of a poll; return the ids of the runs that changed."""
-        touched = set()
-        for update in updates:
-            key = update.source.key
-            state = self._states.get(key)
-            if state is None:
-                state = self._states[key] = SourceState(update.source)
-            if key in self._run_of:
-                self._run_of[key].unpack()
-            if update.last_points_only:
-                state.set_newest_values(update)
-                if key in self._run_of:
-                    self._run_of[key].version += 1
-                continue
-            fresh = state.add_update(update)
-            self._gone.discard(state.key)
-            run = self._run_of.get(state.key) or self._assign_run(state)
-            if run is not None:
-                if update.reset:
-                    run.awaiting_reread.discard(state.key)
-                run.unjudged_points += sum(map(len, update.batch.points))
-                run.mark_changed(fresh)
-                touched.add(run.id)
+    def apply(self, result: PollResult) -> None:
+        """Take in what a poll brought: the one way of new points, whoever polls."""
+        for update in result.updates:
+            self._add_update(update)
         self._rename()
-        return touched
+        self._remove_sources(result.removed)
+        self.reader_has_more = result.more
+
+    def _add_update(self, update: SourceUpdate) -> None:
+        key = update.source.key
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = SourceState(update.source)
+        if key in self._run_of:
+            self._run_of[key].unpack()
+        if update.last_points_only:
+            state.set_newest_values(update)
+            if key in self._run_of:
+                self._run_of[key].version += 1
+            return
+        fresh = state.add_update(update)
+        self._gone.discard(key)
+        run = self._run_of.get(key) or self._assign_run(state)
+        if run is not None:
+            if update.reset:
+                run.awaiting_reread.discard(key)
+            run.unjudged_points += sum(map(len, update.batch.points))
+            run.mark_changed(fresh)
 
     def _assign_run(self, state: SourceState, must_decide: bool = False) -> Run | None:
         """Add a source to its run; None if that cannot be decided yet."""
@@ -125,7 +127,7 @@ class Session:
                     run.mark_changed(start_over=True)
         self._rename()
 
-    def remove_sources(self, gone: Iterable[Source]) -> None:
+    def _remove_sources(self, gone: Iterable[Source]) -> None:
         """Remove deleted files; their points stay as long as their run has another source."""
         for source in gone:
             run = self._run_of.get(source.key)

@@ -100,7 +100,7 @@ def test_a_hundred_thousand_lines_per_second_through_a_pipe() -> None:
 def at_end(follower: Follower, session: Session) -> bool:
     """Poll a pipe once; True if it has ended."""
     result = follower.poll()
-    session.apply(result.updates)
+    session.apply(result)
     session.judge(0.02)
     if not result.more:
         follower.wait(0.5)

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from ppo_top.catalogue import is_concept
-from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.files.update import PollResult, Source, SourceUpdate
 from ppo_top.output.json_report import report_json, run_json_text
 from ppo_top.output.text_report import report_lines
 from ppo_top.parsers import formats
@@ -69,7 +69,8 @@ def fuzz_judge(given: bytes) -> None:
     source = Source("run/progress.csv", root / "run/progress.csv", root, columns)
     parser, session = columns.parser(), Session(Settings())
     for batch in (parser.feed(given), parser.finish()):
-        session.apply([SourceUpdate(source, batch, False, LAST_WRITE_S, len(given))])
+        update = SourceUpdate(source, batch, False, LAST_WRITE_S, len(given))
+        session.apply(PollResult([update], [], False, 0, 0))
     session.assign_pending_logs()
     with mock.patch.object(internal_errors, "report_internal_error", raise_error):
         session.judge()

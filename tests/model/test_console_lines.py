@@ -101,7 +101,7 @@ def test_a_console_with_only_a_traceback_is_a_run(tmp_path: Path, whole: bool) -
     end = "ValueError: no such environment\n" if whole else ""
     log.write_text(f'Traceback (most recent call last):\n  File "train.py", line 3\n    x()\n{end}')
     follower, session = Follower([tmp_path]), Session(Settings())
-    session.apply(follower.poll().updates)
+    session.apply(follower.poll())
     session.judge()
     follower.close()
     (run,) = session.runs.values()

@@ -38,7 +38,7 @@ class Watching:
                 pytest.fail(f"{tag} at {step} was not seen")
             self.follower.wait(0.1)
             piece = self.follower.poll()
-            self.session.apply(piece.updates)
+            self.session.apply(piece)
         return time.monotonic() - begun
 
     def _seen(self, tag: str, step: int) -> bool:

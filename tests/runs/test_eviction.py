@@ -139,8 +139,7 @@ def test_a_run_keeps_its_verdict_while_it_is_read_again(tmp_path: Path) -> None:
     watched.session.free_memory()
     watched.follower.reread(watched.session.sources_to_reread([run.id]))
     while (polled := watched.follower.poll(limit=20, budget=0.0)).more or polled.updates:
-        watched.session.reader_has_more = polled.more
-        watched.session.apply(polled.updates)
+        watched.session.apply(polled)
         watched.session.judge(budget=0.0, first=run.id)
         assert len(run.timeline) == rows
         assert make_run_view(run).verdict == verdict

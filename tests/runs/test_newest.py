@@ -47,8 +47,7 @@ class SlowReader:
     def poll(self) -> list[CheckRow]:
         """One poll; returns the checklist of the only run."""
         polled = self.follower.poll(limit=200, budget=0.0)
-        self.session.apply(polled.updates)
-        self.session.reader_has_more = polled.more
+        self.session.apply(polled)
         for run in self.session.runs.values():
             self.follower.focus(run.sources)
             self.session.judge(0.0, first=run.id)

@@ -60,7 +60,7 @@ def test_judging_in_small_slices_changes_nothing(run: Path, tmp_path: Path) -> N
     shutil.copytree(run, tmp_path / "slow" / run.name)
     watched = WatchedDirectory(tmp_path / "slow")
     while (polled := watched.follower.poll(limit=50, budget=0.0)).more or polled.updates:
-        watched.session.apply(polled.updates)
+        watched.session.apply(polled)
         watched.session.judge(budget=0.0)
     watched.finish()
     assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")

@@ -100,7 +100,7 @@ class WatchedDirectory:
     def finish(self) -> None:
         """Read to the end, as `check` does."""
         self.read_new()
-        self.session.apply(self.follower.finish().updates)
+        self.session.apply(self.follower.finish())
         self.session.assign_pending_logs()
         self.session.judge()
         self.follower.close()

@@ -45,10 +45,10 @@ def read_session(paths: list[Path]) -> Session:
     follower = Follower(paths)
     while True:
         result = follower.poll()
-        session.apply(result.updates)
+        session.apply(result)
         if not result.more:
             break
-    session.apply(follower.finish().updates)
+    session.apply(follower.finish())
     follower.close()
     assert session.judge()
     return session

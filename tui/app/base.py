@@ -150,12 +150,10 @@ class BaseApp(App[int]):
     def on_poll_arrived(self, message: PollArrived) -> None:
         """Apply what was read and start judging it."""
         ui, result = self.ui_state, message.result
-        ui.session.apply(result.updates)
-        ui.session.remove_sources(result.removed)
+        ui.session.apply(result)
         left = result.total_bytes - result.read_bytes
         show = result.more and (ui.loading is not None or left > 2_000_000)
         ui.loading = self._loading_progress(result) if show else None
-        ui.session.reader_has_more = result.more
         if self.reader is not None:
             self._unanswered_polls += 1
             if self.reader.error is not None:

@@ -27,9 +27,7 @@ def read_briefly(ui: UiState, follower: Follower) -> None:
     end = time.perf_counter() + FIRST_READ_S
     while (left := end - time.perf_counter()) > 0:
         result = follower.poll(FIRST_POLL_POINTS, left)
-        ui.session.apply(result.updates)
-        ui.session.remove_sources(result.removed)
-        ui.session.reader_has_more = result.more
+        ui.session.apply(result)
         ui.loading = LoadingProgress(result.read_bytes, result.total_bytes) if result.more else None
         if not result.more:
             break
