@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -131,10 +133,24 @@ def _speed(text: str) -> float:
     return speed
 
 
+def _age(text: str) -> float:
+    """A duration such as `7d` in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError("expected a number and a unit: 90s, 30m, 12h, 7d")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
+
+
 def _check(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--follow", action="store_true", help="keep running, one line per change")
+    parser.add_argument(
+        "--active",
+        metavar="AGE",
+        type=_age,
+        help="with --follow: ignore logs not written for AGE (90s, 30m, 12h, 7d)",
+    )
     parser.add_argument(
         "--backtest", action="store_true", help="how often and how early each rule fired"
     )
@@ -150,14 +166,19 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.model import Severity
         from ppo_top.output import check
 
+        if options.active is not None and not options.follow:
+            raise UsageError("--active needs --follow")
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
         if options.backtest:
             return check.print_backtest(paths, settings, as_object=options.json)
         fail_on = Severity[options.fail_on.upper()]
-        judge = check.follow if options.follow else check.check
-        code: int = judge(paths, settings, as_object=options.json, fail_on=fail_on)
-        return code
+        if options.follow:
+            age = math.inf if options.active is None else options.active
+            return check.follow(
+                paths, settings, as_object=options.json, fail_on=fail_on, active_s=age
+            )
+        return check.check(paths, settings, as_object=options.json, fail_on=fail_on)
 
     return run
 
@@ -322,7 +343,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
     "check": (
         _check,
         "print a verdict (no TUI), for CI and scripts",
-        "check PATH ... [--json] [--follow]",
+        "check PATH ... [--json] [--follow [--active AGE]]",
     ),
     "status": (_status, "one line for tmux or a prompt", "status PATH [--format tmux]"),
     "export": (

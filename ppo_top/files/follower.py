@@ -11,6 +11,7 @@ of a core.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import select
@@ -60,11 +61,12 @@ class Follower:
         name_pattern: re.Pattern[str] | None = None,
         watcher: Watcher | None = None,
         once: bool = False,
+        active_s: float = math.inf,
     ) -> None:
         internal_errors.forbid_writes_below(paths)
         self._clock = clock
         detector = detector or parsers.format_detector(patterns)
-        self._logs = LogSet(detector, clock)
+        self._logs = LogSet(detector, clock, active_s)
         self._discovery = Discovery(
             paths, name_pattern or parsers.file_name_pattern(), max_depth, clock
         )

@@ -9,6 +9,7 @@ logs, for they may become some. A check costs one system call per file.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import deque
@@ -30,11 +31,15 @@ class LogSet:
     """The readers of all followed files; iterates over them.
 
     `progress_is_stale`: sizes or read positions may have changed since `progress` was called.
+    A log not written for `active_s` seconds is not opened before it is written again.
     """
 
-    def __init__(self, detector: FormatDetector, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, detector: FormatDetector, clock: Callable[[], float], active_s: float = math.inf
+    ) -> None:
         self._detector = detector
         self._clock = clock
+        self._active_s = active_s
         self._readers: dict[str, LogReader] = {}
         self._keys: set[str] = {"stdin"}
         self._removed_keys: set[str] = set()
@@ -55,7 +60,7 @@ class LogSet:
         ready = []
         for found in files:
             reader = self._add_file(found)
-            if reader.has_changed():
+            if self._has_news(reader):
                 ready.append(reader)
             self._schedule(reader)
         return ready
@@ -136,7 +141,7 @@ class LogSet:
         return changed + self.add_files(self._rejected.pop_changed())
 
     def _find_changed(self, readers: Iterable[LogReader]) -> list[LogReader]:
-        now, changed = self._clock(), [reader for reader in readers if reader.has_changed()]
+        now, changed = self._clock(), [reader for reader in readers if self._has_news(reader)]
         for reader in changed:
             self.progress_is_stale = True
             reader.changed_at = now
@@ -144,13 +149,21 @@ class LogSet:
                 self._recent[reader.tail.path] = reader
         return changed
 
+    def _has_news(self, reader: LogReader) -> bool:
+        """Whether a log may give something; one call of `stat`."""
+        return reader.has_changed() and not self._is_inactive(reader)
+
+    def _is_inactive(self, reader: LogReader) -> bool:
+        return not reader.offset and time.time() - reader.mtime > self._active_s
+
     # --- asking ------------------------------------------------------------------------------
 
     def progress(self) -> tuple[int, int]:
         """Bytes that were read, and bytes of all known logs."""
         if self.progress_is_stale:
             self.progress_is_stale = False
-            sizes = [(reader.size, reader.offset) for reader in self._readers.values()]
+            active = [each for each in self._readers.values() if not self._is_inactive(each)]
+            sizes = [(reader.size, reader.offset) for reader in active]
             read = sum(min(offset, size) for size, offset in sizes)
             self._progress = read, sum(size for size, _ in sizes)
         return self._progress

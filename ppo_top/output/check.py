@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -126,6 +128,8 @@ class ChangeReporter:
     def report_changes(self, now: float) -> None:
         """Compare the runs with what was reported before."""
         for run in self._session.sorted_runs():
+            if run.has_more_to_read or not run.judged:
+                continue  # half of a log tells half a story
             self._report_state(run, now)
             for finding in run.findings:
                 self._report_finding(run, finding)
@@ -198,16 +202,35 @@ def event_line(event: dict[str, object]) -> str:
     )
 
 
-def catch_up(follower: Follower, session: Session) -> None:
-    """Read and judge what is there, then free what judging needs no longer."""
-    while True:
-        drain(follower, session)
+def catch_up(
+    follower: Follower, session: Session, after_poll: Callable[[], None] = lambda: None
+) -> None:
+    """Read and judge what is there, poll by poll; free what judging needs no longer."""
+
+    def judge() -> None:
         session.judge()
         session.free_memory()
+        after_poll()
+
+    while True:
+        drain(follower, session, judge)
         keys = session.sources_to_reread()
         if not keys:
             return
         follower.reread(keys)
+
+
+def reader_is_gone(out: TextIO) -> bool:
+    """Whether nobody can read what is printed any more: an ssh session died, a pager was left.
+
+    Without this a follower of a quiet log would only notice at its next line.
+    """
+    poller = select.poll()
+    try:
+        poller.register(out.fileno(), 0)  # errors and hang-ups are always reported
+    except (OSError, ValueError):  # not a stream of the system
+        return False
+    return bool(poller.poll(0))
 
 
 def follow(
@@ -216,10 +239,14 @@ def follow(
     *,
     as_object: bool,
     fail_on: Severity,
+    active_s: float = math.inf,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Watch the paths and print one line per change; SIGINT ends it with the code of `check`."""
+    """Watch the paths and print one line per change; SIGINT ends it with the code of `check`.
+
+    Logs not written for `active_s` seconds are not opened before they are written again.
+    """
     for path in paths:
         if why := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {why}", file=err or sys.stderr)
@@ -230,17 +257,17 @@ def follow(
 
     session = Session(settings)
     reporter = ChangeReporter(session, emit)
-    follower = Follower(paths, patterns=settings.patterns)
+    follower = Follower(paths, patterns=settings.patterns, active_s=active_s)
     problems = ProblemReporter(err or sys.stderr)
     try:
         # Load the watcher before printing: an interrupt during an import that creates classes
         # ends CPython by the signal, not with our exit code.
         follower.wait(0.0)
-        while True:
-            catch_up(follower, session)
-            reporter.report_changes(time.time())
+        while not reader_is_gone(out or sys.stdout):
+            catch_up(follower, session, lambda: reporter.report_changes(time.time()))
             follower.wait(FOLLOW_INTERVAL_S)
             problems.report_new_problems(follower)
+        return EXIT_OK
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
     except BrokenPipeError:

@@ -246,3 +246,17 @@ def test_demo_live_says_how_to_install_what_it_needs(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert 'pip install "ppo-top[demo]"' in said
+
+
+def test_active_needs_follow(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without it every log is read anyway."""
+    assert main(["check", ".", "--active", "2d"]) == 2
+    assert "--active needs --follow" in capsys.readouterr().err
+
+
+def test_an_age_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says how it is written."""
+    with pytest.raises(SystemExit) as ended:
+        main(["check", ".", "--follow", "--active", "soon"])
+    assert ended.value.code == 2
+    assert "90s, 30m, 12h, 7d" in capsys.readouterr().err

@@ -647,3 +647,35 @@ def test_one_pattern_matches_the_names_of_all_formats() -> None:
             each.name_pattern.search(name) for each in formats()
         )
     assert detect_number_format("model.pt", b"") is False
+
+
+def test_a_log_not_written_for_long_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `active_s` old logs cost a `stat`; one that is written again is read from its start."""
+    old, new = tmp_path / "old.num", tmp_path / "new.num"
+    for path in (old, new):
+        path.write_text("1\n2\n")
+    long_ago = time.time() - 7200.0
+    os.utime(old, (long_ago, long_ago))
+    opened: list[str] = []
+    real_open = os.open
+
+    def recording(path: str, flags: int) -> int:
+        opened.append(path)
+        return real_open(path, flags)
+
+    monkeypatch.setattr(os, "open", recording)
+    follower = Follower(
+        [tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, active_s=3600.0
+    )
+    found = follower.poll()
+    assert [update.source.key for update in found.updates] == ["new.num"]
+    assert str(old) not in opened
+    assert found.read_bytes == found.total_bytes == 4, "what is not read is not waited for"
+    with old.open("a") as file:
+        file.write("3\n")
+    follower._next_sweep = 0.0
+    (update,) = follower.poll().updates
+    assert list(update.batch.points[0].values) == [1.0, 2.0, 3.0]
+    follower.close()

@@ -9,12 +9,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ppo_top.cli import main
+from ppo_top.files.follower import Follower
+from ppo_top.output.check import ChangeReporter, catch_up
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
@@ -304,3 +309,38 @@ def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(10) == 1
+
+
+def test_follow_reports_a_run_as_soon_as_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many runs the first is reported while others are still being read; none by halves."""
+    monkeypatch.setattr("ppo_top.runs.load.MAX_POLL_POINTS", 100)
+    for name in ("first", "second", "third"):
+        shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / name)
+    session, follower = Session(Settings()), Follower([tmp_path])
+    events: list[tuple[str, str, bool]] = []
+
+    def emit(event: dict[str, object]) -> None:
+        events.append((str(event["run"]), str(event["event"]), session.reader_has_more))
+
+    reporter = ChangeReporter(session, emit)
+    catch_up(follower, session, lambda: reporter.report_changes(time.time()))
+    follower.close()
+    assert events[0][2], "more was to be read"
+    for name in ("first", "second", "third"):
+        said = [event for run, event, _ in events if run == name]
+        assert said[0] == "run-started"
+        assert "run-live" not in said, "it was reported before its end was read"
+
+
+def test_follow_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
+    """An ssh session that dies leaves no process on the node, though the log says nothing new."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "run: started\n"
+        assert "finished" in process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(30) == 0
