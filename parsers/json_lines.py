@@ -54,10 +54,7 @@ class JsonLinesParser(RowParser):
             self._add_record(found, found, null=None)
 
     def _add_record(
-        self,
-        values: Mapping[str, object],
-        outer: Mapping[str, object],
-        null: float | None,
+        self, values: Mapping[str, object], outer: Mapping[str, object], null: float | None
     ) -> None:
         self._count += 1
         settings = values.get("config")

@@ -21,12 +21,7 @@ _MAX_DEPTH = 20
 _MAX_SETTING_CHARS = 300
 _MAX_NUMBER_CHARS = 64
 _DECODER = json.JSONDecoder()
-_TRACKER_WORDS = {
-    "NaN": math.nan,
-    "Infinity": math.inf,
-    "-Infinity": -math.inf,
-    "INF": math.inf,
-}
+_TRACKER_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "INF": math.inf}
 _NON_FINITE_WORDS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
 
 

@@ -42,13 +42,7 @@ _PROSE_WORDS = _word_set(
 )
 """Words of sentences: a number after them without `:` or `=` is prose."""
 
-STEP_AXES = (
-    "timesteps",
-    "step",
-    "iteration",
-    "epoch",
-    "episode",
-)
+STEP_AXES = ("timesteps", "step", "iteration", "epoch", "episode")
 """What steps can count, finest first."""
 
 _STEP_WORDS = {

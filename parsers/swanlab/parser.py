@@ -15,14 +15,7 @@ from ppo_top.parsers.shared.json_values import as_float, parse_json
 from ppo_top.parsers.shared.leveldb import LevelDbRecord
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.protobuf import (
-    BYTES,
-    ProtobufField,
-    double,
-    fields,
-    signed,
-    text,
-)
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, signed, text
 from ppo_top.parsers.shared.timestamps import parse_iso_time, protobuf_time
 from ppo_top.parsers.shared.tracker_parser import TrackerParser
 

@@ -17,13 +17,7 @@ from ppo_top.parsers.shared.json_values import as_float, numbers_of, settings_of
 from ppo_top.parsers.shared.leveldb import LevelDbRecord
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.protobuf import (
-    BYTES,
-    ProtobufField,
-    fields,
-    signed,
-    text,
-)
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, fields, signed, text
 from ppo_top.parsers.shared.timestamps import protobuf_time
 from ppo_top.parsers.shared.tracker_parser import TrackerParser
 from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row

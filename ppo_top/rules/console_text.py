@@ -40,16 +40,10 @@ _SENTENCES = (
         r"probability tensor contains either [`'\"]?inf[`'\"]?, [`'\"]?nan[`'\"]? or element < 0",
     ),
     ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b"),
-    (
-        "out-of-memory:crit",
-        r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory",
-    ),
+    ("out-of-memory:crit", r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"),
     # after a log level on the same line, the traceback is of an exception that was caught
     ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*Traceback \(most recent call last\)"),
-    (
-        "numpy-warning:watch",
-        r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter",
-    ),
+    ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
     (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)"),
 )
 

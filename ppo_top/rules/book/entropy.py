@@ -230,10 +230,7 @@ RULES = (
         title="Policy collapsed (entropy ~ 0)",
         description="entropy, KL and clipping are all zero, and the reward is not at its ceiling",
         concepts=("entropy",),
-        related=(
-            "approx_kl",
-            "clip_fraction",
-        ),
+        related=("approx_kl", "clip_fraction"),
         assess=policy_collapsed,
         triggers=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},

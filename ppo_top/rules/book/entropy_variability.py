@@ -66,10 +66,7 @@ RULES = (
         title="Entropy rising",
         description="a language model's entropy rises while reward, length or gradients get worse",
         concepts=("entropy",),
-        related=(
-            "truncated_frac",
-            "grad_norm",
-        ),
+        related=("truncated_frac", "grad_norm"),
         assess=entropy_explodes,
         triggers=("entropy",),
         families=LLM_FAMILIES,

@@ -190,10 +190,7 @@ RULES = (
         triggers=("grad_norm",),
         limits={"share": 1e-6, "warmup": 5},
         causes=("all advantages are zero", "frozen parameters"),
-        remedies=(
-            "check that rewards differ within a batch",
-            "check which parameters are trained",
-        ),
+        remedies=("check that rewards differ within a batch", "check which parameters are trained"),
         source="autocontext#1067: gradient 0 when all groups tie",
         grade="D",
     ),

@@ -165,10 +165,7 @@ RULES = (
         title="Training slowed down",
         description="throughput is far below that at the start",
         concepts=("fps",),
-        related=(
-            "resp_len_mean",
-            "ep_len",
-        ),
+        related=("resp_len_mean", "ep_len"),
         assess=slow,
         families=ALL_FAMILIES,
         limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15},

@@ -68,10 +68,7 @@ RULES = (
         triggers=("value_loss",),
         limits={"warmup": 3},
         persistence=k_of_n(5, 5),
-        causes=(
-            "discount 0 with the same reward at every step",
-            "a reward that never changes",
-        ),
+        causes=("discount 0 with the same reward at every step", "a reward that never changes"),
         remedies=(
             "check the discount: {gamma}",
             "check that the reward depends on what the policy does",

@@ -112,10 +112,7 @@ RULES = (
         title="Probability ratio far from 1",
         description="the new policy's action probabilities differ strongly from the old policy's",
         concepts=("ratio_mean",),
-        related=(
-            "clip_fraction",
-            "approx_kl",
-        ),
+        related=("clip_fraction", "approx_kl"),
         assess=ratio_off,
         triggers=("ratio_mean", "ratio_dist{max}"),
         limits={
