@@ -15,7 +15,7 @@ from ppo_top.tui.app.base import BaseApp
 from ppo_top.tui.app.screen import KeyPressed, MainScreen
 from ppo_top.tui.graphics.theme import THEME_ORDER, THEMES
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_BINDINGS
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS
 from ppo_top.tui.state.line_input import KeyRepeat
 
 
@@ -93,7 +93,7 @@ class PpoTop(BaseApp):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The key table as commands of the palette."""
-        for key in KEY_BINDINGS:
+        for key in KEYS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
                 yield SystemCommand(key.description, f"key {key.label}", command)

@@ -26,7 +26,7 @@ class ChecklistWidths:
     note: int
 
 
-def checklist_widths(snapshot: Snapshot, rows: list[CheckRow], cells: int) -> ChecklistWidths:
+def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> ChecklistWidths:
     """The columns that fit, in order of importance: value, name, curve, range, note."""
     label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
     value = max((len(row.text) for row in rows), default=4)
@@ -35,8 +35,8 @@ def checklist_widths(snapshot: Snapshot, rows: list[CheckRow], cells: int) -> Ch
     label = max(4, min(label, rest))
     rest -= label
     curve = min(MAX_CURVE_CELLS, rest - 2) if rest - 2 >= MIN_CURVE_CELLS else 0
-    healthy = min(22, max((len(_range(snapshot, row)) for row in rows), default=0))
-    note = min(30, max((len(_note(snapshot, row)) for row in rows if row.text), default=0))
+    healthy = min(22, max((len(_range(snap, row)) for row in rows), default=0))
+    note = min(30, max((len(_note(snap, row)) for row in rows if row.text), default=0))
     spare = rest - 2 - MIN_CURVE_CELLS
     healthy = healthy if healthy and spare >= healthy + 2 else 0
     spare -= healthy + 2 if healthy else 0
@@ -67,17 +67,17 @@ def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
     return [rows[at] for at in sorted(ranked[:max_rows])]
 
 
-def draw_checklist(snapshot: Snapshot, cells: int, max_rows: int) -> ScreenBlock:
+def draw_checklist(snap: Snapshot, cells: int, max_rows: int) -> ScreenBlock:
     """The checklist in at most `max_rows` lines."""
-    view = snapshot.view
+    view = snap.view
     block = ScreenBlock()
     if view is None or max_rows < 1:
         return block
     rows = rows_to_show(view, max_rows)
-    columns = checklist_widths(snapshot, rows, cells)
+    columns = checklist_widths(snap, rows, cells)
     for row in rows:
-        chosen = row.concept == snapshot.concept and snapshot.focus == "values"
-        drawn = _row(snapshot, view, row, columns, cells)
+        chosen = row.concept == snap.concept and snap.focus == "values"
+        drawn = _row(snap, view, row, columns, cells)
         if chosen:
             drawn = tuple((text, f"{style}+selected") for text, style in fit_width(drawn, cells))
         block.click_regions.append(
@@ -88,49 +88,49 @@ def draw_checklist(snapshot: Snapshot, cells: int, max_rows: int) -> ScreenBlock
 
 
 def _row(
-    snapshot: Snapshot, view: RunView, row: CheckRow, columns: ChecklistWidths, cells: int
+    snap: Snapshot, view: RunView, row: CheckRow, columns: ChecklistWidths, cells: int
 ) -> StyledLine:
-    sign: Span = (f" {snapshot.symbols.status[row.status]} ", row.status.value)
+    sign: Span = (f" {snap.symbols.status[row.status]} ", row.status.value)
     missing = row.status is Status.MISSING
     label = shorten(clean(row.label), columns.label)
     name: Span = (label.ljust(columns.label), "dim" if missing else "")
     if missing and not row.text:
         room = cells - 3 - columns.label - 2
-        note = shorten(_note(snapshot, row) or "not logged", room) if room >= 10 else ""
+        note = shorten(_note(snap, row) or "not logged", room) if room >= 10 else ""
         return line(sign, name, "  ", (note, "missing"))
     tone = row.status.value if row.status.is_trouble else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
     if columns.curve:
         key = ("row", row.concept, columns.curve)
-        curve = snapshot.drawing_cache.cached_lines(
-            view, key, lambda: [_curve(snapshot, view, row, columns.curve)]
+        curve = snap.drawing_cache.cached_lines(
+            view, key, lambda: [_curve(snap, view, row, columns.curve)]
         )[0]
         parts += [("  ", ""), *fit_width(curve, columns.curve)]
     if columns.healthy:
-        text = shorten(_range(snapshot, row), columns.healthy).ljust(columns.healthy)
+        text = shorten(_range(snap, row), columns.healthy).ljust(columns.healthy)
         parts.append(("  " + text, "dim"))
     if columns.note:
-        note = shorten(_note(snapshot, row), columns.note)
+        note = shorten(_note(snap, row), columns.note)
         parts.append(("  " + note, tone if tone != "value" else "dim"))
     drawn = tuple(parts)
     return drawn if width(drawn) <= cells else fit_width(drawn, cells)
 
 
-def _note(snapshot: Snapshot, row: CheckRow) -> str:
-    return snapshot.display_text(row.note)
+def _note(snap: Snapshot, row: CheckRow) -> str:
+    return snap.display_text(row.note)
 
 
-def _range(snapshot: Snapshot, row: CheckRow) -> str:
-    return snapshot.display_text(row.healthy)
+def _range(snap: Snapshot, row: CheckRow) -> str:
+    return snap.display_text(row.healthy)
 
 
-def _curve(snapshot: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:
+def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:
     if row.track is None or view.row is None:
         return ()
     columns = sparkline.column_extents(
-        row.track, snapshot.drawing_cache.pyramid_for(row.track), view.row, cells, 2
+        row.track, snap.drawing_cache.pyramid_for(row.track), view.row, cells, 2
     )
     bad = row.status.value if row.status.is_trouble else "watch"
     return sparkline.draw_bars(
-        columns, row.healthy_range, snapshot.symbols, sparkline.CurveColours("curve", bad)
+        columns, row.healthy_range, snap.symbols, sparkline.CurveColours("curve", bad)
     )

@@ -42,9 +42,9 @@ class ComparedRun(NamedTuple):
     seen: int
 
 
-def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
+def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The overlay's body: title, chart, legend."""
-    name, axis = snapshot.concept, ui.chart.axis
+    name, axis = snap.concept, ui.chart.axis
     groups = comparable_groups(ui, name)
     if not groups:
         return [line((" no run logs this metric", "dim"))]
@@ -63,7 +63,7 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
         siblings, style = siblings or loaded, next(styles)
         shown = [_compared_run(ui, run, name, axis) for run in loaded]
         chart.curves += _curves(shown, style, 2 * cells)
-        legend.append(_legend(snapshot, group, shown, name, style, cells))
+        legend.append(_legend(snap, group, shown, name, style, cells))
     amount = sum(len(members) for _, members in groups)
     some = sum(len(members) for _, members in fitting)
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
@@ -75,7 +75,7 @@ def compare_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> lis
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
     head = [join_fitting(parts, cells), _compared_with_seeds(ui, siblings, name, cells)]
     room = rows - len(head) - len(legend)
-    return [*head, *draw_chart(chart, cells, room, snapshot.symbols.braille), *legend]
+    return [*head, *draw_chart(chart, cells, room, snap.symbols.braille), *legend]
 
 
 def _compared_run(ui: UiState, run: Run, name: str, axis: str) -> ComparedRun:
@@ -123,14 +123,14 @@ def _single(shown: ComparedRun, style: str, points: int) -> Curve:
 
 
 def _legend(
-    snapshot: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
+    snap: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
 ) -> StyledLine:
     newest = [value_at(each.track, each.xs, math.inf, each.seen) for each in shown]
     newest = [each for each in newest if math.isfinite(each)]
     fmt = concept(name).fmt
     alone = len(shown) == 1
     label = shown[0].run.name if alone else f"{group} ({plural(len(shown), 'seed')})"
-    bar = "=" if snapshot.symbols.ascii_only else "━━"
+    bar = "=" if snap.symbols.ascii_only else "━━"
     parts = [line((f" {bar} ", style), shorten(clean(label), max(cells // 2, 12)))]
     if not newest:
         return join_fitting([*parts, line(("no data yet", "dim"))], cells)

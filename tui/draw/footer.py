@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from ppo_top.text.format import clean
 from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
-from ppo_top.tui.state.keys import KEY_BINDINGS
+from ppo_top.tui.state.keys import KEYS
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 
 
-def draw_footer(snapshot: Snapshot, cells: int) -> ScreenBlock:
+def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
     """The footer; its keys can be clicked."""
-    if snapshot.prompt is not None:
-        return ScreenBlock([_prompt(snapshot, cells)])
-    if snapshot.toast:
-        return ScreenBlock([line((" " + shorten(clean(snapshot.toast), cells - 1), "info"))])
+    if snap.prompt is not None:
+        return ScreenBlock([_prompt(snap, cells)])
+    if snap.toast:
+        return ScreenBlock([line((" " + shorten(clean(snap.toast), cells - 1), "info"))])
     block = ScreenBlock([()])
     row: StyledLine = line(" ")
-    for key in KEY_BINDINGS:
+    for key in KEYS:
         if not key.footer_label:
             continue
-        part = line(
-            (snapshot.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim")
-        )
+        part = line((snap.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim"))
         if width(row) + width(part) > cells:
             break
         block.click_regions.append(
@@ -32,12 +30,12 @@ def draw_footer(snapshot: Snapshot, cells: int) -> ScreenBlock:
     return block
 
 
-def _prompt(snapshot: Snapshot, cells: int) -> StyledLine:
-    prompt = snapshot.prompt
+def _prompt(snap: Snapshot, cells: int) -> StyledLine:
+    prompt = snap.prompt
     if prompt is None:
         return ()
     typed = clean(prompt.text)
-    bar = "_" if snapshot.symbols.ascii_only else "▏"
+    bar = "_" if snap.symbols.ascii_only else "▏"
     left = line((f" {prompt.label}", "key"), (typed, "title"), (bar, "cursor"))
     if width(left) > cells:
         left = line((f" {prompt.label}", "key"), (typed[width(left) - cells :], "title"))

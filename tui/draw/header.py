@@ -22,36 +22,34 @@ from ppo_top.tui.state.snapshot import RunCounts, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def draw_header(snapshot: Snapshot, cells: int) -> StyledLine:
+def draw_header(snap: Snapshot, cells: int) -> StyledLine:
     """The first line: watched paths, counts of all runs, time of the last write."""
-    paths = line((" ppo-top", "brand"), "  ", (clean(snapshot.watched_paths), "dim"))
-    right = _right(snapshot)
+    paths = line((" ppo-top", "brand"), "  ", (clean(snap.watched_paths), "dim"))
+    right = _right(snap)
     room = cells - width(right) - 1
-    counts = join_fitting(
-        run_count_parts(snapshot.counts, snapshot.symbols), room - width(paths) - 4
-    )
+    counts = join_fitting(run_count_parts(snap.counts, snap.symbols), room - width(paths) - 4)
     if counts:
         return justify((*paths, ("    ", ""), *counts), right, cells)
     short = line(
         (" ppo-top", "brand"),
         "  ",
-        *join_fitting(run_count_parts(snapshot.counts, snapshot.symbols), room - 10),
+        *join_fitting(run_count_parts(snap.counts, snap.symbols), room - 10),
     )
     return justify(short, right, cells)
 
 
-def _right(snapshot: Snapshot) -> StyledLine:
-    if snapshot.loading is not None:
-        share = 100 * snapshot.loading.read_bytes // max(snapshot.loading.total_bytes, 1)
+def _right(snap: Snapshot) -> StyledLine:
+    if snap.loading is not None:
+        share = 100 * snap.loading.read_bytes // max(snap.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")
-    if snapshot.playback_state is not None and not is_at_end(snapshot):
-        return line(("replay" if snapshot.playback_state.replay else "in the past", "restart"), " ")
-    return line((snapshot.last_change_text, "dim"), " ") if snapshot.last_change_text else ()
+    if snap.playback_state is not None and not is_at_end(snap):
+        return line(("replay" if snap.playback_state.replay else "in the past", "restart"), " ")
+    return line((snap.last_change_text, "dim"), " ") if snap.last_change_text else ()
 
 
-def is_at_end(snapshot: Snapshot) -> bool:
+def is_at_end(snap: Snapshot) -> bool:
     """Whether the latest update is shown."""
-    return snapshot.view is None or snapshot.view.at_end
+    return snap.view is None or snap.view.at_end
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
@@ -97,23 +95,23 @@ def progress_parts(view: RunView) -> list[StyledLine]:
     return parts
 
 
-def draw_run_title(snapshot: Snapshot, cells: int) -> StyledLine:
+def draw_run_title(snap: Snapshot, cells: int) -> StyledLine:
     """The line of the selected run: name, trainer, state, progress."""
-    view = snapshot.view
+    view = snap.view
     if view is None:
-        return fit_width(line((snapshot.waiting_text or "waiting for logs", "dim")), cells)
-    parts = [state_line(view, snapshot.symbols), *progress_parts(view)]
+        return fit_width(line((snap.waiting_text or "waiting for logs", "dim")), cells)
+    parts = [state_line(view, snap.symbols), *progress_parts(view)]
     if view.problem_count:
         parts.append(line((plural(view.problem_count, "parse error"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
-        parts.append(line((_silence_since(view, snapshot.last_change_text), view.state.value)))
+        parts.append(line((_silence_since(view, snap.last_change_text), view.state.value)))
     name = clean(view.name)
     right = join_fitting(parts, max(cells - min(len(name), 24) - 3, cells // 2))
     room = cells - width(right) - 3
     title = line((shorten(name, max(room, 0)), "title"))
     trainer = clean(view.trainer)
     if width(title) + len(trainer) + 3 <= room:
-        title = (*title, (f" {snapshot.symbols.separator} {trainer}", "dim"))
+        title = (*title, (f" {snap.symbols.separator} {trainer}", "dim"))
     if room < 6:
         return crop(join_fitting(parts, cells), cells)
     return justify(line(" ", *title), line(*right, " "), cells)
@@ -128,22 +126,20 @@ def _silence_since(view: RunView, updated: str) -> str:
     return _SILENCE.sub(f"last write {updated}", text) if updated else text
 
 
-def short_status(snapshot: Snapshot, cells: int) -> StyledLine:
+def short_status(snap: Snapshot, cells: int) -> StyledLine:
     """State and progress for a narrow pane, without the name."""
-    if snapshot.view is None:
-        return line((shorten(snapshot.waiting_text or "waiting for logs", cells), "dim"))
-    return join_fitting(
-        [state_line(snapshot.view, snapshot.symbols), *progress_parts(snapshot.view)], cells
-    )
+    if snap.view is None:
+        return line((shorten(snap.waiting_text or "waiting for logs", cells), "dim"))
+    return join_fitting([state_line(snap.view, snap.symbols), *progress_parts(snap.view)], cells)
 
 
 JUDGED_RUNS_TEXT = "· verdicts {} of {} "
 """Part of the loading bar with several runs."""
 
 
-def loading_bar(snapshot: Snapshot, cells: int) -> StyledLine:
+def loading_bar(snap: Snapshot, cells: int) -> StyledLine:
     """A progress bar of reading, over the whole width."""
-    loading = snapshot.loading
+    loading = snap.loading
     if loading is None or not loading.total_bytes:
         return ()
     text = f" reading {plain_text(_megabytes(loading.read_bytes, loading.total_bytes))} "
@@ -151,8 +147,8 @@ def loading_bar(snapshot: Snapshot, cells: int) -> StyledLine:
         text += JUDGED_RUNS_TEXT.format(count(loading.judged_runs), count(loading.total_runs))
     room = max(cells - len(text) - 1, 0)
     done = room * min(loading.read_bytes, loading.total_bytes) // loading.total_bytes
-    todo = snapshot.symbols.bar_todo * (room - done)
-    return line((text, "info"), (snapshot.symbols.bar_done * done, "info"), (todo, "dim"))
+    todo = snap.symbols.bar_todo * (room - done)
+    return line((text, "info"), (snap.symbols.bar_done * done, "info"), (todo, "dim"))
 
 
 def _megabytes(done: int, total: int) -> StyledLine:

@@ -24,7 +24,7 @@ from ppo_top.tui.graphics.styled_text import (
     wrap,
 )
 from ppo_top.tui.graphics.symbols import Symbols
-from ppo_top.tui.state.keys import KEY_BINDINGS, KEY_GROUPS, KeyBinding
+from ppo_top.tui.state.keys import KEY_GROUPS, KEYS, Key
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import UiState
 
@@ -37,16 +37,16 @@ MIN_RUN_NAME_CELLS = 12
 
 def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen: `rows` lines of `cells` cells. Changes nothing in the state."""
-    snapshot = ui.snapshot()
+    snap = ui.snapshot()
     if not ui.overlay or rows < 4:
-        return draw_main_screen(snapshot, cells, rows)
+        return draw_main_screen(snap, cells, rows)
     if ui.overlay in ("zoom", "compare"):
         from ppo_top.tui.draw.zoom_chart import chart_lines  # plotext is loaded at the first chart
 
-        body = chart_lines(ui, snapshot, cells, rows - OVERLAY_FRAME_LINES)
-        block = _with_frame(snapshot, ui.overlay, body, cells, rows)
+        body = chart_lines(ui, snap, cells, rows - OVERLAY_FRAME_LINES)
+        block = _with_frame(snap, ui.overlay, body, cells, rows)
     else:
-        body = TEXT_OVERLAYS[ui.overlay](ui, snapshot, cells - 2)
+        body = TEXT_OVERLAYS[ui.overlay](ui, snap, cells - 2)
         height = rows - OVERLAY_FRAME_LINES
         start = ui.scroll
         if ui.overlay == "console" and start == 0:
@@ -57,16 +57,16 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
         if len(body) > height:
             end = min(len(body), start + height)
             title += f" {start + 1}-{end} of {len(body)} (PgUp PgDn)"
-        block = _with_frame(snapshot, title, shown, cells, rows)
+        block = _with_frame(snap, title, shown, cells, rows)
         block.scroll = start
-    block.lines = [fit_width(printable_line(row, snapshot), cells) for row in block.lines]
+    block.lines = [fit_width(printable_line(row, snap), cells) for row in block.lines]
     return block
 
 
 def _with_frame(
-    snapshot: Snapshot, title: str, body: list[StyledLine], cells: int, rows: int
+    snap: Snapshot, title: str, body: list[StyledLine], cells: int, rows: int
 ) -> ScreenBlock:
-    name = snapshot.view.name if snapshot.view is not None else snapshot.watched_paths
+    name = snap.view.name if snap.view is not None else snap.watched_paths
     back = line(("Esc", "key"), (" back ", "dim"))
     room = cells - width(back) - 13  # without the program's name and blanks
     shown = title if len(title) <= room else title.split(" ", 1)[0]
@@ -76,18 +76,18 @@ def _with_frame(
     head = justify(left, back, cells)
     block = ScreenBlock([head, *body[: rows - 2]])
     block.lines += [()] * (rows - 1 - len(block.lines))
-    block.append_block(draw_footer(snapshot, cells))
+    block.append_block(draw_footer(snap, cells))
     return block
 
 
-def help_text(_desk: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def help_text(_desk: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """All keys by group, then the meaning of the symbols."""
     rows: list[StyledLine] = []
-    symbols = snapshot.symbols
-    two = cells >= 2 * (11 + max(len(key.description) for key in KEY_BINDINGS))
+    symbols = snap.symbols
+    two = cells >= 2 * (11 + max(len(key.description) for key in KEYS))
     for group in KEY_GROUPS:
         rows.append(line((group, "title")))
-        keys = [key for key in KEY_BINDINGS if key.group == group]
+        keys = [key for key in KEYS if key.group == group]
         drawn = [row for key in keys for row in _key_lines(key, symbols, cells)]
         if two:
             half = -(-len(drawn) // 2)
@@ -96,10 +96,10 @@ def help_text(_desk: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine
         else:
             rows += drawn
         rows.append(())
-    return rows + _symbol_legend(snapshot, cells)
+    return rows + _symbol_legend(snap, cells)
 
 
-def _key_lines(key: KeyBinding, symbols: Symbols, cells: int) -> list[StyledLine]:
+def _key_lines(key: Key, symbols: Symbols, cells: int) -> list[StyledLine]:
     shown = symbols.translate(key.label).ljust(7)
     rows = wrap(key.description, max(cells - 9, 8))
     return [
@@ -108,8 +108,8 @@ def _key_lines(key: KeyBinding, symbols: Symbols, cells: int) -> list[StyledLine
     ]
 
 
-def _symbol_legend(snapshot: Snapshot, cells: int) -> list[StyledLine]:
-    symbols = snapshot.symbols
+def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
+    symbols = snap.symbols
     meanings = (
         *((symbols.status[status], status.value, text) for status, text in STATUS_LEGEND),
         *((sign, state.value, state.value) for state, sign in symbols.state.items()),

@@ -57,11 +57,11 @@ class PanelGrid:
         return self.columns * (rows // self.lines)
 
 
-def use_plots(snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
+def use_plots(snap: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
     """Whether to draw plots; one-line charts if there is little room that they fill well."""
-    if rows >= 2 * MIN_PANEL_LINES or snapshot.view is None:
+    if rows >= 2 * MIN_PANEL_LINES or snap.view is None:
         return True
-    lines = -(-len(drawable_tracks(snapshot.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
+    lines = -(-len(drawable_tracks(snap.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
     return cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
 
 
@@ -92,7 +92,7 @@ def drawable_tracks(
 
 
 def tracks_on_page(
-    snapshot: Snapshot, view: RunView, capacity: int, listed: frozenset[str] = frozenset()
+    snap: Snapshot, view: RunView, capacity: int, listed: frozenset[str] = frozenset()
 ) -> list[PanelCell]:
     """The tracks of the current page, by group; the most important are on the first page."""
     every = drawable_tracks(view, listed)
@@ -102,12 +102,12 @@ def tracks_on_page(
         key=lambda at: (
             _rank(every[at][1], at, crucial),
             every[at][1].track.concept.startswith(TAG_PREFIX),
-            _is_flat(snapshot, view, every[at][1]),
+            _is_flat(snap, view, every[at][1]),
             at,
         ),
     )
     page = max(capacity, 1)
-    first = min(snapshot.scroll, max(0, -(-len(every) // page) - 1)) * page
+    first = min(snap.scroll, max(0, -(-len(every) // page) - 1)) * page
     kept = sorted(rank[first : first + capacity])
     return [PanelCell(*every[at]) for at in kept]
 
@@ -119,42 +119,42 @@ def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
     return 1 if track.track.concept in crucial else 2
 
 
-def _is_flat(snapshot: Snapshot, view: RunView, track: PanelTrack) -> bool:
+def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
     """Whether a curve is constant: others come first."""
     seen = track.track.count_until(view.row or 0)
-    low, high, _, bad = snapshot.drawing_cache.pyramid_for(track.track).extent(0, seen)
+    low, high, _, bad = snap.drawing_cache.pyramid_for(track.track).extent(0, seen)
     return low == high and not bad
 
 
 def panels_title(
-    snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+    snap: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> str:
     """The section title, with the page."""
-    plots = use_plots(snapshot, cells, rows, listed)
+    plots = use_plots(snap, cells, rows, listed)
     if plots:
         listed = frozenset()
-    amount = len(drawable_tracks(snapshot.view, listed)) if snapshot.view is not None else 0
+    amount = len(drawable_tracks(snap.view, listed)) if snap.view is not None else 0
     room = max(1, panel_grid(cells, rows, amount, plots).capacity(rows))
     if amount <= room:
         return "Charts"
     pages = -(-amount // room)
-    here = min(snapshot.scroll, pages - 1) + 1
+    here = min(snap.scroll, pages - 1) + 1
     return f"Charts, page {here} of {pages} (PgUp PgDn)"
 
 
 def draw_panels(
-    snapshot: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+    snap: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
 ) -> ScreenBlock:
     """The panels in at most `rows` lines; `listed`: the metrics of the checklist above."""
-    view = snapshot.view
+    view = snap.view
     block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
         return block
-    plots = use_plots(snapshot, cells, rows, listed)
+    plots = use_plots(snap, cells, rows, listed)
     if plots:
         listed = frozenset()
     layout = panel_grid(cells, rows, len(drawable_tracks(view, listed)), plots)
-    shown = tracks_on_page(snapshot, view, layout.capacity(rows), listed)
+    shown = tracks_on_page(snap, view, layout.capacity(rows), listed)
     wide = cells // layout.columns
     values = max(
         (len(format_metric_value(cell.track.newest_value, cell.track.fmt)) for cell in shown),
@@ -169,9 +169,7 @@ def draw_panels(
         for at, cell in enumerate(shown[start : start + layout.columns]):
             first = cell.group != group
             group = cell.group
-            side.append(
-                (_panel_or_error(snapshot, view, cell, first, (wide - 1, high), values), wide)
-            )
+            side.append((_panel_or_error(snap, view, cell, first, (wide - 1, high), values), wide))
             spot = ClickRegion(at * wide, len(block.lines), wide - 1, high, "concept")
             block.click_regions.append(spot._replace(target=cell.track.track.concept))
         block.lines += side_by_side(side, high)
@@ -179,68 +177,56 @@ def draw_panels(
 
 
 def _panel_or_error(
-    snapshot: Snapshot,
-    view: RunView,
-    cell: PanelCell,
-    first: bool,
-    size: tuple[int, int],
-    values: int,
+    snap: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
 ) -> list[StyledLine]:
     """One panel, or the error that it raised."""
 
     def draw() -> ScreenBlock:
-        return ScreenBlock(_panel(snapshot, view, cell, first, size, values))
+        return ScreenBlock(_panel(snap, view, cell, first, size, values))
 
     return draw_or_error(f"the chart of {cell.track.track.concept}", draw, *size).lines
 
 
 def _panel(
-    snapshot: Snapshot,
-    view: RunView,
-    cell: PanelCell,
-    first: bool,
-    size: tuple[int, int],
-    values: int,
+    snap: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
 ) -> list[StyledLine]:
     """One panel; `values` is the width of the widest value on the page."""
     wide, high = size
     if high == 1:
-        return [_one_line(snapshot, view, cell, wide, values)]
-    title = _title(snapshot, cell, first, wide)
+        return [_one_line(snap, view, cell, wide, values)]
+    title = _title(snap, cell, first, wide)
     room = (wide, high - 1)
     key = (cell.track.track.concept, room)
-    plot = snapshot.drawing_cache.cached_lines(
-        view, key, lambda: _plot(snapshot, view, cell.track, room)
-    )
+    plot = snap.drawing_cache.cached_lines(view, key, lambda: _plot(snap, view, cell.track, room))
     return [title, *plot]
 
 
-def _label_style(snapshot: Snapshot, cell: PanelCell) -> str:
-    chosen = cell.track.track.concept == snapshot.concept and snapshot.focus == "values"
+def _label_style(snap: Snapshot, cell: PanelCell) -> str:
+    chosen = cell.track.track.concept == snap.concept and snap.focus == "values"
     return "title+selected" if chosen else "title"
 
 
-def _title(snapshot: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
+def _title(snap: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
     track = cell.track
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
-    sign = snapshot.symbols.trend.get(track.trend, "")
+    sign = snap.symbols.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
     label = clean(track.label)
     room = cells - width(latest) - 1
     lead = f"{cell.group}: " if first and len(cell.group) + 2 + len(label) <= room else ""
     if cell.group.lower() == label.lower():
         lead = ""
-    left = line((lead, "brand"), (shorten(label, room), _label_style(snapshot, cell)), *latest)
-    best = _best(snapshot, track)
+    left = line((lead, "brand"), (shorten(label, room), _label_style(snap, cell)), *latest)
+    best = _best(snap, track)
     fits = best and width(left) + len(best) + 2 <= cells
     return justify(left, line((best if fits else "", "dim")), cells) if fits else left
 
 
-def _best(snapshot: Snapshot, track: PanelTrack) -> str:
+def _best(snap: Snapshot, track: PanelTrack) -> str:
     if track.best is None:
         return ""
-    return f"{snapshot.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
+    return f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
 
 
 def _colours(track: PanelTrack) -> sparkline.CurveColours:
@@ -250,50 +236,48 @@ def _colours(track: PanelTrack) -> sparkline.CurveColours:
 
 
 def _one_line(
-    snapshot: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
+    snap: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
 ) -> StyledLine:
     track = cell.track
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
-        (" " + label, _label_style(snapshot, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
+        (" " + label, _label_style(snap, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
     )
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
     key = (track.track.concept, room)
-    bars = snapshot.drawing_cache.cached_lines(
-        view, key, lambda: [_bars(snapshot, view, track, room)]
-    )
+    bars = snap.drawing_cache.cached_lines(view, key, lambda: [_bars(snap, view, track, room)])
     return (*left, *bars[0])
 
 
-def _bars(snapshot: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
+def _bars(snap: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
     columns = sparkline.column_extents(
-        track.track, snapshot.drawing_cache.pyramid_for(track.track), view.row or 0, room
+        track.track, snap.drawing_cache.pyramid_for(track.track), view.row or 0, room
     )
-    return sparkline.draw_bars(columns, track.healthy_range, snapshot.symbols, _colours(track))
+    return sparkline.draw_bars(columns, track.healthy_range, snap.symbols, _colours(track))
 
 
 def _plot(
-    snapshot: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
+    snap: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
 ) -> list[StyledLine]:
     wide, high = size
     axis = AXIS_CELLS if wide >= 26 else 0
-    per_cell = 2 if snapshot.symbols.braille else 1
+    per_cell = 2 if snap.symbols.braille else 1
     room = (wide - axis) * per_cell
     row = view.row or 0
     columns = sparkline.column_extents(
-        track.track, snapshot.drawing_cache.pyramid_for(track.track), row, room
+        track.track, snap.drawing_cache.pyramid_for(track.track), row, room
     )
     scale = sparkline.choose_scale(columns, track.healthy_range)
-    marks = _restarts(snapshot, view, row, room, per_cell)
+    marks = _restarts(snap, view, row, room, per_cell)
     drawn = braille_plot.draw_braille_plot(
         columns,
         (wide - axis, high),
         track.healthy_range,
-        snapshot.symbols,
+        snap.symbols,
         _colours(track),
         scale,
         marks,
@@ -330,13 +314,11 @@ def _edge(amount: float, fmt: str, digits: int) -> str:
     return next((text for text in spellings if len(text) <= AXIS_CELLS), f"{amount:.0e}")
 
 
-def _restarts(
-    snapshot: Snapshot, view: RunView, row: int, room: int, per_cell: int
-) -> dict[int, Span]:
+def _restarts(snap: Snapshot, view: RunView, row: int, room: int, per_cell: int) -> dict[int, Span]:
     """Cell -> symbol, where the run was resumed."""
     size = stride(row + 1, room)
     return {
-        int(at / size) // per_cell: (snapshot.symbols.restart, "restart")
+        int(at / size) // per_cell: (snap.symbols.restart, "restart")
         for at in view.timeline.restarts
         if at <= row
     }

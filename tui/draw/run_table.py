@@ -52,21 +52,21 @@ def _seeds_text(entry: RunListEntry) -> str:
     return f" ×{entry.seeds}" if entry.seeds > 1 else ""
 
 
-def draw_run_table(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
+def draw_run_table(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The list in `rows` lines, scrolled to show the selected run."""
     block = ScreenBlock()
     if rows < 1:
         return block
-    entries = list(snapshot.entries)
+    entries = list(snap.entries)
     columns = run_table_widths(entries, cells)
-    block.lines.append(fit_width(_title(snapshot, columns, cells), cells))
-    at = next((n for n, entry in enumerate(entries) if entry.id == snapshot.chosen_run_id), 0)
+    block.lines.append(fit_width(_title(snap, columns, cells), cells))
+    at = next((n for n, entry in enumerate(entries) if entry.id == snap.chosen_run_id), 0)
     room = rows - 1
     first = max(0, min(at - room // 2, len(entries) - room))
     for entry in entries[first : first + room]:
         block.click_regions.append(ClickRegion(0, len(block.lines), cells, 1, "run", entry.id))
-        block.lines.append(_entry(snapshot, entry, columns, cells))
-    if not entries and snapshot.filter:
+        block.lines.append(_entry(snap, entry, columns, cells))
+    if not entries and snap.filter:
         block.lines.append(line(("  no matching run", "dim")))
     return block
 
@@ -98,18 +98,14 @@ def _column_width(head: str, texts: list[str]) -> int:
     return max(longest, len(head)) + 2 if longest else 0
 
 
-def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
+def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     """The number of runs or the filter, and the heads of the columns."""
-    amount = sum(entry.seeds for entry in snapshot.entries)
+    amount = sum(entry.seeds for entry in snap.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
-    if snapshot.filter:
-        pattern = shorten(f"/{clean(snapshot.filter)}", cells - 8)
+    if snap.filter:
+        pattern = shorten(f"/{clean(snap.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (pattern, "match"))
-    elif (
-        snapshot.playback_state is not None
-        and snapshot.playback_state.replay
-        and len(snapshot.entries) > 1
-    ):
+    elif snap.playback_state is not None and snap.playback_state.replay and len(snap.entries) > 1:
         title = (*title, (" (at replay time)", "dim"))
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
@@ -121,10 +117,8 @@ def _title(snapshot: Snapshot, columns: RunTableWidths, cells: int) -> StyledLin
     return (*fit_width(title, columns.name + 3), (head, "dim")) if head else title
 
 
-def _entry(
-    snapshot: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int
-) -> StyledLine:
-    symbols = snapshot.symbols
+def _entry(snap: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int) -> StyledLine:
+    symbols = snap.symbols
     verdict = entry.verdict
     lead = "   " if entry.member else " "
     name = clean(entry.name)
@@ -136,14 +130,14 @@ def _entry(
         lead,
         (symbols.status[verdict.status], verdict.value),
         " ",
-        (shorten(name, room).ljust(room), "title" if entry.id == snapshot.chosen_run_id else ""),
+        (shorten(name, room).ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
         (seeds, "dim"),
         *_facts(entry, columns),
         _state(entry, columns, symbols),
     )
     row = fit_width(row, cells)
-    if entry.id == snapshot.chosen_run_id:
-        tone = "selected" if snapshot.focus == "runs" else "title"
+    if entry.id == snap.chosen_run_id:
+        tone = "selected" if snap.focus == "runs" else "title"
         row = tuple((text, f"{style}+{tone}") for text, style in row)
     return row
 

@@ -13,88 +13,81 @@ from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """The open findings in detail, then the resolved ones."""
-    view = snapshot.view
+    view = snap.view
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
-        rows += finding_card(ui, snapshot, opened, cells)
+        rows += finding_card(ui, snap, opened, cells)
         rows.append(())
     if not view.open_findings:
         rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
         rows.append(line(("Resolved", "title")))
-        rows += [
-            row for finding in view.cleared_findings for row in _past(snapshot, finding, cells)
-        ]
+        rows += [row for finding in view.cleared_findings for row in _past(snap, finding, cells)]
     return rows
 
 
-def finding_card(
-    ui: UiState, snapshot: Snapshot, opened: OpenFinding, cells: int
-) -> list[StyledLine]:
+def finding_card(ui: UiState, snap: Snapshot, opened: OpenFinding, cells: int) -> list[StyledLine]:
     """A finding in detail: title, since, message, evidence, causes, remedies, source."""
     finding = opened.finding
     word = opened.severity.word
     age = plural(opened.rows, "update")
     if opened.seconds:
         age += f", {duration(opened.seconds)}"
-    title = f"{snapshot.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
+    title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
     since = f"since step {count(finding.since.step)} ({age}), detected at step "
     since += count(finding.opened.step)
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
-    if finding.rule in snapshot.acknowledged:
-        reason = clean(snapshot.acknowledged[finding.rule]) or "no reason"
+    if finding.rule in snap.acknowledged:
+        reason = clean(snap.acknowledged[finding.rule]) or "no reason"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
-    rows += [line("  " + row) for row in wrap(snapshot.display_text(finding.message), cells - 2)]
+    rows += [line("  " + row) for row in wrap(snap.display_text(finding.message), cells - 2)]
     for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
-        rows += _listed(snapshot, head, texts, cells)
-    rows += _listed(snapshot, "try", finding.remedies, cells, numbered=True)
+        rows += _listed(snap, head, texts, cells)
+    rows += _listed(snap, "try", finding.remedies, cells, numbered=True)
     if finding.source:
-        rows += _listed(snapshot, "source", (finding.source,), cells)
-    return [*rows, *_listed(snapshot, "rule", (finding.rule,), cells)]
+        rows += _listed(snap, "source", (finding.source,), cells)
+    return [*rows, *_listed(snap, "rule", (finding.rule,), cells)]
 
 
 def _listed(
-    snapshot: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
+    snap: Snapshot, head: str, texts: tuple[str, ...], cells: int, numbered: bool = False
 ) -> list[StyledLine]:
     rows: list[StyledLine] = []
     for index, text in enumerate(texts, 1):
         sign = f"{index} " if numbered else ""
         lead = head if index == 1 else ""
-        for at, row in enumerate(wrap(snapshot.display_text(text), max(cells - 13, 8))):
+        for at, row in enumerate(wrap(snap.display_text(text), max(cells - 13, 8))):
             first = (f"  {lead:<9}", "dim") if at == 0 else (" " * 11, "")
             mark = (sign if at == 0 else " " * len(sign), "key")
             rows.append(line(first, mark, row))
     return rows
 
 
-def _past(snapshot: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
+def _past(snap: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
     word = finding.severity.word
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
     text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
     return [
-        line(
-            (f" {snapshot.symbols.status[finding.severity.status]} ", word),
-            shorten(text, cells - 3),
-        )
+        line((f" {snap.symbols.status[finding.severity.status]} ", word), shorten(text, cells - 3))
     ]
 
 
-def explain_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def explain_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """The selected metric: current value, healthy range and its origin, meaning, remedies."""
-    view = snapshot.view
-    if view is None or not snapshot.concept:
+    view = snap.view
+    if view is None or not snap.concept:
         return [line(("no metric selected", "dim"))]
-    metric = concept(snapshot.concept)
-    row = next((each for each in view.checklist if each.concept == snapshot.concept), None)
+    metric = concept(snap.concept)
+    row = next((each for each in view.checklist if each.concept == snap.concept), None)
     rows = [line((clean(row.label if row else metric.label), "title"))]
-    rows += _current(view, snapshot, row, cells)
+    rows += _current(view, snap, row, cells)
     rows.append(())
-    text = [snapshot.display_text(row) for row in _explained(ui, metric, max(cells, 20))]
+    text = [snap.display_text(row) for row in _explained(ui, metric, max(cells, 20))]
     below = [*text[1:], ""]
     return rows + [
         # a line above an indented one is a title
@@ -117,10 +110,8 @@ def _explained(ui: UiState, metric: Concept, cells: int) -> list[str]:
         return wrap(clean(metric.meaning), cells)
 
 
-def _current(
-    view: RunView, snapshot: Snapshot, row: CheckRow | None, cells: int
-) -> list[StyledLine]:
-    track = view.timeline.tracks.get(snapshot.concept)
+def _current(view: RunView, snap: Snapshot, row: CheckRow | None, cells: int) -> list[StyledLine]:
+    track = view.timeline.tracks.get(snap.concept)
     rows = []
     if track is not None:
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
@@ -130,7 +121,7 @@ def _current(
             if row.healthy_range is not None and row.healthy_range.origin
             else ""
         )
-        healthy = healthy_text(snapshot.display_text(row.healthy)) or "no fixed range"
+        healthy = healthy_text(snap.display_text(row.healthy)) or "no fixed range"
         text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if row.since_step is not None:
@@ -141,9 +132,9 @@ def _current(
     return rows
 
 
-def config_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def config_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """The sources of the run, then its hyperparameters."""
-    view, run = snapshot.view, ui.run
+    view, run = snap.view, ui.run
     if view is None or run is None:
         return [line(("no run selected", "dim"))]
     rows = [line((f"Sources in {clean(view.path)}", "title"))]
@@ -176,12 +167,12 @@ def _settings(view: RunView, cells: int) -> list[StyledLine]:
     return rows
 
 
-def console_text(ui: UiState, snapshot: Snapshot, cells: int) -> list[StyledLine]:
+def console_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """The console output, with evidence of findings and the cursor's line coloured.
 
     A replay ends at the cursor; when looking back, later lines are faint.
     """
-    run, view = ui.run, snapshot.view
+    run, view = ui.run, snap.view
     if run is None or view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []

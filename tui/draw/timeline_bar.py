@@ -10,34 +10,34 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 
-def draw_timeline(snapshot: Snapshot, cells: int) -> ScreenBlock:
+def draw_timeline(snap: Snapshot, cells: int) -> ScreenBlock:
     """The timeline; a click on it moves the cursor."""
-    view = snapshot.view
+    view = snap.view
     if view is None or view.row is None or not len(view.timeline):
         return ScreenBlock([line("")])
-    left, right = _left(snapshot), _right(snapshot, view)
+    left, right = _left(snap), _right(snap, view)
     room = cells - width(left) - width(right) - 2
     if room < 12:
         return ScreenBlock([join_fitting([left, right], cells)])
     rows = len(view.timeline)
-    bar = timeline_line(snapshot, view, rows, room)
+    bar = timeline_line(snap, view, rows, room)
     hit = ClickRegion(width(left) + 1, 0, room, 1, "time")
     return ScreenBlock([line(*left, " ", *bar, " ", *right)], [hit])
 
 
-def _left(snapshot: Snapshot) -> StyledLine:
-    playback = snapshot.playback_state
-    if playback is None or (not playback.replay and snapshot.view and snapshot.view.at_end):
+def _left(snap: Snapshot) -> StyledLine:
+    playback = snap.playback_state
+    if playback is None or (not playback.replay and snap.view and snap.view.at_end):
         return line((" timeline", "dim"))
-    if playback.replay and snapshot.view and snapshot.view.at_end:
+    if playback.replay and snap.view and snap.view.at_end:
         return line((" replay finished", "restart"))
     if not playback.playing:
         return line((" paused", "restart"))
-    play = ">" if snapshot.symbols.ascii_only else "▶"
+    play = ">" if snap.symbols.ascii_only else "▶"
     return line((f" {play} {number(playback.speed, 3)}x", "cursor"))
 
 
-def _right(snapshot: Snapshot, view: RunView) -> StyledLine:
+def _right(snap: Snapshot, view: RunView) -> StyledLine:
     rows = len(view.timeline)
     row = view.row or 0
     if view.at_end:
@@ -47,13 +47,13 @@ def _right(snapshot: Snapshot, view: RunView) -> StyledLine:
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
 
 
-def timeline_line(snapshot: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
+def timeline_line(snap: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:
     """One cell for a range of rows: the worst severity, marks of findings, the cursor."""
-    symbols = snapshot.symbols
+    symbols = snap.symbols
     cursor = _cell(view.row or 0, rows, cells)
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
-    visible = [f for f in snapshot.findings if _visible(snapshot, view, f.opened.row)]
+    visible = [f for f in snap.findings if _visible(snap, view, f.opened.row)]
     for finding in sorted(visible, key=lambda each: each.severity):
         stop = finding.cleared.row if finding.cleared is not None else rows - 1
         for cell in range(
@@ -78,9 +78,9 @@ def timeline_line(snapshot: Snapshot, view: RunView, rows: int, cells: int) -> S
     return merge_spans(spans)
 
 
-def _visible(snapshot: Snapshot, view: RunView, opened: int) -> bool:
+def _visible(snap: Snapshot, view: RunView, opened: int) -> bool:
     """Later findings are hidden in a replay and shown when looking back."""
-    replay = snapshot.playback_state is not None and snapshot.playback_state.replay
+    replay = snap.playback_state is not None and snap.playback_state.replay
     return not replay or opened <= (view.row or 0)
 
 

@@ -26,27 +26,27 @@ MIN_ADVICE_LINES = 3
 """Lines reserved for advice before evidence."""
 
 
-def draw_verdict(snapshot: Snapshot, cells: int, rows: int) -> ScreenBlock:
+def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
-    view = snapshot.view
+    view = snap.view
     if view is None or rows < 1:
         return ScreenBlock()
-    lines = headline_lines(snapshot, view, cells, max(1, min(rows, 2)))
+    lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
     if view.open_findings:
         room = rows - len(lines)
-        others = _other_findings(snapshot, view, cells, min(max(0, room - 4), MAX_OTHER_FINDINGS))
-        lines += _details(snapshot, view.open_findings[0].finding, cells, room - len(others))
+        others = _other_findings(snap, view, cells, min(max(0, room - 4), MAX_OTHER_FINDINGS))
+        lines += _details(snap, view.open_findings[0].finding, cells, room - len(others))
         lines += others
     elif view.cleared_findings and rows > len(lines):
-        lines.append(_cleared_line(snapshot, view, cells))
+        lines.append(_cleared_line(snap, view, cells))
     block = ScreenBlock(lines[:rows])
     block.click_regions.append(ClickRegion(0, 0, cells, len(block.lines), "key", "findings"))
     return block
 
 
-def headline_lines(snapshot: Snapshot, view: RunView, cells: int, rows: int) -> list[StyledLine]:
+def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list[StyledLine]:
     """The headline: symbol and text."""
-    sign = snapshot.symbols.status[view.verdict.status]
+    sign = snap.symbols.status[view.verdict.status]
     text = clean(view.headline)
     if not view.open_findings and len(text) > cells - 3:
         text = text.partition(":")[0]  # the checklist has the details
@@ -59,8 +59,8 @@ def headline_lines(snapshot: Snapshot, view: RunView, cells: int, rows: int) -> 
             text,
             clean(first.finding.title),
         )
-        if first.finding.rule in snapshot.acknowledged:
-            text += f" {snapshot.symbols.separator} acknowledged"
+        if first.finding.rule in snap.acknowledged:
+            text += f" {snap.symbols.separator} acknowledged"
     wrapped = wrap(text, max(cells - 3, 4))
     if len(wrapped) > rows:
         wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
@@ -86,15 +86,15 @@ def _whole_parts(rows: WrappedLines, max_lines: int) -> list[StyledLine]:
     return [row for row, _ in kept]
 
 
-def _details(snapshot: Snapshot, finding: Finding, cells: int, most: int) -> list[StyledLine]:
+def _details(snap: Snapshot, finding: Finding, cells: int, most: int) -> list[StyledLine]:
     """Evidence, then numbered advice; the first advice has priority, as the checklist below also
     shows what is wrong.
     """
-    evidence = [line(snapshot.display_text(text)) for text in finding.evidence] or [
-        line(snapshot.display_text(finding.message))
+    evidence = [line(snap.display_text(text)) for text in finding.evidence] or [
+        line(snap.display_text(finding.message))
     ]
     tries = [
-        line((f"{number} ", "key"), snapshot.display_text(text))
+        line((f"{number} ", "key"), snap.display_text(text))
         for number, text in enumerate(finding.remedies, 1)
     ]
     advice = _flow("   try  " if cells >= MIN_ADVICE_LABEL_CELLS else "   ", tries, cells, "  ")
@@ -135,27 +135,25 @@ def _wrapped(part: StyledLine, cells: int) -> WrappedLines:
     ]
 
 
-def _other_findings(snapshot: Snapshot, view: RunView, cells: int, most: int) -> list[StyledLine]:
+def _other_findings(snap: Snapshot, view: RunView, cells: int, most: int) -> list[StyledLine]:
     """The other open findings, a line each; the last line counts the hidden ones."""
     rows: list[StyledLine] = []
     hidden = len(view.open_findings) - 1 - most
-    dot = snapshot.symbols.separator
+    dot = snap.symbols.separator
     for opened in view.open_findings[1 : most + 1]:
         word = opened.severity.word
-        after = f" {dot} acknowledged" if opened.finding.rule in snapshot.acknowledged else ""
+        after = f" {dot} acknowledged" if opened.finding.rule in snap.acknowledged else ""
         if hidden > 0 and len(rows) == most - 1:
             after += f" {dot} {hidden} more (f)"
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
         text = shorten(text, cells - 3 - len(after))
         rows.append(
-            line(
-                (f" {snapshot.symbols.status[opened.severity.status]} ", word), text, (after, "dim")
-            )
+            line((f" {snap.symbols.status[opened.severity.status]} ", word), text, (after, "dim"))
         )
     return rows
 
 
-def _cleared_line(snapshot: Snapshot, view: RunView, cells: int) -> StyledLine:
+def _cleared_line(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
     newest = view.cleared_findings[0]
     cleared = newest.cleared
     where = f", cleared at step {count(cleared.step)}" if cleared is not None else ""

@@ -31,15 +31,15 @@ MIN_STACKED_LINES = 9
 """Lines of a chart in a stack, title included."""
 
 
-def chart_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[StyledLine]:
+def chart_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[StyledLine]:
     """The body of the chart overlay."""
     if ui.overlay == "compare":
-        return compare_lines(ui, snapshot, cells, rows)
-    run, view = ui.run, snapshot.view
+        return compare_lines(ui, snap, cells, rows)
+    run, view = ui.run, snap.view
     if run is None or view is None or view.row is None:
         return [line(("no data yet", "dim"))]
     tracks = [track for panel in view.panels for track in panel.tracks]
-    at = next((n for n, each in enumerate(tracks) if each.track.concept == snapshot.concept), None)
+    at = next((n for n, each in enumerate(tracks) if each.track.concept == snap.concept), None)
     if at is None:
         return [line((" this metric is not logged", "dim"))]
     chosen = [tracks[at]]
@@ -51,30 +51,30 @@ def chart_lines(ui: UiState, snapshot: Snapshot, cells: int, rows: int) -> list[
     for index, track in enumerate(chosen):
         last = index == len(chosen) - 1
         room = rows - each_rows * index if last else each_rows
-        lines += _track_lines(ui, snapshot, run, track, (cells, room))
+        lines += _track_lines(ui, snap, run, track, (cells, room))
     return lines
 
 
 def _track_lines(
-    ui: UiState, snapshot: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
+    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
 ) -> list[StyledLine]:
     cells, rows = size
-    row = snapshot.view.row if snapshot.view is not None and snapshot.view.row is not None else 0
+    row = snap.view.row if snap.view is not None and snap.view.row is not None else 0
     seen = track.track.count_until(row)
-    chart, note = _chart(ui, snapshot, run, track, seen, cells)
-    head = [_facts(snapshot, track, cells)]
+    chart, note = _chart(ui, snap, run, track, seen, cells)
+    head = [_facts(snap, track, cells)]
     if rows >= 8:
         head.append(_readout(ui, run.timeline, track, seen, cells))
     marked = any(style != "cursor" for _, style in chart.vertical_lines)
-    foot = [_chart_keys(snapshot, ui.chart, note, marked, cells)] if rows >= 12 else []
+    foot = [_chart_keys(snap, ui.chart, note, marked, cells)] if rows >= 12 else []
     return [
         *head,
-        *draw_chart(chart, cells, rows - len(head) - len(foot), snapshot.symbols.braille),
+        *draw_chart(chart, cells, rows - len(head) - len(foot), snap.symbols.braille),
         *foot,
     ]
 
 
-def _facts(snapshot: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
+def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     parts = [line((" " + clean(track.label), "title"))]
     parts.append(
         line(
@@ -127,7 +127,7 @@ def _under_cursor(chart: ChartOptions, track: Track, seen: int) -> int | None:
 
 
 def _chart_keys(
-    snapshot: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
+    snap: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
 ) -> StyledLine:
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
@@ -140,9 +140,7 @@ def _chart_keys(
     if note:
         parts.append(line((note, "warn")))
     if marked:
-        parts.append(
-            line((f"{snapshot.symbols.vertical_line} ", "crit"), ("finding detected", "dim"))
-        )
+        parts.append(line((f"{snap.symbols.vertical_line} ", "crit"), ("finding detected", "dim")))
     return join_fitting(parts, cells)
 
 
@@ -177,7 +175,7 @@ def smoothed(values: list[float], weight: float) -> list[float]:
 
 
 def _chart(
-    ui: UiState, snapshot: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
+    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
 ) -> tuple[Chart, str]:
     to_x, x_label = x_axis(run.timeline, ui.chart.axis)
     drawn = track.track
@@ -205,8 +203,8 @@ def _chart(
     chart = Chart(curves, x_label=x_label, y_label=y_label)
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     _add_limits(chart, track, to_y)
-    _add_findings(chart, snapshot, run, drawn, to_x)
-    _mark_non_finite(chart, snapshot, drawn, seen, to_x)
+    _add_findings(chart, snap, run, drawn, to_x)
+    _mark_non_finite(chart, snap, drawn, seen, to_x)
     at = _under_cursor(ui.chart, drawn, seen)
     if at is not None and ui.chart.cursor_row is not None:
         chart.vertical_lines.append((to_x(drawn.rows[at]), "cursor"))
@@ -274,18 +272,18 @@ def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float])
 
 
 def _add_findings(
-    chart: Chart, snapshot: Snapshot, run: Run, track: Track, to_x: Callable[[int], float]
+    chart: Chart, snap: Snapshot, run: Run, track: Track, to_x: Callable[[int], float]
 ) -> None:
     """Mark where findings on this metric were detected."""
-    if snapshot.view is None or snapshot.view.row is None:
+    if snap.view is None or snap.view.row is None:
         return
     for finding in run.findings:
-        if track.concept in finding.concepts and finding.opened.row <= snapshot.view.row:
+        if track.concept in finding.concepts and finding.opened.row <= snap.view.row:
             chart.vertical_lines.append((to_x(finding.opened.row), finding.severity.word))
 
 
 def _mark_non_finite(
-    chart: Chart, snapshot: Snapshot, track: Track, seen: int, to_x: Callable[[int], float]
+    chart: Chart, snap: Snapshot, track: Track, seen: int, to_x: Callable[[int], float]
 ) -> None:
     """Mark NaN and Inf at the bottom of the chart."""
     if chart.y_range is None:
@@ -293,4 +291,4 @@ def _mark_non_finite(
     bottom = chart.y_range[0]
     bad = [at for at in range(seen) if not math.isfinite(track.values[at])]
     for at in bad[:: max(1, len(bad) // 200)]:
-        chart.markers.append((to_x(track.rows[at]), bottom, snapshot.symbols.non_finite, "bad"))
+        chart.markers.append((to_x(track.rows[at]), bottom, snap.symbols.non_finite, "bad"))

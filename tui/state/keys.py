@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class KeyBinding:
+class Key:
     """A row of the key table.
 
     `keys` are Textual's names, `label` is how help and footer spell them, `action` names the method
@@ -29,19 +29,15 @@ MOVE, VIEW, TIME, FINDINGS, PROGRAM = KEY_GROUPS = (
     "Program",
 )
 
-KEY_BINDINGS: tuple[KeyBinding, ...] = (
-    KeyBinding(("q", "ctrl+c"), "q", "quit", PROGRAM, "Quit", "quit"),
-    KeyBinding(
-        ("question_mark", "h", "f1"), "?", "help", PROGRAM, "Help: all keys and symbols", "help"
-    ),
-    KeyBinding(
-        ("slash",), "/", "filter", MOVE, "Filter runs by name, verdict, state, finding", "filter"
-    ),
-    KeyBinding(("enter",), "⏎", "zoom", VIEW, "Zoom: chart of the selected metric", "zoom"),
-    KeyBinding(("c",), "c", "compare", VIEW, "Compare runs on the selected metric", "compare"),
-    KeyBinding(("e",), "e", "explain", VIEW, "Explain the selected metric", "explain"),
-    KeyBinding(("f",), "f", "findings", FINDINGS, "All findings with their evidence", "findings"),
-    KeyBinding(
+KEYS: tuple[Key, ...] = (
+    Key(("q", "ctrl+c"), "q", "quit", PROGRAM, "Quit", "quit"),
+    Key(("question_mark", "h", "f1"), "?", "help", PROGRAM, "Help: all keys and symbols", "help"),
+    Key(("slash",), "/", "filter", MOVE, "Filter runs by name, verdict, state, finding", "filter"),
+    Key(("enter",), "⏎", "zoom", VIEW, "Zoom: chart of the selected metric", "zoom"),
+    Key(("c",), "c", "compare", VIEW, "Compare runs on the selected metric", "compare"),
+    Key(("e",), "e", "explain", VIEW, "Explain the selected metric", "explain"),
+    Key(("f",), "f", "findings", FINDINGS, "All findings with their evidence", "findings"),
+    Key(
         ("left_square_bracket",),
         "[",
         "step_back",
@@ -49,7 +45,7 @@ KEY_BINDINGS: tuple[KeyBinding, ...] = (
         "One update back; hold to speed up",
         "back",
     ),
-    KeyBinding(
+    Key(
         ("right_square_bracket",),
         "]",
         "step_forward",
@@ -57,49 +53,49 @@ KEY_BINDINGS: tuple[KeyBinding, ...] = (
         "One update forward; hold to speed up",
         "fwd",
     ),
-    KeyBinding(("n",), "n", "next_finding", TIME, "Next finding", "next finding"),
-    KeyBinding(("N", "upper_n"), "N", "previous_finding", TIME, "Previous finding"),
-    KeyBinding(("space",), "space", "pause", TIME, "Play or pause", "play"),
-    KeyBinding(("greater_than_sign",), ">", "faster", TIME, "Play faster"),
-    KeyBinding(("less_than_sign",), "<", "slower", TIME, "Play slower"),
-    KeyBinding(("home",), "Home", "first", TIME, "First update (in the run list: first run)"),
-    KeyBinding(
+    Key(("n",), "n", "next_finding", TIME, "Next finding", "next finding"),
+    Key(("N", "upper_n"), "N", "previous_finding", TIME, "Previous finding"),
+    Key(("space",), "space", "pause", TIME, "Play or pause", "play"),
+    Key(("greater_than_sign",), ">", "faster", TIME, "Play faster"),
+    Key(("less_than_sign",), "<", "slower", TIME, "Play slower"),
+    Key(("home",), "Home", "first", TIME, "First update (in the run list: first run)"),
+    Key(
         ("end",), "End", "latest", TIME, "Latest update, live (in the run list: last run)", "latest"
     ),
-    KeyBinding(("g",), "g", "jump", TIME, "Go to a step or a percentage"),
-    KeyBinding(("up", "k"), "↑", "up", MOVE, "Up"),
-    KeyBinding(("down", "j"), "↓", "down", MOVE, "Down"),
-    KeyBinding(("tab",), "Tab", "switch_focus", MOVE, "Switch focus: runs / metrics"),
-    KeyBinding(("pageup",), "PgUp", "page_up", MOVE, "Page up"),
-    KeyBinding(("pagedown",), "PgDn", "page_down", MOVE, "Page down"),
-    KeyBinding(("escape",), "Esc", "back", MOVE, "Back; clears the filter"),
-    KeyBinding(("comma",), ",", "previous_run", MOVE, "Previous run"),
-    KeyBinding(("full_stop",), ".", "next_run", MOVE, "Next run"),
-    KeyBinding(("t",), "t", "fold", MOVE, "Fold or unfold seed groups"),
-    KeyBinding(("1",), "1", "toggle_runs", VIEW, "Toggle run list (Tab: full table)"),
-    KeyBinding(("2",), "2", "toggle_finding", VIEW, "Toggle verdict"),
-    KeyBinding(("3",), "3", "toggle_values", VIEW, "Toggle crucial values"),
-    KeyBinding(("4",), "4", "toggle_panels", VIEW, "Toggle charts"),
-    KeyBinding(("5", "o"), "5", "console", VIEW, "Console output"),
-    KeyBinding(("6", "i"), "6", "config", VIEW, "Configuration and sources"),
-    KeyBinding(("x",), "x", "axis", VIEW, "Chart: x axis by step, time or update"),
-    KeyBinding(("l",), "l", "log_scale", VIEW, "Chart: log scale"),
-    KeyBinding(("plus", "equals_sign"), "+", "more_smooth", VIEW, "Chart: more smoothing"),
-    KeyBinding(("minus",), "-", "less_smooth", VIEW, "Chart: less smoothing"),
-    KeyBinding(("0",), "0", "no_smooth", VIEW, "Chart: no smoothing"),
-    KeyBinding(("left",), "←", "left", VIEW, "Chart: cursor left"),
-    KeyBinding(("right",), "→", "right", VIEW, "Chart: cursor right"),
-    KeyBinding(("s",), "s", "stack", VIEW, "Stack related charts, shared cursor"),
-    KeyBinding(("a",), "a", "acknowledge", FINDINGS, "Acknowledge the finding, with a reason"),
-    KeyBinding(("m",), "m", "mute", FINDINGS, "Mute the finding's rule for this run"),
-    KeyBinding(("b",), "b", "bell", PROGRAM, "Toggle bell on critical"),
-    KeyBinding(("T", "upper_t"), "T", "theme", PROGRAM, "Next theme"),
-    KeyBinding(("r", "ctrl+l"), "r", "redraw", PROGRAM, "Reload and redraw"),
-    KeyBinding(("ctrl+p", "colon"), "Ctrl+P", "palette", PROGRAM, "Command palette"),
-    KeyBinding(("ctrl+z",), "Ctrl+Z", "suspend", PROGRAM, "Suspend (fg resumes)"),
+    Key(("g",), "g", "jump", TIME, "Go to a step or a percentage"),
+    Key(("up", "k"), "↑", "up", MOVE, "Up"),
+    Key(("down", "j"), "↓", "down", MOVE, "Down"),
+    Key(("tab",), "Tab", "switch_focus", MOVE, "Switch focus: runs / metrics"),
+    Key(("pageup",), "PgUp", "page_up", MOVE, "Page up"),
+    Key(("pagedown",), "PgDn", "page_down", MOVE, "Page down"),
+    Key(("escape",), "Esc", "back", MOVE, "Back; clears the filter"),
+    Key(("comma",), ",", "previous_run", MOVE, "Previous run"),
+    Key(("full_stop",), ".", "next_run", MOVE, "Next run"),
+    Key(("t",), "t", "fold", MOVE, "Fold or unfold seed groups"),
+    Key(("1",), "1", "toggle_runs", VIEW, "Toggle run list (Tab: full table)"),
+    Key(("2",), "2", "toggle_finding", VIEW, "Toggle verdict"),
+    Key(("3",), "3", "toggle_values", VIEW, "Toggle crucial values"),
+    Key(("4",), "4", "toggle_panels", VIEW, "Toggle charts"),
+    Key(("5", "o"), "5", "console", VIEW, "Console output"),
+    Key(("6", "i"), "6", "config", VIEW, "Configuration and sources"),
+    Key(("x",), "x", "axis", VIEW, "Chart: x axis by step, time or update"),
+    Key(("l",), "l", "log_scale", VIEW, "Chart: log scale"),
+    Key(("plus", "equals_sign"), "+", "more_smooth", VIEW, "Chart: more smoothing"),
+    Key(("minus",), "-", "less_smooth", VIEW, "Chart: less smoothing"),
+    Key(("0",), "0", "no_smooth", VIEW, "Chart: no smoothing"),
+    Key(("left",), "←", "left", VIEW, "Chart: cursor left"),
+    Key(("right",), "→", "right", VIEW, "Chart: cursor right"),
+    Key(("s",), "s", "stack", VIEW, "Stack related charts, shared cursor"),
+    Key(("a",), "a", "acknowledge", FINDINGS, "Acknowledge the finding, with a reason"),
+    Key(("m",), "m", "mute", FINDINGS, "Mute the finding's rule for this run"),
+    Key(("b",), "b", "bell", PROGRAM, "Toggle bell on critical"),
+    Key(("T", "upper_t"), "T", "theme", PROGRAM, "Next theme"),
+    Key(("r", "ctrl+l"), "r", "redraw", PROGRAM, "Reload and redraw"),
+    Key(("ctrl+p", "colon"), "Ctrl+P", "palette", PROGRAM, "Command palette"),
+    Key(("ctrl+z",), "Ctrl+Z", "suspend", PROGRAM, "Suspend (fg resumes)"),
 )
 
-BINDING_BY_KEY: dict[str, KeyBinding] = {name: key for key in KEY_BINDINGS for name in key.keys}
+BINDING_BY_KEY: dict[str, Key] = {name: key for key in KEYS for name in key.keys}
 
 
 def key_table() -> str:
@@ -107,7 +103,7 @@ def key_table() -> str:
     rows = ["| key | what it does |", "|---|---|"]
     for group in KEY_GROUPS:
         rows.append(f"| **{group}** | |")
-        for key in KEY_BINDINGS:
+        for key in KEYS:
             if key.group == group:
                 shown = "`" + key.label.replace("|", "\\|") + "`"
                 rows.append(f"| {shown} | {key.description} |")

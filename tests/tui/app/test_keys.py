@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.screen import MainScreen
 from ppo_top.tui.graphics.styled_text import plain_text
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_BINDINGS, KEY_GROUPS, KeyBinding, key_table
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key, key_table
 from ppo_top.tui.state.line_input import KeyRepeat
 from tests.support.screens import write_unhealthy_run
 from tests.tui.conftest import MakeUiState
@@ -150,12 +150,8 @@ async def press(pilot: Pilot[Any], *keys: str) -> None:
     await pilot.pause()
 
 
-@pytest.mark.parametrize(
-    ("key", "name"), [(key, name) for key in KEY_BINDINGS for name in key.keys]
-)
-async def test_each_key_does_what_the_table_says(
-    app: RecordingApp, key: KeyBinding, name: str
-) -> None:
+@pytest.mark.parametrize(("key", "name"), [(key, name) for key in KEYS for name in key.keys])
+async def test_each_key_does_what_the_table_says(app: RecordingApp, key: Key, name: str) -> None:
     """The key, pressed in the running app, changes what its line of the table promises."""
     case = KEY_CASES[key.action]
     async with app.run_test(size=(140, 40)) as pilot:
@@ -168,16 +164,16 @@ async def test_each_key_does_what_the_table_says(
 
 def test_no_key_stands_twice_and_every_action_is_tried() -> None:
     """A key name means one thing; each action has its case."""
-    names = [name for key in KEY_BINDINGS for name in key.keys]
+    names = [name for key in KEYS for name in key.keys]
     assert len(names) == len(set(names)) == len(BINDING_BY_KEY)
-    assert {key.action for key in KEY_BINDINGS} == set(KEY_CASES)
-    assert {key.group for key in KEY_BINDINGS} == set(KEY_GROUPS)
+    assert {key.action for key in KEYS} == set(KEY_CASES)
+    assert {key.group for key in KEYS} == set(KEY_GROUPS)
 
 
 def test_the_table_for_the_readme_holds_every_key() -> None:
     """Each line of the key table is a row of the Markdown table."""
     written = key_table()
-    assert all(f"`{key.label}` | {key.description} |" in written for key in KEY_BINDINGS)
+    assert all(f"`{key.label}` | {key.description} |" in written for key in KEYS)
 
 
 async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:

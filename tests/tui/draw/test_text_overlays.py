@@ -9,7 +9,7 @@ import pytest
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.keys import KEY_BINDINGS
+from ppo_top.tui.state.keys import KEYS
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, drawn_text
 from tests.tui.conftest import MakeUiState
@@ -121,6 +121,6 @@ def test_the_help_is_whole_at_every_width(sick: UiState, cells: int) -> None:
     sick.overlay = "help"
     shown = "\n".join(drawn_text(sick, cells, 400))
     words = " ".join(shown.split())
-    assert all(key.description in words for key in KEY_BINDINGS)
+    assert all(key.description in words for key in KEYS)
     assert re.match(r" ppo-top help  \S+ +Esc back ", shown)
     assert "  Esc back" in shown.splitlines()[0]
