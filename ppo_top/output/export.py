@@ -34,7 +34,7 @@ def _all_points(run: Run) -> Iterator[ExportRow]:
     for key in sorted(run.sources):
         state = run.sources[key]
         for tag in sorted(state.series):
-            series, concept = state.series[tag], run.concept_of(state, tag) or ""
+            series, concept = state.series[tag], run.evaluation.concept_of(state, tag) or ""
             for step, time, value in zip(series.steps, series.times, series.values, strict=True):
                 yield run.name, key, tag, concept, step, time, value
 

@@ -30,10 +30,11 @@ def run_json_text(run: Run, view: RunView) -> str:
 
 def run_object(run: Run, view: RunView) -> dict[str, Any]:
     """One run, as an element of `runs`."""
+    config = sorted(run.evaluation.config.items())
     return {
         "name": view.name,
         "path": view.path,
-        "producer": run.trainer.id,
+        "producer": run.evaluation.trainer.id,
         "family": view.family,
         "state": view.state.value,
         "state_text": view.state_text,
@@ -46,7 +47,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
             "first_time": json_value(view.progress.first_time),
             "last_time": json_value(view.progress.last_time),
         },
-        "config": {key: json_value(value) for key, value in sorted(run.config.items())},
+        "config": {key: json_value(value) for key, value in config},
         "metrics": list(_metrics(run)),
         "checklist": [_check_row(row) for row in view.checklist],
         "findings": [finding_object(finding, run) for finding in run.findings],
@@ -84,10 +85,9 @@ def _metrics(run: Run) -> Iterable[dict[str, Any]]:
     for source in _ordered(run):
         for tag in sorted(source.series):
             series = source.series[tag]
-            concept = concepts.get((source.key, tag)) or run.concept_of(source, tag)
-            yield _metric(
-                source, tag, None if not concept or concept.startswith("tag:") else concept, series
-            )
+            name = concepts.get((source.key, tag)) or run.evaluation.concept_of(source, tag) or ""
+            concept = name if not name.startswith("tag:") else ""
+            yield _metric(source, tag, concept or None, series)
 
 
 def _metric(source: SourceState, tag: str, concept: str | None, series: Series) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
 
 
 def _skipped_rules(run: Run) -> Iterator[str]:
-    skipped = run.judge.skipped_rules()
+    skipped = run.evaluation.judge.skipped_rules()
     yield ""
     yield f"  {plural(len(RULES) - len(skipped), 'rule')} checked this run"
     reasons: dict[str, list[str]] = {}

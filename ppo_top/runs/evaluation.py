@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
@@ -46,10 +47,6 @@ ConsoleNote = tuple[int, TextEvidence, str]
 """(step or row count of a console line, what it is evidence of, its text)."""
 
 
-def _note_step(note: ConsoleNote) -> int:
-    return note[0]
-
-
 class Evaluation:
     """One pass over the rows of some sources, from the first to the newest.
 
@@ -60,7 +57,6 @@ class Evaluation:
     def __init__(self, sources: Collection[SourceState], settings: Settings) -> None:
         self._sources = sources
         self._selection = selection = select_sources(sources, settings.tags)
-        self.tags_left_out = selection.tags_left_out
         self.trainer = selection.trainer
         self.config = self._gather_config(selection)
         self.timeline = Timeline()
@@ -114,9 +110,8 @@ class Evaluation:
         for source in self._sources:
             for stream in self._selection.streams if source.newest_values else ():
                 if stream.source == source.key and stream.tag in source.newest_values:
-                    found[stream.concept] = (
-                        stream.offset + stream.scale * source.newest_values[stream.tag]
-                    )
+                    value = source.newest_values[stream.tag]
+                    found[stream.concept] = stream.offset + stream.scale * value
         return found
 
     def detach_state(self) -> dict[str, Any]:
@@ -152,20 +147,17 @@ class Evaluation:
         """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
         self._drop_unsealed()
         while (key := self._merger.next_key()) is not None:
-            if self._append_block(key):
-                if _clock() > deadline:
-                    self.judge = self._committed
-                    return False
-                continue
-            waiting = self._merger.waiting_for(key)
-            if waiting and not self._too_many_unsealed():
-                break
-            if waiting:
-                self._merger.stop_waiting_for(waiting)
-            self._append(self._merger.merge_row(key), self._committed)
-            self._merger.seal(key)
-            self.sealed_rows = len(self.timeline)
-            if self.sealed_rows % 8 == 0 and _clock() > deadline:
+            if not self._append_block(key):
+                waiting = self._merger.waiting_for(key)
+                if waiting and not self._too_many_unsealed():
+                    break
+                self._merger.lagging.update(waiting)
+                self._append(self._merger.merge_row(key), self._committed)
+                self._merger.sealed_key = key
+                self.sealed_rows = len(self.timeline)
+                if self.sealed_rows % 8:
+                    continue
+            if _clock() > deadline:
                 self.judge = self._committed
                 return False
         self._judge_unsealed()
@@ -177,9 +169,9 @@ class Evaluation:
         self._merger.drop_old(keep)
 
     @property
-    def series_ids(self) -> set[int]:
-        """The `id` of every series that is read."""
-        return {id(part) for stream in self._selection.streams for part in stream.parts}
+    def streams(self) -> Sequence[ConceptStream]:
+        """What is read, one stream a concept."""
+        return self._selection.streams
 
     def _gather_config(self, selection: SourceSelection) -> dict[str, ConfigValue]:
         """Settings under canonical names; the better ranked source wins."""
@@ -207,7 +199,7 @@ class Evaluation:
                     by_step.append((line.step, found, line.text))
                 else:
                     by_rank.append((bisect_right(steps, line.step), found, line.text))
-        return sorted(by_step, key=_note_step), sorted(by_rank, key=_note_step)
+        return sorted(by_step, key=itemgetter(0)), sorted(by_rank, key=itemgetter(0))
 
     def _foreign_steps(self, source: SourceState) -> Sequence[int] | None:
         """The steps of a source that may count something else than the run does, else None."""
@@ -265,7 +257,7 @@ class Evaluation:
             for stream in self._merger.episode_streams:
                 self._append_episodes(stream, (key[0], mark.step), mark, row)
             self._committed.add_row(Row(mark, row))
-        self._merger.seal((key[0], block.steps[-1]))
+        self._merger.sealed_key = key[0], block.steps[-1]
         self.sealed_rows = len(timeline)
         return True
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import lt
 from statistics import median
@@ -279,35 +279,30 @@ class RowMerger:
         self._sources: dict[str, list[ConceptStream]] = {}
         for stream in self._step_streams:
             self._sources.setdefault(stream.source, []).append(stream)
-        self._sealed_key: RowKey | None = None
-        self._lagging: set[str] = set()
+        self._streams = (*self._step_streams, *self.episode_streams)
+        self.sealed_key: RowKey | None = None
+        self.lagging: set[str] = set()
+        """The sources without which rows are sealed."""
 
     def refresh(self) -> bool:
         """Look for new points; False if one belongs before the last sealed row."""
         self._starts.refresh()
-        for stream in (*self._step_streams, *self.episode_streams):
+        for stream in self._streams:
             stream.refresh(self._starts)
         return not any(self._is_late(stream) for stream in self._step_streams)
 
     def _is_late(self, stream: ConceptStream) -> bool:
-        if stream.has_late_points():
-            return True
-        return (
-            self._sealed_key is not None
-            and stream.next_key is not None
-            and stream.next_key <= self._sealed_key
+        sealed, key = self.sealed_key, stream.next_key
+        return stream.has_late_points() or (
+            sealed is not None and key is not None and key <= sealed
         )
-
-    def stop_waiting_for(self, sources: Iterable[str]) -> None:
-        """Seal rows from now on without these sources."""
-        self._lagging.update(sources)
 
     def waiting_for(self, key: RowKey) -> list[str]:
         """The sources that have no point after the row `key` yet."""
         return [
             source
             for source, streams in self._sources.items()
-            if source not in self._lagging
+            if source not in self.lagging
             and not any(stream.has_point_after(key) for stream in streams)
         ]
 
@@ -373,18 +368,12 @@ class RowMerger:
     def drop_old(self, keep: int) -> None:
         """Drop the points already read, except the newest `keep` of each stream."""
         self._starts.refresh()
-        for stream in (*self._step_streams, *self.episode_streams):
+        for stream in self._streams:
             stream.drop_old(keep)
-
-    def seal(self, key: RowKey) -> None:
-        """Mark the row `key` as sealed."""
-        self._sealed_key = key
 
     def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
         """The position of each stream, for `rewind`."""
-        return [
-            (stream, stream.cursor()) for stream in (*self._step_streams, *self.episode_streams)
-        ]
+        return [(stream, stream.cursor()) for stream in self._streams]
 
     @staticmethod
     def rewind(cursors: list[tuple[ConceptStream, StreamCursor]]) -> None:

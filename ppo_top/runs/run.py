@@ -12,9 +12,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import Trainer, total_steps
-from ppo_top.model import ConfigValue, Finding, Profile
+from ppo_top.model import Finding, Profile
 from ppo_top.rules.engine.rule import Rule
-from ppo_top.rules.judge import Judge
 from ppo_top.runs.evaluation import Evaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
@@ -50,13 +49,14 @@ class Run:
     """Points added since everything was judged."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
-    _current: Evaluation = field(init=False)
+    evaluation: Evaluation = field(init=False)
+    """The one that is shown."""
     _next: Evaluation | None = None
     _stale: bool = True
     _packed: Packed | None = None
 
     def __post_init__(self) -> None:
-        self._current = Evaluation((), self.settings)
+        self.evaluation = Evaluation((), self.settings)
 
     # --- new data ----------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Run:
         if self.judged:
             return True
         self.version += 1
-        work = self._next or self._current
+        work = self._next or self.evaluation
         if self._stale or not work.refresh():
             if self.is_partial:
                 self.needs_reread = not self.awaiting_reread
@@ -90,7 +90,7 @@ class Run:
             for source in self.sources.values():
                 source.newest_values = source.newest_values if source.more else {}
         if work is self._next and self._has_caught_up(work):
-            self._current, self._next = work, None
+            self.evaluation, self._next = work, None
         return self.judged
 
     def _start_evaluation(self) -> Evaluation:
@@ -99,7 +99,7 @@ class Run:
         if len(self.timeline):
             self._next = evaluation
         else:
-            self._current = evaluation
+            self.evaluation = evaluation
         return evaluation
 
     def _has_caught_up(self, evaluation: Evaluation) -> bool:
@@ -158,8 +158,9 @@ class Run:
     def drop_history(self) -> None:
         """Drop all but the newest rows and the unsealed ones; verdict and findings stay."""
         if self._packed is None and self.can_drop_history:
-            self._current.drop_old(KEEP_ROWS)
-            read = self._current.series_ids
+            self.evaluation.drop_old(KEEP_ROWS)
+            streams = self.evaluation.streams
+            read = {id(part) for stream in streams for part in stream.parts}
             for source in self.sources.values():
                 source.drop_unused(read)
             self.version += 1
@@ -169,7 +170,7 @@ class Run:
         if self._packed is None and self.can_drop_history and self.judged:
             self.drop_history()
             inner = (
-                self._current.detach_state(),
+                self.evaluation.detach_state(),
                 [each.detach_state() for each in self.sources.values()],
             )
             self._packed = Packed(inner, SHARED_TYPES)
@@ -180,7 +181,7 @@ class Run:
             return
         evaluation, sources = self._packed.unpack()
         self._packed = None
-        self._current.restore_state(evaluation)
+        self.evaluation.restore_state(evaluation)
         for each, inner in zip(self.sources.values(), sources, strict=True):
             each.restore_state(inner)
         self.judged = False
@@ -191,62 +192,28 @@ class Run:
     @property
     def timeline(self) -> Timeline:
         """The rows judged so far."""
-        return self._current.timeline
-
-    @property
-    def judge(self) -> Judge:
-        """The judge after the newest row."""
-        return self._current.judge
+        return self.evaluation.timeline
 
     @property
     def findings(self) -> list[Finding]:
         """Every finding so far, in the order in which they opened."""
-        return self._current.findings
+        return self.evaluation.findings
 
     @property
     def profile(self) -> Profile:
         """What the rules know of the run besides its metrics."""
-        return self._current.profile
-
-    @property
-    def trainer(self) -> Trainer:
-        """The trainer that wrote its logs."""
-        return self._current.trainer
-
-    @property
-    def config(self) -> dict[str, ConfigValue]:
-        """Its settings, under canonical names if they have one."""
-        return self._current.config
-
-    @property
-    def has_concepts(self) -> bool:
-        """Whether it logs any known metric."""
-        return self._current.has_concepts
+        return self.evaluation.profile
 
     @property
     def newest_values(self) -> dict[str, float]:
         """concept -> value at the end of its logs, while long logs are being read."""
-        return self._current.newest_values() if self._packed is None else {}
-
-    @property
-    def tags_left_out(self) -> int:
-        """Tags beyond the limit, which are not judged."""
-        return self._current.tags_left_out
-
-    @property
-    def sealed_row(self) -> int:
-        """The newest sealed row; -1 before the first."""
-        return self._current.sealed_rows - 1
-
-    def concept_of(self, source: SourceState, tag: str) -> str | None:
-        """The concept of a tag of a source, or None."""
-        return self._current.concept_of(source, tag)
+        return self.evaluation.newest_values() if self._packed is None else {}
 
     @property
     def total_steps(self) -> int | None:
         """How many steps the run will take, if a source says so."""
-        steps = self.timeline.steps
-        return total_steps(self.config, self.trainer, steps[-1] if steps else None)
+        known, steps = self.evaluation, self.timeline.steps
+        return total_steps(known.config, known.trainer, steps[-1] if steps else None)
 
     @property
     def points(self) -> int:

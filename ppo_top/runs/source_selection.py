@@ -81,8 +81,6 @@ class SourceSelection:
     has_times: bool
     """Whether that series has times."""
     trainer: Trainer
-    tags_left_out: int
-    """Tags beyond `MAX_STREAMS`."""
     concepts: Mapping[tuple[str, str], str]
     """(source, tag) -> concept, for every known tag, charted or not."""
     uncertain_chains: tuple[tuple[SourceChain, SourceChain, bool], ...] = ()
@@ -103,25 +101,21 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     chains = sorted(_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
-        return SourceSelection((), (), False, identify(()), 0, {})
+        return SourceSelection((), (), False, identify(()), {})
     streams = [
         stream
         for chain in (main, *(c for c in chains if c is not main))
         for stream in _streams(chain, main)
     ]
-    chosen = _best_streams(streams, chains, main)
+    chosen = _best_streams(streams, chains, main)[:MAX_STREAMS]
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
-    uncertain = [
-        c
-        for c in chains
-        if c is not main and _shared_series(c, main) is None and not _is_episodic(c)
-    ]
+    others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
+    uncertain = [chain for chain in others if _shared_series(chain, main) is None]
     return SourceSelection(
-        tuple(chosen[:MAX_STREAMS]),
+        tuple(chosen),
         tuple(clock),
         clock[0].times[0] == clock[0].times[0],
         _main_trainer(main, chains),
-        max(0, len(chosen) - MAX_STREAMS),
         {
             (source.key, tag): known.concept
             for chain in chains
@@ -168,10 +162,8 @@ def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
 
 
 def _main_trainer(main: SourceChain, chains: Sequence[SourceChain]) -> Trainer:
-    if main.trainer.id != "unknown":
-        return main.trainer
-    known = [chain.trainer for chain in chains if chain.trainer.id != "unknown"]
-    return known[0] if known else main.trainer
+    trainers = (chain.trainer for chain in (main, *chains))
+    return next((each for each in trainers if each.id != "unknown"), main.trainer)
 
 
 def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
@@ -184,18 +176,13 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             mapping = StepMapping(*shared)
     streams = []
     for tag in chain.tags:
-        known = chain.meanings.get(tag)
-        if known is not None and known.concept == IGNORE:
-            continue
-        name = chain.full_names.get(tag, tag)
-        stream = ConceptStream(
-            known.concept if known else f"tag:{name}", tag, chain.key, chain.parts(tag)
-        )
-        if known is not None:
+        known = chain.meanings.get(tag) or Meaning(f"tag:{chain.full_names.get(tag, tag)}")
+        if known.concept != IGNORE:
+            stream = ConceptStream(known.concept, tag, chain.key, chain.parts(tag))
             stream.scale, stream.offset = known.scale, known.offset
             stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
-        stream.step_mapping = mapping
-        streams.append(stream)
+            stream.step_mapping = mapping
+            streams.append(stream)
     return streams
 
 

@@ -7,7 +7,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, overload
+from functools import partial
+from typing import Any, TypeVar, overload
 
 from ppo_top.model import Mark, Series
 
@@ -47,10 +48,6 @@ class RecordPoints:
         if length < self._seen:
             del self._indices[bisect_left(self._indices, length) :]
             self._seen = length
-
-    def restart(self) -> None:
-        """Note that the beginning of the column was dropped."""
-        self.forget_after(0)
 
 
 class Track:
@@ -106,12 +103,12 @@ class Track:
     @property
     def steps(self) -> TrackColumn[int]:
         """The step of each point's row."""
-        return TrackColumn(self, self._stretch_steps)
+        return TrackColumn(self, partial(self._stretch_of_rows, "steps"))
 
     @property
     def times(self) -> TrackColumn[float]:
         """The time of each point's row."""
-        return TrackColumn(self, self._stretch_times)
+        return TrackColumn(self, partial(self._stretch_of_rows, "times"))
 
     def append(self, mark: Mark, value: float) -> None:
         """Add a point of the track's own."""
@@ -180,7 +177,7 @@ class Track:
         for point, row in enumerate(rows):
             self.extend(row, len(self._parts) - 1, point)
         for records in (self.highs, self.lows):
-            records.restart()
+            records.forget_after(0)
 
     # --- stretches -------------------------------------------------------------------------------
 
@@ -212,19 +209,14 @@ class Track:
             return values
         return array("d", [self.offset + self.scale * value for value in values])
 
-    def _stretch_steps(self, at: int, start: int, stop: int) -> Sequence[int]:
-        first, steps = self._row_column(at, "steps")
-        return steps[first + start : first + stop]
-
-    def _stretch_times(self, at: int, start: int, stop: int) -> Sequence[float]:
-        first, times = self._row_column(at, "times")
-        return times[first + start : first + stop]
-
-    def _row_column(self, at: int, name: Literal["steps", "times"]) -> tuple[int, Sequence[Any]]:
-        """A column of the rows' steps or times, and where a stretch begins in it."""
+    def _stretch_of_rows(self, name: str, at: int, start: int, stop: int) -> Sequence[Any]:
+        """The `steps` or `times` of the rows of a stretch."""
         if self.timeline is None or self._part_numbers[at] == len(self._parts) - 1:
-            return self._first_points[at], getattr(self._own, name)
-        return self._first_rows[at], getattr(self.timeline, name)
+            first, column = self._first_points[at], getattr(self._own, name)
+        else:
+            first, column = self._first_rows[at], getattr(self.timeline, name)
+        found: Sequence[Any] = column[first + start : first + stop]
+        return found
 
 
 class TrackColumn(Sequence[T]):

@@ -84,7 +84,7 @@ def _check_row(
     seen = track.count_until(row) if track else 0
     empty = CheckRow(name, label, is_crucial, healthy_range(name, run.profile))
     if track is None or not len(track):
-        return replace(empty, note=_why_missing(name, run.trainer))
+        return replace(empty, note=_why_missing(name, run.evaluation.trainer))
     if not seen:
         return replace(empty, note="no data yet")
     value = track.values[seen - 1]

@@ -67,8 +67,8 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         id=run.id,
         name=run.name,
         path=run.path,
-        trainer=run.trainer.label,
-        family=run.trainer.family,
+        trainer=run.evaluation.trainer.label,
+        family=run.profile.family,
         state=status.state,
         state_text=status.text,
         verdict=verdict(run, at),
@@ -81,7 +81,7 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         checklist=rows,
         panels=tuple(make_panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
         timeline=run.timeline,
-        config=run.config,
+        config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),
     )
 
@@ -97,7 +97,7 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     has_reward = any(concept in run.profile.tags for concept in REWARD_CONCEPTS)
     if worst is not None and (worst > Severity.INFO or not has_reward):
         return worst.verdict
-    if at < 0 or not run.has_concepts:
+    if at < 0 or not run.evaluation.has_concepts:
         return Verdict.UNJUDGED
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
 

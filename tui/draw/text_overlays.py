@@ -102,7 +102,7 @@ def _explained(ui: UiState, metric: Concept, cells: int) -> list[str]:
 
     trainer, config = UNKNOWN_TRAINER, {}
     if ui.run is not None:
-        trainer, config = ui.run.trainer, ui.run.config
+        trainer, config = ui.run.evaluation.trainer, ui.run.evaluation.config
     try:
         name, *text = explain(metric.name, width=cells, trainer=trainer, config=config)
         return text[1:] if text[:1] == [""] else [name, *text]  # the title has the name

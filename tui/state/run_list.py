@@ -81,7 +81,7 @@ class RunList:
             verdict=self.verdict_of(run, row),
             state=state_at(run, row, now),
             last_change=run.last_change,
-            traits=run_traits(run.name, run.config),
+            traits=run_traits(run.name, run.evaluation.config),
             finding=trouble,
             since=since,
             reward=reward_at(run, row),

@@ -115,7 +115,7 @@ def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
     ui = make_ui_state(tmp_path / "runs")
     for seed, run in enumerate(ui.session.runs.values()):
-        run.config.update({**PPO_SETTINGS, "seed": seed})
+        run.evaluation.config.update({**PPO_SETTINGS, "seed": seed})
     ui.run_list.invalidate()
     ui.choose_run(ui.listed_runs()[0].id)
     return ui
