@@ -143,18 +143,15 @@ class RunGroups:
 
         Trainers often log fewer tags in their first rows.
         """
-        doubtful = [
-            run
-            for run in self._by_directory.get((scope, location.directory), [])
-            if similarity(run.merged_first_points, first) is None
-            and min(_distinct_tag_count(first), _distinct_tag_count(run.merged_first_points))
-            < MIN_DISTINCT_TAGS
-        ]
-        doubtful += [
-            run
-            for run in self._runs_nearby(scope, location)
-            if len(_compare(run.merged_first_points, first)) < MIN_COMMON_TAGS
-        ]
+        doubtful = []
+        for run in self._by_directory.get((scope, location.directory), []):
+            known = run.merged_first_points
+            distinct = min(_distinct_tag_count(first), _distinct_tag_count(known))
+            if similarity(known, first) is None and distinct < MIN_DISTINCT_TAGS:
+                doubtful.append(run)
+        nearby = self._runs_nearby(scope, location)
+        compared = ((run, _compare(run.merged_first_points, first)) for run in nearby)
+        doubtful += [run for run, alike in compared if len(alike) < MIN_COMMON_TAGS]
         logs = [log for run in doubtful for log in (first, *run.first_points)]
         return any(row_count(log) < SETTLED_ROW_COUNT for log in logs)
 
@@ -186,17 +183,14 @@ class RunGroups:
         """
         if len(first) < MIN_COMMON_TAGS:
             return None
-        found = [
-            run
-            for run in self._runs_nearby(scope, location)
-            if _is_certain_match(run.merged_first_points, first)
-        ]
+        nearby = self._runs_nearby(scope, location)
+        found = [run for run in nearby if _is_certain_match(run.merged_first_points, first)]
         return found[0] if len(found) == 1 else None
 
     def _new_run(self, scope: str, location: RunLocation, key: str) -> _GroupMembers:
         home = (scope, location.directory)
         path = location.unit or location.directory
-        file = "" if location.unit else _without_suffix(key)
+        file = "" if location.unit else re.sub(r"(?<=[^/])\.\w{1,5}$", "", key)
         others = self._by_directory.setdefault(home, [])
         for above in _parent_directories(location.directory):
             self._below.setdefault((scope, above), {})[location.directory] = None
@@ -254,7 +248,8 @@ def locate_run(key: str, first: FirstPointByTag) -> RunLocation:
             return RunLocation(_join(above), _join(folders[: depth + 1]), is_direct=False)
         if ATTEMPT_FOLDER.fullmatch(folder):
             return RunLocation(_join(folders[:depth]), _join(folders[:depth]))
-    if name.endswith(".csv") and "scalars" in folders[1:] and set(first) == {_tag_below(key)}:
+    tag = key.rpartition("/scalars/")[2].removesuffix(".csv")
+    if name.endswith(".csv") and "scalars" in folders[1:] and set(first) == {tag}:
         home = _join(folders[: folders.index("scalars", 1)])
         return RunLocation(home, home)  # TorchRL: one file a tag
     events = "tfevents" in name
@@ -267,10 +262,6 @@ def locate_run(key: str, first: FirstPointByTag) -> RunLocation:
         return RunLocation(_join(inner[:-2]), _join(inner), is_direct=False)
     home = _join(inner)
     return RunLocation(home, home if SINGLE_RUN_FILE.search(name) else "")
-
-
-def _tag_below(key: str) -> str:
-    return key.rpartition("/scalars/")[2].removesuffix(".csv")
 
 
 def similarity(some: FirstPointByTag, others: FirstPointByTag) -> float | None:
@@ -308,15 +299,9 @@ def _distinct_tag_count(first: FirstPointByTag) -> int:
 def _is_same_value(one: float, other: float) -> bool:
     if not (math.isfinite(one) and math.isfinite(other)):
         return repr(one) == repr(other)
-    return one == other or math.isclose(
-        one, other, rel_tol=VALUE_TOLERANCE, abs_tol=_rounding(one, other)
-    )
-
-
-def _rounding(one: float, other: float) -> float:
-    """Half a unit of the last digit of the shorter number: 0.6 may be 0.5723."""
-    last = max(int(Decimal(repr(each)).as_tuple().exponent) for each in (one, other))
-    return 0.501 * 10.0**last
+    last_digit = max(int(Decimal(repr(each)).as_tuple().exponent) for each in (one, other))
+    rounding = 0.501 * 10.0**last_digit  # half a unit of the shorter number: 0.6 may be 0.5723
+    return math.isclose(one, other, rel_tol=VALUE_TOLERANCE, abs_tol=rounding)
 
 
 def _without_train_prefix(tag: str) -> str:
@@ -354,7 +339,3 @@ def _scope(key: str, root: str) -> str:
 
 def _join(folders: list[str]) -> str:
     return "/".join(folders) or "."
-
-
-def _without_suffix(key: str) -> str:
-    return re.sub(r"(?<=[^/])\.\w{1,5}$", "", key)

@@ -199,7 +199,7 @@ def test_a_point_before_a_sealed_row_is_late() -> None:
     )
     rows.refresh()
     rows.merge_row((0, 1))
-    rows.seal((0, 1))
+    rows.sealed_key = 0, 1
     extend(slow, [(1, 9.0)])
     assert not rows.refresh()
 
@@ -242,7 +242,7 @@ def test_rows_do_not_depend_on_the_order_of_arrival(data: st.DataObject) -> None
         growing.refresh()
         while (key := growing.next_key()) is not None and not growing.waiting_for(key):
             found.append(growing.merge_row(key))
-            growing.seal(key)
+            growing.sealed_key = key
     growing.refresh()
     while (key := growing.next_key()) is not None:
         found.append(growing.merge_row(key))
