@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -38,7 +39,7 @@ class RuleTally:
     """What one rule did: findings by severity, runs, and its lead over reward drops."""
 
     rule: str
-    counts_by_severity: dict[Severity, int] = field(default_factory=dict)
+    counts_by_severity: Counter[Severity] = field(default_factory=Counter)
     runs: list[str] = field(default_factory=list)
     lead_updates: list[int] = field(default_factory=list)
     """updates from the rule's first finding to the reward drop, for each run with both"""
@@ -48,7 +49,7 @@ class RuleTally:
     @property
     def total(self) -> int:
         """Number of findings."""
-        return sum(self.counts_by_severity.values())
+        return self.counts_by_severity.total()
 
     @property
     def median_lead(self) -> float | None:
@@ -58,9 +59,8 @@ class RuleTally:
 
 def reward_fall_row(timeline: Timeline) -> int | None:
     """The first row at which `REWARD_FALL_SHARE` of the reward's gain is lost, or None."""
-    track = next(
-        (timeline.tracks[name] for name in REWARD_CONCEPTS if name in timeline.tracks), None
-    )
+    tracks = timeline.tracks
+    track = next((tracks[name] for name in REWARD_CONCEPTS if name in tracks), None)
     if track is None:
         return None
     history = History()
@@ -70,11 +70,8 @@ def reward_fall_row(timeline: Timeline) -> int | None:
             continue
         history.push(row, value)
         course.add_reward(row)
-        if (
-            course.lost_share > REWARD_FALL_SHARE
-            and course.drawdown > 6 * course.noise
-            and history.count > 8
-        ):
+        certain = course.drawdown > 6 * course.noise and history.count > 8
+        if certain and course.lost_share > REWARD_FALL_SHARE:
             return row
     return None
 
@@ -84,8 +81,7 @@ def rule_tallies(runs: Iterable[JudgedRun]) -> list[RuleTally]:
     found: dict[str, RuleTally] = {}
     for run in runs:
         for rule, findings in _by_rule(run.findings).items():
-            tally = found.setdefault(rule, RuleTally(rule))
-            _add(tally, run.name, findings, run.reward_fall_row)
+            _add(found.setdefault(rule, RuleTally(rule)), run, findings)
     return sorted(found.values(), key=lambda tally: (-tally.total, tally.rule))
 
 
@@ -96,13 +92,10 @@ def _by_rule(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return grouped
 
 
-def _add(tally: RuleTally, run: str, findings: list[Finding], fall: int | None) -> None:
-    tally.runs.append(run)
-    for finding in findings:
-        tally.counts_by_severity[finding.severity] = (
-            tally.counts_by_severity.get(finding.severity, 0) + 1
-        )
-    fired = findings[0].opened.row
+def _add(tally: RuleTally, run: JudgedRun, findings: list[Finding]) -> None:
+    tally.runs.append(run.name)
+    tally.counts_by_severity.update(finding.severity for finding in findings)
+    fired, fall = findings[0].opened.row, run.reward_fall_row
     if fall is not None and fired <= fall:
         tally.lead_updates.append(fall - fired)
     elif fall is None and max(finding.severity for finding in findings) >= Severity.WARN:
@@ -116,10 +109,8 @@ def backtest_lines(runs: Sequence[JudgedRun]) -> Iterator[str]:
     yield ""
     yield TABLE_HEADING
     for tally in rule_tallies(runs):
-        counts = (
-            tally.counts_by_severity.get(level, 0) for level in sorted(Severity, reverse=True)
-        )
-        crit, warn, watch, info = counts
+        counts = tally.counts_by_severity
+        crit, warn, watch, info = (counts[level] for level in sorted(Severity, reverse=True))
         yield (
             f"{tally.rule:<26}{crit or '':>5}{warn or '':>6}{watch or '':>7}{info or '':>6}"
             f"{len(tally.runs):>6}  {_lead(tally)}"
@@ -140,10 +131,8 @@ def _lead(tally: RuleTally) -> str:
 
 
 def _run_names(runs: Sequence[str]) -> str:
-    shown = ", ".join(clean(run) for run in runs[:MAX_NAMED_RUNS])
-    return (
-        shown if len(runs) <= MAX_NAMED_RUNS else f"{shown} and {len(runs) - MAX_NAMED_RUNS} more"
-    )
+    shown, more = ", ".join(map(clean, runs[:MAX_NAMED_RUNS])), len(runs) - MAX_NAMED_RUNS
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def backtest_object(runs: Sequence[JudgedRun]) -> dict[str, object]:
@@ -155,9 +144,7 @@ def backtest_object(runs: Sequence[JudgedRun]) -> dict[str, object]:
         "rules": [
             {
                 "rule": tally.rule,
-                "findings": {
-                    level.word: count for level, count in sorted(tally.counts_by_severity.items())
-                },
+                "findings": {each.word: n for each, n in sorted(tally.counts_by_severity.items())},
                 "runs": tally.runs,
                 "lead_updates": tally.lead_updates,
                 "median_lead_updates": tally.median_lead,

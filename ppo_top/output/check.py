@@ -47,11 +47,8 @@ def current_views(session: Session) -> list[tuple[Run, RunView]]:
 
 def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
     """1 if a finding at or above the threshold is open at the end of a run."""
-    bad = any(
-        finding.severity >= fail_on and finding.cleared is None
-        for run in runs
-        for finding in run.findings
-    )
+    open_now = (each for run in runs for each in run.findings if each.cleared is None)
+    bad = any(finding.severity >= fail_on for finding in open_now)
     return EXIT_FINDINGS if bad else EXIT_OK
 
 
@@ -106,10 +103,7 @@ def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool
     if session is None:
         return EXIT_ERROR
     runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
-    if as_object:
-        print(json.dumps(backtest_object(runs)))
-    else:
-        print("\n".join(backtest_lines(runs)))
+    print(json.dumps(backtest_object(runs)) if as_object else "\n".join(backtest_lines(runs)))
     return EXIT_OK
 
 
@@ -138,13 +132,9 @@ class ChangeReporter:
 
     def _drop_gone_runs(self) -> None:
         """Forget runs that are gone: a session may last for weeks."""
-        here = self._session.runs
-        self._reported_states = {
-            run: state for run, state in self._reported_states.items() if run in here
-        }
-        self._reported_findings = {
-            key: state for key, state in self._reported_findings.items() if key[0] in here
-        }
+        here, states, findings = self._session.runs, self._reported_states, self._reported_findings
+        self._reported_states = {run: states[run] for run in states if run in here}
+        self._reported_findings = {key: findings[key] for key in findings if key[0] in here}
 
     def _report_state(self, run: Run, now: float) -> None:
         state, text = run_status(run, now)
@@ -170,22 +160,12 @@ class ChangeReporter:
         self._emit({"event": event, **fields})
 
 
-class ProblemReporter:
-    """Prints each problem of reading or watching once."""
-
-    def __init__(self, err: TextIO) -> None:
-        self._err = err
-        self._reported: set[str] = set()
-
-    def report_new_problems(self, follower: Follower) -> None:
-        """Print what was not printed before."""
-        lines = follower.problems
-        if follower.polls_instead:
-            lines.append(follower.watch_status)
-        for line in lines:
-            if line not in self._reported and len(self._reported) < MAX_PROBLEM_LINES:
-                self._reported.add(line)
-                print(f"ppo-top: {clean(line)}", file=self._err, flush=True)
+def report_new_problems(follower: Follower, reported: set[str], err: TextIO) -> None:
+    """Print each problem of reading or watching that is not among those `reported` before."""
+    for line in follower.problems + [follower.watch_status] * follower.polls_instead:
+        if line not in reported and len(reported) < MAX_PROBLEM_LINES:
+            reported.add(line)
+            print(f"ppo-top: {clean(line)}", file=err, flush=True)
 
 
 def event_line(event: dict[str, object]) -> str:
@@ -197,9 +177,8 @@ def event_line(event: dict[str, object]) -> str:
         return f"{name}: {word}" + (f" ({text})" if text else "")
     step = event["cleared_step"] if event["event"] == "cleared" else event["since_step"]
     at = count(step) if isinstance(step, int) else str(step)
-    return f"{name}: {event['event']} {event['severity']} {event['rule']} at step {at}: " + clean(
-        str(event["message"])
-    )
+    what = f"{event['event']} {event['severity']} {event['rule']} at step {at}"
+    return f"{name}: {what}: {clean(str(event['message']))}"
 
 
 def catch_up(
@@ -258,7 +237,7 @@ def follow(
     session = Session(settings)
     reporter = ChangeReporter(session, emit)
     follower = Follower(paths, patterns=settings.patterns, active_s=active_s)
-    problems = ProblemReporter(err or sys.stderr)
+    problems: set[str] = set()
     try:
         # Load the watcher before printing: an interrupt during an import that creates classes
         # ends CPython by the signal, not with our exit code.
@@ -266,7 +245,7 @@ def follow(
         while not reader_is_gone(out or sys.stdout):
             catch_up(follower, session, lambda: reporter.report_changes(time.time()))
             follower.wait(FOLLOW_INTERVAL_S)
-            problems.report_new_problems(follower)
+            report_new_problems(follower, problems, err or sys.stderr)
         return EXIT_OK
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)

@@ -10,7 +10,6 @@ from ppo_top.catalogue import (
     METRIC_GROUPS,
     UNKNOWN_TRAINER,
     Concept,
-    LoggedTag,
     Trainer,
     all_tags,
     concept,
@@ -154,9 +153,8 @@ def _concept(page: Page, about: Concept, profile: Profile, trainer: Trainer) -> 
     page.add_heading("Healthy")
     page.add_table(_healthy(about.name, profile, trainer))
     rules = [rule for rule in RULES if _is_about(rule, about.name)]
-    advice = _advice(
-        [rule for rule in rules if rule.concepts[:1] == (concept_stem(about.name),)], profile
-    )
+    stem = concept_stem(about.name)
+    advice = _advice([rule for rule in rules if rule.concepts[:1] == (stem,)], profile)
     if advice:
         page.add_heading("What to try")
     for title, tries in advice.items():
@@ -170,10 +168,8 @@ def _concept(page: Page, about: Concept, profile: Profile, trainer: Trainer) -> 
 
 
 def _is_about(rule: Rule, name: str) -> bool:
-    wanted = {name, concept_stem(name)}
-    return any(
-        each in wanted or concept_stem(each) in wanted for each in (*rule.concepts, *rule.triggers)
-    )
+    about = {*rule.concepts, *rule.triggers}
+    return not {name, concept_stem(name)}.isdisjoint({*about, *map(concept_stem, about)})
 
 
 def _healthy(name: str, profile: Profile, trainer: Trainer) -> Iterator[tuple[str, str]]:
@@ -193,11 +189,8 @@ def _healthy(name: str, profile: Profile, trainer: Trainer) -> Iterator[tuple[st
 
 
 def _join_labels(labels: list[str]) -> str:
-    return (
-        ", ".join(labels)
-        if len(labels) <= 3
-        else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
-    )
+    few = len(labels) <= 3
+    return ", ".join(labels) if few else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
 
 
 def _range(name: str, profile: Profile) -> str:
@@ -215,16 +208,13 @@ def _advice(rules: list[Rule], profile: Profile) -> dict[str, list[str]]:
     run, given = RuleContext(profile), list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
-        new = [text for text in fill_advice(rule.remedies, run) if not _is_given(text, given)]
+        tries = fill_advice(rule.remedies, run)
+        new = [text for text in tries if not any(each.startswith(text) for each in given)]
         new = new[: MAX_ADVICE - len(given)]
         given += new
         if new:
             advice[rule.title] = new
     return advice
-
-
-def _is_given(text: str, given: list[str]) -> bool:
-    return any(each.startswith(text) for each in given)
 
 
 def _logged(name: str, trainer: Trainer) -> list[tuple[str, str]]:
@@ -236,13 +226,9 @@ def _logged(name: str, trainer: Trainer) -> list[tuple[str, str]]:
     labels = [each.trainer.label for each in found]
     first = {label: labels.index(label) for label in labels}
     return [
-        (each.trainer.label if first[each.trainer.label] == at else '"', _noted(each))
-        for at, each in enumerate(found)
+        (label if first[label] == at else '"', f"{each.tag}  {each.note}".rstrip())
+        for at, (label, each) in enumerate(zip(labels, found, strict=True))
     ]
-
-
-def _noted(logged: LoggedTag) -> str:
-    return f"{logged.tag}  {logged.note}".rstrip()
 
 
 # --- a rule ----------------------------------------------------------------------------------
@@ -253,15 +239,9 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     page.add_blank_line()
     page.add_paragraph(f"Fires when {rule.description}.")
     page.add_heading("Applies to")
-    page.add_table(
-        [
-            ("metrics", ", ".join(concept(each).label for each in rule.concepts)),
-            (
-                "trainers",
-                "; ".join(FAMILY_LABELS[each] for each in FAMILY_LABELS if each in rule.families),
-            ),
-        ]
-    )
+    metrics = ", ".join(concept(each).label for each in rule.concepts)
+    families = (label for family, label in FAMILY_LABELS.items() if family in rule.families)
+    page.add_table([("metrics", metrics), ("trainers", "; ".join(families))])
     if rule.limits:
         page.add_heading(f"Thresholds (override in ppo-top.toml under [rules.{rule.id}])")
         page.add_table(_limits(rule, profile, trainer))
@@ -301,11 +281,9 @@ def _option(page: Page, canonical: str) -> None:
 
 def _spellings(canonical: str) -> Iterator[tuple[str, str]]:
     for each in option_spellings(canonical):
-        value = each.default
-        shown = (
-            "" if value is None else f" = {number(value) if isinstance(value, float) else value}"
-        )
-        yield each.trainer.label, f"{each.name}{shown}" + (f"  ({each.note})" if each.note else "")
+        value = number(each.default) if isinstance(each.default, float) else each.default
+        shown = each.name if value is None else f"{each.name} = {value}"
+        yield each.trainer.label, f"{shown}  ({each.note})" if each.note else shown
 
 
 # --- the index -------------------------------------------------------------------------------

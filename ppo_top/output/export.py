@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, TextIO
 
 from ppo_top.output.json_report import json_value
@@ -16,18 +17,14 @@ EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
 ExportRow = tuple[str, str, str, str, int, float, float]
 
 
-def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> int:
-    """Write the points of runs as `csv` or `jsonl` and return their number.
+def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> None:
+    """Write the points of runs as `csv` or `jsonl`.
 
     `source` is `all` (every point of every file as written) or `best` (the merged series that are
     charted and judged, in the common sign and unit of their concept).
     """
-    points = (
-        point
-        for run in runs
-        for point in (_all_points(run) if source == "all" else _best_points(run))
-    )
-    return _csv(points, out) if fmt == "csv" else _jsonl(points, out)
+    points = chain.from_iterable(map(_all_points if source == "all" else _best_points, runs))
+    (_csv if fmt == "csv" else _jsonl)(points, out)
 
 
 def _all_points(run: Run) -> Iterator[ExportRow]:
@@ -47,28 +44,18 @@ def _best_points(run: Run) -> Iterator[ExportRow]:
             yield run.name, track.source, track.tag, concept, step, time, value
 
 
-def exact_text(value: float) -> str:
-    """A float as text that reads back as the same float; NaN is `nan`."""
-    return repr(value)
-
-
-def _csv(points: Iterable[ExportRow], out: TextIO) -> int:
+def _csv(points: Iterable[ExportRow], out: TextIO) -> None:
+    """Floats are written by `repr`, which reads back as the same float; NaN is `nan`."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(EXPORT_COLUMNS)
-    written = 0
     for run, source, tag, concept, step, time, value in points:
-        when = exact_text(time) if math.isfinite(time) else ""
-        writer.writerow((run, source, tag, concept, step, when, exact_text(value)))
-        written += 1
-    return written
+        when = repr(time) if math.isfinite(time) else ""
+        writer.writerow((run, source, tag, concept, step, when, repr(value)))
 
 
-def _jsonl(points: Iterable[ExportRow], out: TextIO) -> int:
-    written = 0
+def _jsonl(points: Iterable[ExportRow], out: TextIO) -> None:
     for point in points:
         record: dict[str, Any] = dict(zip(EXPORT_COLUMNS, point, strict=True))
         record["time"] = record["time"] if math.isfinite(record["time"]) else None
         record["value"] = json_value(record["value"])
         out.write(json.dumps(record) + "\n")
-        written += 1
-    return written

@@ -41,9 +41,8 @@ class RunSummary(NamedTuple):
 
 def run_summary(view: RunView) -> RunSummary:
     """A run's verdict, newest reward and worst open finding."""
-    worst = next(
-        (each.finding for each in view.open_findings if each.severity > Severity.INFO), None
-    )
+    alerts = (each.finding for each in view.open_findings if each.severity > Severity.INFO)
+    worst = next(alerts, None)
     rewards = {row.concept: row.text for row in view.checklist}
     return RunSummary(
         name=clean(view.name),
@@ -70,9 +69,8 @@ def summary_lines(runs: Sequence[RunSummary], reported: int) -> Iterator[str]:
         reward, since = cells[3].rjust(widths[3]), cells[4].rjust(widths[4])
         yield f"{mark} {name}  {verdict}  {state}  {reward}  {since}  {cells[5]}".rstrip()
     verdicts = Counter(run.verdict for run in runs)
-    totals = [
-        f"{count(verdicts[each])} {each.words}" for each in reversed(Verdict) if verdicts[each]
-    ]
+    shown = [each for each in reversed(Verdict) if verdicts[each]]
+    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
     yield f"{plural(len(runs), 'run')}: {', '.join(totals)}"
     more = [run for run in runs if run.verdict.is_trouble][reported:]
     if more:
@@ -104,10 +102,8 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
 
 def _facts(view: RunView) -> str:
     step = view.progress.step
-    facts = [
-        clean(view.trainer),
-        view.state.value + (f" ({view.state_text})" if view.state_text else ""),
-    ]
+    state = view.state.value + (f" ({view.state_text})" if view.state_text else "")
+    facts = [view.trainer, state]
     if step is not None:
         total = f" of {count(view.progress.total)}" if view.progress.total else ""
         facts.append(f"step {count(step)}{total}")
@@ -119,8 +115,7 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
     finding = opened.finding
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
-        f"  [{finding.rule}]  since step {count(finding.since.step)}"
-        f" ({opened.age})"
+        f"  [{finding.rule}]  since step {count(finding.since.step)} ({opened.age})"
     )
     yield from _wrap(finding.message, "    ")
     for line in finding.evidence:
