@@ -49,20 +49,13 @@ class Discovery:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
-        self._roots = without_nested([os.fspath(path) for path in paths])
+        self.roots = without_nested([os.fspath(path) for path in paths])
+        """The watched paths, without those inside another."""
         self._explicit_files: dict[str, FoundFile] = {}
         self._tree = DirectoryTree(wanted, max_depth, clock)
-        self._recheck_queue: deque[Folder] = deque()
-
-    @property
-    def problems(self) -> dict[str, str]:
+        self.problems = self._tree.problems
         """Why a path could not be listed or read, by path."""
-        return self._tree.problems
-
-    @property
-    def roots(self) -> list[str]:
-        """The watched paths, without those inside another."""
-        return list(self._roots)
+        self._recheck_queue: deque[Folder] = deque()
 
     def scan(
         self, seconds: float, recheck_known: bool = True, hints: Iterable[str] = ()
@@ -76,7 +69,7 @@ class Discovery:
             if folder is not None and self._clock() >= folder.next_listing:
                 self._tree.list_folder(folder)
         if recheck_known:
-            for root in self._roots:
+            for root in self.roots:
                 self._check_root(root)
             self._recheck_known(until)
         more = self._list_new(until)
@@ -91,12 +84,10 @@ class Discovery:
         try:
             mode = os.stat(root).st_mode
         except OSError as error:
-            if error.errno in UNAVAILABLE_ERRNOS:
-                self._tree.report_unreadable(root, error)
-                return
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 self._tree.report_unreadable(root, error)
-            self._remove_root(root)
+            if error.errno not in UNAVAILABLE_ERRNOS:
+                self._remove_root(root)
             return
         if stat.S_ISDIR(mode):
             if root in self._explicit_files:

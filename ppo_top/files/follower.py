@@ -67,9 +67,8 @@ class Follower:
         self._clock = clock
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s)
-        self._discovery = Discovery(
-            paths, name_pattern or parsers.file_name_pattern(), max_depth, clock
-        )
+        wanted = name_pattern or parsers.file_name_pattern()
+        self._discovery = Discovery(paths, wanted, max_depth, clock)
         self._queue = ReadQueue()
         self._focused: set[str] = set()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0

@@ -132,12 +132,8 @@ class LogSet:
                 self._idle.append(reader)
         some = [self._idle.popleft() for _ in range(rechecks_per_round(len(self._idle)))]
         changed += self._find_changed(some)
-        self._idle.extend(
-            reader
-            for reader in some
-            if reader.tail.path not in self._recent
-            and self._readers.get(reader.tail.path) is reader
-        )
+        idle = (reader for reader in some if reader.tail.path not in self._recent)
+        self._idle.extend(each for each in idle if self._readers.get(each.tail.path) is each)
         return changed + self.add_files(self._rejected.pop_changed())
 
     def _find_changed(self, readers: Iterable[LogReader]) -> list[LogReader]:

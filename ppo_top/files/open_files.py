@@ -77,11 +77,8 @@ class OpenFiles:
         except OSError:
             return False
         kind = self._file_system_type(os.path.dirname(log))
-        if (
-            os.geteuid() not in (0, found.st_uid)
-            or not kind
-            or NETWORK_FILE_SYSTEMS.fullmatch(kind)
-        ):
+        is_ours = os.geteuid() in (0, found.st_uid)
+        if not is_ours or not kind or NETWORK_FILE_SYSTEMS.fullmatch(kind):
             return False
         handles = self._open.get(os.path.basename(log), ())
         return not any(self._is_write_handle(handle, found) for handle in handles)

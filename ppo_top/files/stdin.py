@@ -198,10 +198,7 @@ class StdinReader:
             data = self._detect_format()
         if self._parser is None or not data:
             return Batch()
-        return self._call_parser(partial(self._parser.feed, data))
-
-    def _call_parser(self, call: Callable[[], Batch]) -> Batch:
-        return guarded(call, self.offset, self._fail)
+        return guarded(partial(self._parser.feed, data), self.offset, self._fail)
 
     def _fail(self) -> None:
         self._parser = None
@@ -225,7 +222,7 @@ class StdinReader:
         if finished or self.source is None:
             return None
         if self._parser is not None:
-            last = self._call_parser(self._parser.finish)
+            last = guarded(self._parser.finish, self.offset, self._fail)
             batch.points += last.points
             batch.lines.extend(last.lines)
             batch.problems += last.problems

@@ -48,9 +48,8 @@ class StoreReader:
         stamp = self._read_stamp()
         if self._failed or self._is_replaced(stamp):
             return self._is_replaced(stamp)
-        return stamp != self._stamp or (
-            self._store is not None and self._store.side_files_changed()
-        )
+        store = self._store
+        return stamp != self._stamp or (store is not None and store.side_files_changed())
 
     def _read_stamp(self) -> StoreStamp:
         stamps = []

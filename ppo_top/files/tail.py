@@ -59,20 +59,8 @@ class Tail:
     """
 
     __slots__ = (
-        "_complete_stamp",
-        "_crc",
-        "_gaps",
-        "_head",
-        "_last_bytes",
-        "_read_stamp",
-        "_reread_requested",
-        "mtime",
-        "offset",
-        "path",
-        "problem",
-        "rewritten",
-        "size",
-        "stamp",
+        "_complete_stamp", "_crc", "_gaps", "_last_bytes", "_read_stamp", "_reread_requested",
+        "head", "mtime", "offset", "path", "problem", "rewritten", "size", "stamp",
         "trailing_zeros",
     )  # fmt: skip
 
@@ -92,14 +80,10 @@ class Tail:
         self.offset = 0
         self.trailing_zeros = 0
         self._crc = 0
-        self._head = b""
+        self.head = b""
+        """The first bytes that were read."""
         self._last_bytes = b""
         self._gaps: list[int] = []
-
-    @property
-    def head(self) -> bytes:
-        """The first bytes that were read."""
-        return self._head
 
     def reread(self) -> None:
         """Read from the beginning again; the next chunk is a reset."""
@@ -179,7 +163,7 @@ class Tail:
             return zlib.crc32(_pread(handle, self.offset, 0)) == self._crc
         new_inode = self._read_stamp[2:] != self.stamp[2:]
         suspicious = new_inode or self.rewritten or found.st_size == self.offset
-        if suspicious and _pread(handle, len(self._head), 0) != self._head:
+        if suspicious and _pread(handle, len(self.head), 0) != self.head:
             return False
         last = self._last_bytes
         return _pread(handle, len(last), self.offset - len(last)) == last
@@ -225,8 +209,8 @@ class Tail:
         if gap >= 0 and len(self._gaps) < MAX_GAPS:
             self._gaps.append(self.offset + gap)
         self.offset += len(data)
-        if len(self._head) < HEAD_FINGERPRINT_BYTES:
-            self._head += data[: HEAD_FINGERPRINT_BYTES - len(self._head)]
+        if len(self.head) < HEAD_FINGERPRINT_BYTES:
+            self.head += data[: HEAD_FINGERPRINT_BYTES - len(self.head)]
         last = self._last_bytes + data[-LAST_FINGERPRINT_BYTES:]
         self._last_bytes = last[-LAST_FINGERPRINT_BYTES:]
         if self.offset <= MAX_CHECKSUM_BYTES:

@@ -69,30 +69,23 @@ class SourceReader(Protocol):
     @property
     def size(self) -> int:
         """Its size in bytes, as last seen."""
-        ...
 
     @property
     def offset(self) -> int:
         """Bytes that were read."""
-        ...
 
     @property
     def mtime(self) -> float:
         """When it was last written, in unix seconds."""
-        ...
 
     def has_changed(self) -> bool:
         """A cheap check whether reading may give something."""
-        ...
 
     def read_update(self, size: int, limit: int) -> SourceUpdate | None:
         """Read at most `size` bytes or about `limit` points."""
-        ...
 
     def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of an unfinished end."""
-        ...
 
     def close(self) -> None:
         """Release everything it holds."""
-        ...
