@@ -110,9 +110,8 @@ def _replay(parser: argparse.ArgumentParser) -> Command:
         path = _paths_or_default(options.path)[0]
         if why := unreachable_reason(path):
             raise UsageError(f"{path}: {why}")
-        return _monitor(
-            options, [path], replay=Replay(options.speed, options.start, options.paused)
-        )
+        replay = Replay(options.speed, options.start, options.paused)
+        return _monitor(options, [path], replay=replay)
 
     return run
 
@@ -149,6 +148,7 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         "--active",
         metavar="AGE",
         type=_age,
+        default=math.inf,
         help="with --follow: ignore logs not written for AGE (90s, 30m, 12h, 7d)",
     )
     parser.add_argument(
@@ -166,19 +166,17 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.model import Severity
         from ppo_top.output import check
 
-        if options.active is not None and not options.follow:
+        if options.active < math.inf and not options.follow:
             raise UsageError("--active needs --follow")
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
         if options.backtest:
             return check.print_backtest(paths, settings, as_object=options.json)
-        fail_on = Severity[options.fail_on.upper()]
+        fail_on, json = Severity[options.fail_on.upper()], options.json
         if options.follow:
-            age = math.inf if options.active is None else options.active
-            return check.follow(
-                paths, settings, as_object=options.json, fail_on=fail_on, active_s=age
-            )
-        return check.check(paths, settings, as_object=options.json, fail_on=fail_on)
+            age = options.active
+            return check.follow(paths, settings, as_object=json, fail_on=fail_on, active_s=age)
+        return check.check(paths, settings, as_object=json, fail_on=fail_on)
 
     return run
 
@@ -238,21 +236,18 @@ def _explain(parser: argparse.ArgumentParser) -> Command:
     )
 
     def run(options: argparse.Namespace) -> int:
+        import shutil
+
         from ppo_top.output.explain import UnknownName, explain
 
         try:
-            print("\n".join(explain(options.name, width=_width())))
+            width = min(100, shutil.get_terminal_size((96, 24)).columns)
+            print("\n".join(explain(options.name, width=width)))
         except UnknownName as error:
             raise UsageError(str(error)) from None
         return 0
 
     return run
-
-
-def _width() -> int:
-    import shutil
-
-    return min(100, shutil.get_terminal_size((96, 24)).columns)
 
 
 def _demo(parser: argparse.ArgumentParser) -> Command:
@@ -270,9 +265,8 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
         from ppo_top import demo
 
         if options.live or options.fault is not None:
-            return demo.train_and_watch(
-                options.fault or "none", lambda paths: _monitor(options, paths)
-            )
+            fault = options.fault or "none"
+            return demo.train_and_watch(fault, lambda paths: _monitor(options, paths))
         from ppo_top.tui import Replay
 
         return _monitor(options, [demo.shipped_logs()], replay=Replay(options.speed))

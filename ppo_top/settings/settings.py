@@ -47,10 +47,9 @@ class Settings:
 
     def with_curriculum(self) -> Settings:
         """The same for runs whose task changes during training, which is not the policy's fault."""
-        softer = {
-            rule: {"milder": 1.0, **self.thresholds.get(rule, {})} for rule in CURRICULUM_RULES
-        }
-        return replace(self, thresholds={**self.thresholds, **softer})
+        own = self.thresholds
+        softer = {rule: {"milder": 1.0, **own.get(rule, {})} for rule in CURRICULUM_RULES}
+        return replace(self, thresholds={**own, **softer})
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:

@@ -55,16 +55,13 @@ def _write_report(text: str, path: Path) -> str:
     """Append a report; return where it is, or nothing if it cannot be written."""
     if any(path.resolve().is_relative_to(root.resolve()) for root in _no_write_paths):
         return ""
+    when = time.strftime("%Y-%m-%d %H:%M:%S%z")
+    heading = f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
     try:
-        _append(path, f"{_heading()}\n{text}\n")
+        _append(path, f"{heading}\n{text}\n")
     except OSError:
         return ""
     return f" (see {path})"
-
-
-def _heading() -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S%z")
-    return f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
 
 
 def discard_stdout() -> None:

@@ -90,9 +90,8 @@ def _check_row(
     value = track.values[seen - 1]
     at_ceiling = any(each.finding.rule == AT_CEILING_RULE for each in opened)
     status = colour(name, value, run.profile, at_ceiling)
-    note = (
-        "" if status is colour(name, value, run.profile) else "uninformative: returns are constant"
-    )
+    counts = status is colour(name, value, run.profile)
+    note = "" if counts else "uninformative: returns are constant"
     worst = _worst_finding_on(run, row, name)
     if worst is not None:
         status = worse(status, worst[1].status)
