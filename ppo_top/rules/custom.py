@@ -20,7 +20,6 @@ def build_custom_rule(entry: CustomRule, profile: Profile) -> Rule:
         description=f"{entry.metric} {_limits_text(entry)}",
         concepts=(concept,),
         assess=_build_condition(entry, concept),
-        triggers=(concept,),
         families=ALL_FAMILIES,
         limits={"warmup": entry.warmup, "clear_after": max(1, entry.clear)},
         persistence=k_of_n(max(1, min(entry.k, entry.n)), max(1, entry.n)),

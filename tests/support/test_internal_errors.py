@@ -78,7 +78,7 @@ def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     def read(*_: object) -> None:
         raise ZeroDivisionError("a defect in a rule")
 
-    broken = Rule("broken", "Broken", "", ("approx_kl",), read, triggers=("approx_kl",))
+    broken = Rule("broken", "Broken", "", ("approx_kl",), read)
 
     monkeypatch.setattr(book, "RULES", (broken, *book.RULES))
     judge = Judge(Profile(trainer_id="sb3", family="ctrl"))

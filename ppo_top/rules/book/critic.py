@@ -146,7 +146,6 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_learns_nothing,
-        triggers=("explained_variance",),
         limits={
             "low": 0.05,
             "clear": 0.2,
@@ -175,7 +174,6 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_lost,
-        triggers=("explained_variance",),
         limits={"good": 0.7, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
         causes=(
@@ -194,7 +192,6 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=reward_scale,
-        triggers=("value_loss",),
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),
@@ -209,12 +206,11 @@ RULES = (
         concepts=("value_var",),
         related=("return_var", "value_mean", "return_mean"),
         assess=value_drift,
-        triggers=("value_var", "value_mean"),
+        judged_at=("value_var", "value_mean"),
         limits={"low": 0.01, "high": 10.0, "warmup": 30},
         persistence=k_of_n(8, 10),
         causes=("the critic lags behind the rewards",),
         remedies=("see that {whiten_rewards:off} is on", "a larger value coefficient: {vf_coef}"),
         source="TRL practice: value and return statistics stay consistent in scale",
-        grade="D",
     ),
 )

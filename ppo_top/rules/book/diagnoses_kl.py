@@ -83,7 +83,6 @@ RULES = (
         causes=("updates too large for the controller",),
         remedies=("lower {learning_rate}", "start with a larger {kl_penalty}"),
         source="TRL's guide: kl_coef 'often increases before numerical instabilities'",
-        grade="D",
         members=("kl-coef-rising", "ref-kl-high", "drift-without-gain"),
     ),
     Rule(
@@ -97,7 +96,6 @@ RULES = (
         causes=("KL penalty larger than any gain in score",),
         remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),
         source="TRL practice: the KL penalty 'should not dominate rewards'",
-        grade="D",
         members=("kl-penalty-dominates", "reward-never-moves", "reward-plateau"),
     ),
     Rule(
@@ -106,7 +104,7 @@ RULES = (
         description="the probability ratio is off 1 in the very first updates",
         concepts=("ratio_mean",),
         assess=disagree_at_start,
-        triggers=("ratio_mean",),
+        judged_at=("ratio_mean",),
         families=LLM_FAMILIES,
         limits={"updates": 3, "low": 0.9, "high": 1.1},
         persistence=DIAGNOSIS_PERSISTENCE,

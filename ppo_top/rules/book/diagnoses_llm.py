@@ -112,7 +112,6 @@ RULES = (
             "stop at the best evaluated checkpoint",
         ),
         source="TRL's guide on over-optimisation; Gao et al. 2210.10760",
-        grade="D",
         members=(
             "ref-kl-high",
             "ref-kl-token-high",

@@ -263,7 +263,6 @@ RULES = (
         causes=("the curriculum, environment, reward or data changed",),
         remedies=("check the environment and the curriculum", "check the data of these updates"),
         source="labelled runs: a learner's fault shows in KL, clipping or critic before reward",
-        grade="D",
         members=("reward-crash",),
     ),
 )

@@ -152,6 +152,7 @@ RULES = (
         description="a loss, KL or gradient norm stops being logged while other metrics continue",
         concepts=("total_loss",),
         assess=hidden_nan,
+        judged_at=(),
         persistence=AT_ONCE,
         limits={"points": 10, "rows": 3},
         causes=(

@@ -107,7 +107,7 @@ RULES = (
         concepts=("logp_diff_mean",),
         related=MISMATCH_CONCEPTS[1:],
         assess=sampler_differs,
-        triggers=MISMATCH_CONCEPTS,
+        judged_at=MISMATCH_CONCEPTS,
         families=frozenset({GRPO}),
         limits={
             "gap": 0.1,

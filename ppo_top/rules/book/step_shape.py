@@ -114,7 +114,7 @@ RULES = (
         concepts=("ratio_mean",),
         related=("clip_fraction", "approx_kl"),
         assess=ratio_off,
-        triggers=("ratio_mean", "ratio_dist{max}"),
+        judged_at=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
             "high": 1.1,
@@ -145,7 +145,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=no_op_updates,
-        triggers=("approx_kl", "approx_kl_k1"),
+        judged_at=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
@@ -173,7 +173,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=clip_not_binding,
-        triggers=("approx_kl", "approx_kl_k1"),
+        judged_at=("approx_kl", "approx_kl_k1"),
         families=frozenset({CTRL}),
         limits={
             "kl": 0.05,

@@ -150,7 +150,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=kl_high,
-        triggers=("approx_kl", "approx_kl_k1"),
+        judged_at=("approx_kl", "approx_kl_k1"),
         limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "early": 3},
         limit_overrides={
             RLHF: {"watch": 0.05, "warn": 0.1, "crit": 0.3, "once": 1.5},
@@ -168,7 +168,6 @@ RULES = (
         description="the KL of one update is many times larger than that of the updates before it",
         concepts=("approx_kl",),
         assess=kl_spike,
-        triggers=("approx_kl",),
         limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
         limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persistence=k_of_n(1, 1),
@@ -184,7 +183,7 @@ RULES = (
         concepts=("clip_fraction",),
         related=("approx_kl",),
         assess=clip_high,
-        triggers=("clip_fraction", "clip_low", "clip_high"),
+        judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={
             "clear": 0.2,
             "watch": 0.3,

@@ -140,7 +140,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_spike,
-        triggers=("value_loss", "value_error"),
+        judged_at=("value_loss", "value_error"),
         limits={"times": 10.0, "again": 20, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         causes=(
@@ -158,7 +158,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_rises,
-        triggers=("value_loss", "value_error"),
+        judged_at=("value_loss", "value_error"),
         limits={"times": 3.0, "flat_points": 40, "warmup": 7},
         persistence=k_of_n(2, 2),
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),
@@ -174,7 +174,6 @@ RULES = (
         concepts=("value_clip_fraction",),
         related=("value_loss",),
         assess=value_clip_high,
-        triggers=("value_clip_fraction",),
         limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
         causes=("value targets move faster than the value clip allows",),
         remedies=(
@@ -183,6 +182,5 @@ RULES = (
             "lower {learning_rate}",
         ),
         source="TRL practice: value clip fraction is low in healthy runs",
-        grade="D",
     ),
 )

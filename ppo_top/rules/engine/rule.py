@@ -74,13 +74,14 @@ class Rule:
     """One entry of the rule book.
 
     `description` completes "fires when". `concepts` are the metrics it judges, `related` those
-    shown as evidence. The rule looks at a row that holds one of its `triggers` (none: at every
-    row). `limits` are its thresholds, overridden by `limit_overrides` for a family or a trainer id,
-    then by the user's settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped
-    first), `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points
-    raise it), `milder`. `grade` says how well founded the thresholds are: A stated by a trainer's
-    guide or code, B reported by papers or maintainers, C checked on labelled runs, D none of
-    these; `grade_by_family` where a family differs.
+    shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
+    `judged_at`, or else its concepts (a diagnosis: none, so at every row). `limits` are its
+    thresholds, overridden by `limit_overrides` for a family or a trainer id, then by the user's
+    settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped first), `clear_after`
+    (calm points that clear a finding), `k` and `n` (k of the last n points raise it), `milder`.
+    `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
+    reported by papers or maintainers, C checked on labelled runs, D none of these;
+    `grade_by_family` where a family differs.
     `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
     diagnosis across metrics explains.
     """
@@ -90,7 +91,7 @@ class Rule:
     description: str
     concepts: tuple[str, ...]
     assess: Condition
-    triggers: tuple[str, ...] = ()
+    judged_at: tuple[str, ...] | None = None
     families: frozenset[str] = KNOWN_FAMILIES
     limits: RuleLimits = field(default_factory=dict)
     limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)
@@ -102,6 +103,13 @@ class Rule:
     grade_by_family: Mapping[str, str] = field(default_factory=dict)
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """The metrics of which a row must hold one to be judged; none: every row is."""
+        if self.judged_at is not None:
+            return self.judged_at
+        return () if self.members else self.concepts
 
     @property
     def threshold_names(self) -> frozenset[str]:
