@@ -60,9 +60,8 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
     if value > limits["low"] or (history.count <= limits["early"] and not loss_climbs(run, loss)):
         return borderline(value, limits["low"])
     if run.tiny_updates:
-        message = (
-            f"explained variance {num(value)}, of {num(run.steps_per_update)} samples an update"
-        )
+        size = num(run.steps_per_update)
+        message = f"explained variance {num(value)}, of {size} samples an update"
         return Assessment(WATCH, value, limits["low"], message)
     improves = _loss_falls(loss) or run.rising
     never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
@@ -71,14 +70,13 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         return Assessment(INFO, value, limits["low"], message)
     tail = "has never explained the returns" if never else "and its loss is not falling"
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
-    deep = value < limits["crit"] and not improves
-    level = CRIT if deep else WARN
+    level = CRIT if value < limits["crit"] and not improves else WARN
     return Assessment(level, value, limits["low"], message, never, _value_clip(run))
 
 
 def _value_clip(run: RuleContext) -> tuple[str, ...]:
     """The value clip, if any, in units of the rewards."""
-    width = run.setting("clip_range_vf", "clip_range_vf")
+    width = run.setting("clip_range_vf")
     return (f"value updates are clipped at {num(width)}",) if width else ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.diagnoses_updates import BEST_CHECKPOINT_REMEDY, DIAGNOSIS_PERSISTENCE
+from ppo_top.rules.book.optimiser import gradient_trebled
 from ppo_top.rules.book.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
@@ -25,13 +26,12 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     moved = 0.0
     if length is not None and length.count >= 25 and length.baseline(10) > 0.0:
         moved = length.recent_median(5) / length.baseline(10) - 1.0
-    parts = run.severity_of("reward-parts-diverge") >= WATCH
     signs = []
     if worse:
         signs.append("evaluation falls")
     if abs(moved) >= limits["length"]:
         signs.append(f"completion length {moved:+.0%}")
-    if parts:
+    if run.severity_of("reward-parts-diverge") >= WATCH:
         signs.append("one part of the reward falls")
     if not signs:
         return borderline(0.0)
@@ -43,8 +43,8 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """All groups have zero reward variance and the gradient is zero."""
     share = run.value("frac_zero_std", 3)
-    tied = run.severity_of("zero-variance-groups") >= WARN
-    if not tied and (share is not None or run.severity_of("reward-spread-gone") < WARN):
+    tied = run.severity_of("zero-variance-groups")
+    if tied < WARN and (share is not None or run.severity_of("reward-spread-gone") < WARN):
         return None
     gradient = run.histories.get("grad_norm")
     gone = run.severity_of("grad-zero") >= WARN
@@ -54,25 +54,15 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
-    certain = (
-        gone
-        or max(run.severity_of("zero-variance-groups"), run.severity_of("reward-spread-gone"))
-        >= CRIT
-    )
-    return Assessment(CRIT if certain else WARN, share or 0.0, None, message)
+    worst = max(tied, run.severity_of("reward-spread-gone"))
+    return Assessment(CRIT if gone or worst >= CRIT else WARN, share or 0.0, None, message)
 
 
 def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Sampler and trainer disagree while gradients, entropy or reward go wrong."""
     if run.severity_of("sampler-mismatch") < WARN:
         return None
-    gradient, entropy = run.histories.get("grad_norm"), run.histories.get("entropy")
-    worse = (
-        (gradient is not None and gradient.last > 3 * gradient.recent_median(30))
-        or (entropy is not None and entropy.rising())
-        or run.falling
-    )
-    if not worse:
+    if not (gradient_trebled(run) or run.rises("entropy") or run.falling):
         return borderline(0.0)
     gap = run.value("logp_diff_mean", 3)
     words = f" (log-probs differ by {num(gap)})" if gap is not None else ""
@@ -84,11 +74,10 @@ def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Entropy rises, completions are truncated and the reward falls."""
     if run.severity_of("entropy-explodes") < WATCH:
         return None
-    cut, gradient = run.histories.get("truncated_frac"), run.histories.get("grad_norm")
-    longer = run.severity_of("completions-truncated") >= WARN or (cut is not None and cut.rising())
-    worse = run.falling or (gradient is not None and gradient.last > 3 * gradient.recent_median(30))
-    if not (longer and worse):
+    longer = run.severity_of("completions-truncated") >= WARN or run.rises("truncated_frac")
+    if not (longer and (run.falling or gradient_trebled(run))):
         return borderline(0.0)
+    cut = run.histories.get("truncated_frac")
     share = cut.last if cut is not None else 0.0
     message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
     return Assessment(CRIT, share, None, message)

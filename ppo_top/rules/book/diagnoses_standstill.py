@@ -32,19 +32,14 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     loss = run.histories.get("value_loss")
     rises = loss is not None and loss.rising() and loss.recent_median(5) > 1.5 * loss.baseline(5)
-    if not (
-        run.severity_of("value-loss-rising") >= WARN
-        or run.severity_of("reward-swings") >= WARN
-        or rises
-    ):
+    worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
+    if not (worse or rises):
         return borderline(0.0)
     spite = run.gained and not run.falling
-    message = (
-        f"critic is failing (explained variance {recent_value_text(run, 'explained_variance')}): "
-        + ("it learns in spite of that" if spite else "policy gradients are noise")
-    )
-    level = WARN if spite else CRIT
-    return Assessment(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
+    seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
+    effect = "it learns in spite of that" if spite else "policy gradients are noise"
+    value, level = run.value("explained_variance", 3) or 0.0, WARN if spite else CRIT
+    return Assessment(level, value, 0.0, f"critic is failing ({seen}): {effect}")
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ppo_top.model import Severity
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, WARN
+from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, WARN, WATCH
 from ppo_top.rules.engine.wording import format_value, num, pct
 
 STEP_SIZE_RULES = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
@@ -44,9 +43,8 @@ def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         for rule in (*STEP_SIZE_RULES, *CRITIC_RULES, *GRADIENT_RULES)
     ):
         return borderline(0.0)
-    return Assessment(
-        CRIT, float("nan"), None, "diverged: numbers became NaN after updates went wrong"
-    )
+    message = "diverged: numbers became NaN after updates went wrong"
+    return Assessment(CRIT, float("nan"), None, message)
 
 
 GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
@@ -73,10 +71,9 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _certain(run: RuleContext) -> bool:
     """A small drop of the reward with slightly large updates may be chance."""
-    return run.severity_of("reward-crash") >= WARN or any(
-        run.severity_of(rule) >= CRIT
-        for rule in ("kl-high", "clip-high", "ratio-off", *SEVERE_STEP_RULES)
-    )
+    step_rules = ("kl-high", "clip-high", "ratio-off", *SEVERE_STEP_RULES)
+    severe = any(run.severity_of(rule) >= CRIT for rule in step_rules)
+    return severe or run.severity_of("reward-crash") >= WARN
 
 
 def _jumped_from_reference(run: RuleContext) -> bool:
@@ -89,12 +86,9 @@ def _jumped_from_reference(run: RuleContext) -> bool:
 
 
 def _step_size_bad(run: RuleContext) -> bool:
-    return (
-        run.severity_of("kl-high") >= WARN
-        or "learning-rate-jump" in run.open_severities
-        or run.severity_of("clip-high") >= WARN
-        or run.severity_of("ratio-off") >= WARN
-    )
+    rules = ("kl-high", "clip-high", "ratio-off")
+    too_far = any(run.severity_of(rule) >= WARN for rule in rules)
+    return too_far or "learning-rate-jump" in run.open_severities
 
 
 def _rate(run: RuleContext) -> str:
@@ -137,22 +131,15 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     """The reward fell without a sign from policy or critic, though the policy is logged."""
     if run.severity_of("reward-crash", 0) < WARN:
         return None
-    signs = (
-        *STEP_SIZE_RULES,
-        *CRITIC_RULES,
-        "entropy-collapsed",
-        "policy-collapsed",
-        "entropy-swings",
-    )
+    entropy_rules = ("entropy-collapsed", "policy-collapsed", "entropy-swings")
+    signs = (*STEP_SIZE_RULES, *CRITIC_RULES, *entropy_rules)
     watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
-    signed = any(run.severity_of(rule, 10) >= Severity.WATCH for rule in signs)
+    signed = any(run.severity_of(rule, 10) >= WATCH for rule in signs)
     if signed or not watched or not _shifted(run):
         return borderline(0.0)
-    message = (
-        "reward fell without a sign from policy or critic: did the environment or data change?"
-    )
+    words = "reward fell without a sign from policy or critic: did the environment or data change?"
     reward = run.reward
-    return Assessment(WARN, reward.smooth if reward is not None else 0.0, None, message)
+    return Assessment(WARN, reward.smooth if reward is not None else 0.0, None, words)
 
 
 def _shifted(run: RuleContext) -> bool:

@@ -118,11 +118,8 @@ def has_settled(run: RuleContext) -> bool:
     if entropy is None or reward is None or not reward.gained or reward.falling:
         return False
     certain = is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
-    return (
-        certain
-        and reward.lost_share < 0.3
-        and run.last_severities.get("entropy-collapsed", 0) < WARN
-    )
+    collapsed = run.last_severities.get("entropy-collapsed", 0) >= WARN
+    return certain and reward.lost_share < 0.3 and not collapsed
 
 
 def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.entropy import initial_entropy, is_discrete
+from ppo_top.rules.book.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
@@ -19,13 +20,7 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     climbed = history.rising() and value - history.previous(25)[0] > 0.5 * first
     if not (value > limits["times"] * first or climbed):
         return borderline(value)
-    cut = run.histories.get("truncated_frac")
-    grad = run.histories.get("grad_norm")
-    worse = (
-        run.falling
-        or (cut is not None and cut.rising())
-        or (grad is not None and grad.last > 3 * grad.recent_median(30))
-    )
+    worse = run.falling or run.rises("truncated_frac") or gradient_trebled(run)
     message = f"entropy rose from {num(first)} to {num(value)}"
     return Assessment(WARN if worse else WATCH, value, limits["times"] * first, message)
 

@@ -33,11 +33,8 @@ def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if value > limits["times"] * base:
         message = f"completions grew from {num(base)} to {num(value)} tokens: longer, not better"
-        return (
-            Assessment(WARN, value, limits["times"] * base, message)
-            if run.stuck
-            else borderline(value)
-        )
+        longer = Assessment(WARN, value, limits["times"] * base, message)
+        return longer if run.stuck else borderline(value)
     if value < limits["share"] * base:
         if run.rising:
             message = f"short answers pay ({num(base)} -> {num(value)} tokens): a reward shortcut?"
@@ -61,8 +58,7 @@ def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """No completion ends with EOS."""
     cut, ended = run.value("truncated_frac", 0), run.value("term_len_mean", 0)
     count = run.value("eos_count", 0)
-    never = (cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0
-    if not never:
+    if not ((cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0):
         return None
     return Assessment(WARN, 0.0, None, "no completion ends by itself: no end-of-text token")
 

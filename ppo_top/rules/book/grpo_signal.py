@@ -128,21 +128,17 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One reward component rises while another falls."""
     if run.updates % int(limits["every"]):
         return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
-    up: list[tuple[str, float]] = []
-    down: list[tuple[str, float]] = []
-    for concept, history in run.histories.items():
-        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= 25:
-            moved = _moved(history)
-            if moved:
-                (up if moved > 0 else down).append(
-                    (concept[len(REWARD_COMPONENT_PREFIX) : -1], moved)
-                )
-    if not up or not down:
+    moved = {
+        concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history)
+        for concept, history in run.histories.items()
+        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= 25
+    }
+    if not moved or not min(moved.values()) < 0.0 < max(moved.values()):
         return None
-    best, worst = max(up, key=lambda part: part[1]), min(down, key=lambda part: part[1])
-    message = f"{best[0]} {best[1]:+.2g}, but {worst[0]} {worst[1]:+.2g} over 25 updates"
-    matters = any(word in worst[0].lower() for word in ("accura", "correct", "solve", "answer"))
-    return Assessment(WARN if matters else WATCH, worst[1], None, message)
+    best, worst = max(moved, key=moved.__getitem__), min(moved, key=moved.__getitem__)
+    message = f"{best} {moved[best]:+.2g}, but {worst} {moved[worst]:+.2g} over 25 updates"
+    matters = any(word in worst.lower() for word in ("accura", "correct", "solve", "answer"))
+    return Assessment(WARN if matters else WATCH, moved[worst], None, message)
 
 
 def _moved(history: History) -> float:

@@ -70,21 +70,13 @@ def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["lr"]
     if history.high <= history.low:
         return None  # not adaptive
-    recent = history.recent
-    floor = limits["floor"]
-    if (
-        len(recent) >= limits["floor_points"]
-        and max(recent[-int(limits["floor_points"]) :]) <= floor
-    ):
-        message = (
-            f"KL above target although the learning rate is at its minimum ({num(history.last)})"
-        )
+    recent, floor, now = history.recent, limits["floor"], num(history.last)
+    low, high = int(limits["floor_points"]), int(limits["ceiling_points"])
+    if len(recent) >= low and max(recent[-low:]) <= floor:
+        message = f"KL above target although the learning rate is at its minimum ({now})"
         return Assessment(WARN, history.last, floor, message)
-    high = int(limits["ceiling_points"])
     if len(recent) >= high and min(recent[-high:]) >= limits["ceiling"] and run.flat:
-        message = (
-            f"learning rate is at its maximum ({num(history.last)}) and the reward does not rise"
-        )
+        message = f"learning rate is at its maximum ({now}) and the reward does not rise"
         return Assessment(WATCH, history.last, limits["ceiling"], message)
     return None
 
@@ -95,9 +87,9 @@ def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     made = [later - early for early, later in pairwise(recent)]
     epochs = run.config_number("n_epochs")
     target = run.config_number("target_kl")
-    if not made or min(made) < 0 or epochs is None or not target or max(made) > epochs:
+    if not made or epochs is None or not target:
         return None
-    if made[-1] >= epochs:
+    if min(made) < 0 or max(made) > epochs or made[-1] >= epochs:
         return None
     message = f"the KL limit stops updates early: {num(made[-1])} of {num(epochs)} epochs"
     return Assessment(WATCH, made[-1], epochs, message)

@@ -102,9 +102,8 @@ def _level_of_loss(run: RuleContext, concept: str) -> int:
 
 def _took_over(run: RuleContext, gone: int) -> bool:
     """Whether another reward began when this one ended, as when its tasks are over."""
-    parts = (
-        run.histories.get(name) for name in run.values if name.startswith(REWARD_COMPONENT_PREFIX)
-    )
+    names = (name for name in run.values if name.startswith(REWARD_COMPONENT_PREFIX))
+    parts = map(run.histories.get, names)
     return any(part is not None and part.count <= gone + 2 for part in parts)
 
 

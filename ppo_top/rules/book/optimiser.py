@@ -99,6 +99,12 @@ def grad_spike_once(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return seen._replace(level=WATCH) if seen is not None and seen.level else seen
 
 
+def gradient_trebled(run: RuleContext) -> bool:
+    """Whether the gradient norm is logged and three times its usual."""
+    history = run.histories.get("grad_norm")
+    return history is not None and history.last > 3 * history.recent_median(30)
+
+
 def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Gradients vanish."""
     history = run.histories["grad_norm"]
@@ -107,9 +113,8 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if history.high <= 0.0 or rate == 0.0 or run.at_max:
         return None
-    return Assessment(
-        WARN, history.last, 0.0, "the gradient is zero: nothing can be learned from it"
-    )
+    message = "the gradient is zero: nothing can be learned from it"
+    return Assessment(WARN, history.last, 0.0, message)
 
 
 GRADIENT_REMEDIES = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")

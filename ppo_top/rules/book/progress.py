@@ -15,9 +15,8 @@ def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     run.memos["step-stuck"] = (float(run.mark.step),)
     if before is None or run.mark.step != before[0] or run.mark.step == 0:
         return None
-    return Assessment(
-        WARN, before[0], None, f"step stays at {run.mark.step:,} though records arrive"
-    )
+    message = f"step stays at {run.mark.step:,} though records arrive"
+    return Assessment(WARN, before[0], None, message)
 
 
 TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
@@ -62,29 +61,24 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         run.memos["slow"] = (step, time, learns, *speeds)
         return None
     run.memos["slow"] = (step, time, learns, *speeds)
-    share = speed / median(speeds[1:])
+    usual = median(speeds[1:])
+    share = speed / usual
     if share > limits["clear"]:
         return None
+    if share >= max(limits["warn"], limits["info"]):
+        return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
-    if share < limits["warn"]:
-        return Assessment(WARN, speed, median(speeds[1:]), message)
-    if share < limits["info"]:
-        return Assessment(INFO, speed, median(speeds[1:]), message)
-    return borderline(speed)
+    return Assessment(WARN if share < limits["warn"] else INFO, speed, usual, message)
 
 
 def _longer(run: RuleContext) -> str:
     """Names longer completions or episodes where they explain it."""
     for concept in ("resp_len_mean", "ep_len"):
         history = run.histories.get(concept)
-        if (
-            history is not None
-            and history.baseline(5) > 0.0
-            and history.last > 1.5 * history.baseline(5)
-        ):
-            factor = num(history.last / history.baseline(5))
+        usual = history.baseline(5) if history is not None else 0.0
+        if history is not None and history.last > 1.5 * usual > 0.0:
             what = "episodes" if concept == "ep_len" else "completions"
-            return f"; {what} are {factor} times longer"
+            return f"; {what} are {num(history.last / usual)} times longer"
     return ""
 
 
@@ -107,9 +101,8 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     climbed = median(window[-3:]) - median(window[:3])
     if climbed <= 0.05 * reward.gain or climbed <= 4 * reward.noise:
         return None
-    message = (
-        f"reward still rises at the end ({num(window[0])} -> {num(reward.smooth)}): train longer"
-    )
+    rise = f"{num(window[0])} -> {num(reward.smooth)}"
+    message = f"reward still rises at the end ({rise}): train longer"
     return Assessment(INFO, reward.history.last, None, message)
 
 

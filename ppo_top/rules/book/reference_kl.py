@@ -120,10 +120,8 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if history.count < limits["points"] or abs(history.recent_median(5)) >= small:
         return None
     late = history.count >= limits["late_points"]
-    message = (
-        f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
-    )
-    return Assessment(WATCH if late else INFO, history.last, small, message)
+    words = f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
+    return Assessment(WATCH if late else INFO, history.last, small, words)
 
 
 def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:

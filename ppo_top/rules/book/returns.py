@@ -17,10 +17,8 @@ def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if run.at_max or run.gained:
         return borderline(0.0)
-    message = (
-        "all returns are equal (explained variance is undefined): no action is better or worse"
-    )
-    return Assessment(WARN, 0.0, None, message)
+    words = "all returns are equal (explained variance is undefined): no action is better or worse"
+    return Assessment(WARN, 0.0, None, words)
 
 
 def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:

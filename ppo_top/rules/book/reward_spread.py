@@ -85,9 +85,8 @@ def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         skew = (high - mid) / (mid - low)
         if not 1.0 / limits["skew"] <= skew <= limits["skew"]:
             what = "rewards" if name == "reward" else "advantages"
-            return Assessment(
-                INFO, skew, limits["skew"], f"the distribution of {what} has a long tail"
-            )
+            message = f"the distribution of {what} has a long tail"
+            return Assessment(INFO, skew, limits["skew"], message)
     return None
 
 

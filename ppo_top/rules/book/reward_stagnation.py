@@ -51,10 +51,8 @@ def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:
         return borderline(reward.history.last) if turns >= 2 else None
-    message = (
-        f"reward swings without converging: {turns} turns of more than {num(leg)} in 30 updates"
-    )
-    return Assessment(WARN, reward.history.last, None, message)
+    words = f"reward swings without converging: {turns} turns of more than {num(leg)} in 30 updates"
+    return Assessment(WARN, reward.history.last, None, words)
 
 
 RULES = (

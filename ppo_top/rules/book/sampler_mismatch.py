@@ -27,11 +27,18 @@ def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | Non
     if value_in <= 0.5 * limits["gap"]:
         return None
     message = f"sampler and trainer disagree: mean gap of log-probs {num(value)}"
-    if value_in > limits["gap_crit"]:
-        return Assessment(CRIT, value, limits["gap"] * scale, message)
-    if value_in > limits["gap"]:
-        return Assessment(WARN, value, limits["gap"] * scale, message)
-    return borderline(value)
+    limit, bad, worst = (
+        limits["gap"] * scale,
+        value_in > limits["gap"],
+        value_in > limits["gap_crit"],
+    )
+    return _graded(value, limit, message, bad, worst)
+
+
+def _graded(value: float, limit: float, message: str, bad: bool, worst: bool) -> Assessment:
+    if not (bad or worst):
+        return borderline(value)
+    return Assessment(CRIT if worst else WARN, value, limit, message)
 
 
 def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
@@ -61,34 +68,24 @@ def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None
     if size <= 0.5 * limits["kl"]:
         return None
     message = f"KL between sampler and trainer {num(value)} (healthy below 0.01)"
-    if size > limits["kl_crit"]:
-        return Assessment(CRIT, value, limits["kl"], message)
-    return (
-        Assessment(WARN, value, limits["kl"], message) if size > limits["kl"] else borderline(value)
-    )
+    limit = limits["kl"]
+    return _graded(value, limit, message, size > limit, size > limits["kl_crit"])
 
 
 def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     if value >= 0.5:
         return None
     message = f"effective sample size {num(value)} (healthy above 0.5)"
-    if value < limits["ess_crit"]:
-        return Assessment(CRIT, value, limits["ess"], message)
-    return (
-        Assessment(WARN, value, limits["ess"], message)
-        if value < limits["ess"]
-        else borderline(value)
-    )
+    limit = limits["ess"]
+    return _graded(value, limit, message, value < limit, value < limits["ess_crit"])
 
 
 def _stale(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     history = run.histories["staleness"]
     if history.count < 20 or not history.rising() or value < 2.0 * max(history.baseline(5), 1.0):
         return None
-    message = (
-        f"samples grow stale: {num(value)} updates old, {num(history.baseline(5))} at the start"
-    )
-    return Assessment(WATCH, value, None, message)
+    words = f"samples grow stale: {num(value)} updates old, {num(history.baseline(5))} at the start"
+    return Assessment(WATCH, value, None, words)
 
 
 _CHECKS = (

@@ -52,7 +52,7 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["kl"])
     message = f"updates change nothing: KL {num(value)}, nothing clipped"
     if clip:
-        held = run.setting("clip_range", "clip_range")
+        held = run.setting("clip_range")
         width = f"clip range {num(held)}" if held is not None else "clip range"
         message = f"the {width} holds the policy: {pct(clip)} clipped at a KL of {num(value)}"
     return Assessment(WARN, value, limits["kl"], message)
@@ -80,13 +80,8 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
     entropy = run.histories.get("entropy")
-    if (
-        entropy is not None
-        and is_discrete(run)
-        and entropy.recent_median() < 0.97 * initial_entropy(entropy)
-    ):
-        return True
-    return run.gained and not run.falling
+    fell = entropy is not None and entropy.recent_median() < 0.97 * initial_entropy(entropy)
+    return (fell and is_discrete(run)) or (run.gained and not run.falling)
 
 
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -94,7 +89,7 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl, clip = update_kl(run), run.value("clip_fraction", 1)
     if kl is None or clip is None or kl <= limits["clear_kl"]:
         return None
-    range_ = run.setting("clip_range", "clip_range")
+    range_ = run.setting("clip_range")
     wide = range_ is not None and range_ >= limits["wide"]
     loose = (kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])
     if not loose:

@@ -96,18 +96,18 @@ def _narrow(run: RuleContext, share: float) -> bool:
 
     A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
     """
-    clip, kl = run.setting("clip_range", "clip_range"), run.value("approx_kl", 1)
+    clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
     small = kl is not None and 0.0 <= kl <= 0.02 and clip is not None and clip < 0.15
     return small and run.family == CTRL and share <= 0.8 and not _harm(run)
 
 
 def clipped_share(run: RuleContext) -> float | None:
     value = run.value("clip_fraction", 0)
-    if value is None:
-        sides = [run.value(name, 0) for name in ("clip_low", "clip_high")]
-        known = [side for side in sides if side is not None]
-        return sum(known) if known else None
-    return value
+    if value is not None:
+        return value
+    sides = (run.value("clip_low", 0), run.value("clip_high", 0))
+    known = [side for side in sides if side is not None]
+    return sum(known) if known else None
 
 
 def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
@@ -129,10 +129,8 @@ def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     middle = median(history.previous(20))
     if value <= limits["times"] * middle:
         return None
-    message = (
-        f"one update far larger than the others: approx KL {num(value)}, usually {num(middle)}"
-    )
-    return Assessment(WATCH, value, limits["times"] * middle, message)
+    words = f"one update far larger than the others: approx KL {num(value)}, usually {num(middle)}"
+    return Assessment(WATCH, value, limits["times"] * middle, words)
 
 
 KL_CAUSES = (

@@ -106,12 +106,11 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             )
             level = WATCH if run.tiny_updates else WARN
             return Assessment(level, history.last, early, message)
-    never = history.count >= limits["flat_points"] and history.recent_median(
-        5
-    ) >= 0.9 * history.baseline(5)
+    base = history.baseline(5)
+    never = history.count >= limits["flat_points"] and history.recent_median(5) >= 0.9 * base
     if never and run.flat and not run.tiny_updates and not run.resumed:
         message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
-        return Assessment(WATCH, history.last, history.baseline(5), message)
+        return Assessment(WATCH, history.last, base, message)
     return None
 
 
