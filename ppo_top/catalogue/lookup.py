@@ -39,10 +39,10 @@ def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
     """The tags under which a trainer logs a metric, best first."""
     wanted = {name, concept_stem(name) + "{f}"}
     table = trainer_tables().get(trainer.id)
-    entries = (
-        [entry for entry in table.entries.values() if entry.concept in wanted] if table else []
-    )
-    if not entries and table is not None and table.like:
+    if table is None:
+        return []
+    entries = [entry for entry in table.entries.values() if entry.concept in wanted]
+    if not entries and table.like:
         return logged_as(name, trainer._replace(id=table.like))
     return [LoggedTag(trainer, entry.tag, entry.note) for entry in entries]
 

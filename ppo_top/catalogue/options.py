@@ -107,15 +107,8 @@ def option(trainer: Trainer, canonical: str) -> Option | None:
         wanted = [table.id, table.like] if table is not None else []
     else:
         wanted = [f"{trainer.id}/{trainer.algo}"]
-    return next(
-        (
-            each
-            for name in wanted
-            for each in options()
-            if (each.trainer, each.canonical) == (name, canonical)
-        ),
-        None,
-    )
+    lines = [each for each in options() if each.canonical == canonical]
+    return next((each for name in wanted for each in lines if each.trainer == name), None)
 
 
 def option_name(trainer: Trainer, canonical: str) -> str:

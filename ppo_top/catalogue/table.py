@@ -110,10 +110,8 @@ def _pattern(tag: str) -> re.Pattern[str]:
 @cache
 def trainer_tables() -> dict[str, TagTable]:
     """Every trainer's table by id (the file name), in the order they are tried on a log."""
-    read = [
-        _read_table(path) for path in TABLES_FOLDER.glob("*.tsv") if path.stem not in SHARED_TABLES
-    ]
-    return {table.id: table for table in sorted(read, key=lambda table: table.order)}
+    own = (path for path in TABLES_FOLDER.glob("*.tsv") if path.stem not in SHARED_TABLES)
+    return {table.id: table for table in sorted(map(_read_table, own), key=lambda each: each.order)}
 
 
 def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -70,16 +70,14 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
     base = table.find_entry(summary[1]) if summary else None
     if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION_SUFFIX):
         return None
-    return Meaning(
-        _summarised(base[0].concept, summary[2]), priority=HISTOGRAM_PART_PRIORITY + base[0].line
-    )
+    part = _summarised(base[0].concept, summary[2])
+    return Meaning(part, priority=HISTOGRAM_PART_PRIORITY + base[0].line)
 
 
 def _summarised(concept: str, summary: str) -> str:
     """The metric of one statistic of a histogram: `reward_p50`, `reward_max`, `ratio_dist{max}`."""
-    part = (
-        f"{concept.removesuffix(DISTRIBUTION_SUFFIX)}_{'p50' if summary == 'median' else summary}"
-    )
+    plain = concept.removesuffix(DISTRIBUTION_SUFFIX)
+    part = f"{plain}_{'p50' if summary == 'median' else summary}"
     named = summary not in ("mean", "count") and is_concept(part)
     return part if named else f"{concept}{{{summary}}}"
 

@@ -24,9 +24,7 @@ def build_custom_rule(entry: CustomRule, profile: Profile) -> Rule:
         limits={"warmup": entry.warmup, "clear_after": max(1, entry.clear)},
         persistence=k_of_n(max(1, min(entry.k, entry.n)), max(1, entry.n)),
         causes=entry.causes,
-        remedies=tuple(
-            sentence.replace("{", "{{").replace("}", "}}") for sentence in entry.remedies
-        ),
+        remedies=tuple(each.replace("{", "{{").replace("}", "}}") for each in entry.remedies),
         source="your settings",
         grade="A",
     )

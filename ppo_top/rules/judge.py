@@ -24,7 +24,7 @@ from ppo_top.rules.coverage import (
 from ppo_top.rules.custom import build_custom_rule
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits
+from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
 from ppo_top.settings.custom_rule import CustomRule
@@ -56,14 +56,11 @@ class Judge:
     def __init__(self, profile: Profile, custom_rules: Iterable[CustomRule] = ()) -> None:
         self.profile = profile
         self.findings: list[Finding] = []
-        self._all_rules = (
-            *book.RULES,
-            *(build_custom_rule(entry, profile) for entry in custom_rules),
-        )
-        rules = [rule for rule in self._all_rules if _applies(rule, profile)]
-        self._rules: tuple[tuple[Rule, RuleLimits], ...] = tuple(
-            (rule, rule.limits_for(profile)) for rule in rules
-        )
+        custom = (build_custom_rule(entry, profile) for entry in custom_rules)
+        self._all_rules = (*book.RULES, *custom)
+        in_family = (rule for rule in self._all_rules if profile.family in rule.families)
+        rules = [rule for rule in in_family if rule.id not in profile.muted]
+        self._rules = tuple((rule, rule.limits_for(profile)) for rule in rules)
         self._rule_index = {rule.id: index for index, rule in enumerate(rules)}
         self._diagnoses = tuple(index for index, rule in enumerate(rules) if rule.members)
         self._untriggered_diagnoses = tuple(
@@ -180,9 +177,8 @@ class Judge:
         try:
             assessment = rule.assess(self._context, limits)
         except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
-            self._failed_rules[rule.id] = internal_errors.report_internal_error(
-                f"the rule {rule.id}", error
-            )
+            report = internal_errors.report_internal_error
+            self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return
         persistence = self._persistences[index]
         if assessment is None and persistence.finding_index is None and not persistence.recent:
@@ -207,13 +203,12 @@ class Judge:
         shown = min(severity, self._max_severities[index])
         if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
             return  # three findings about a value that oscillates around its limit are enough
-        self._context.last_severities[rule.id] = max(
-            severity, self._context.open_severities.get(rule.id, 0)
-        )
-        self._context.open_severities[rule.id] = Severity(self._context.last_severities[rule.id])
+        run = self._context
+        severity = max(severity, run.open_severities.get(rule.id, severity))
+        run.last_severities[rule.id] = run.open_severities[rule.id] = severity
         if persistence.finding_index is None:
-            self._context.opened_rows[rule.id] = mark.row
-            persistence.open_finding(len(self.findings), self._context.updates)
+            run.opened_rows[rule.id] = mark.row
+            persistence.open_finding(len(self.findings), run.updates)
             since = persistence.first_bad_point(mark)
             self.findings.append(self._new_finding(rule, assessment, shown, since, mark))
             self.findings[-1].record_version(mark.row)
@@ -222,7 +217,7 @@ class Judge:
             finding.changes.append(SeverityChange(mark, shown))
             finding.value, finding.limit = assessment.value, assessment.limit
             finding.message = assessment.message
-            finding.evidence = collect_evidence(rule, assessment, self._context)
+            finding.evidence = collect_evidence(rule, assessment, run)
             finding.members = ()
             finding.record_version(mark.row)
             self._gather_members()
@@ -281,10 +276,6 @@ class Judge:
         self._text_rows.clear()
         self._context.restart()
         self._context.segment += 1
-
-
-def _applies(rule: Rule, profile: Profile) -> bool:
-    return profile.family in rule.families and rule.id not in profile.muted
 
 
 def _copied(finding: Finding) -> Finding:

@@ -76,22 +76,17 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
 
     def find_option(self, name: str) -> AdvisedOption:
         """The option of this name or its first known alternative; KeyError if there is none."""
-        for each in self._alternatives(name):
+        ways = ALTERNATIVE_OPTIONS.get(name, (name,))
+        in_reward = "reward" in self.context.profile.tags.get("ref_kl_token", "")
+        for each in reversed(ways) if name == "kl_penalty" and in_reward else ways:
             named = self._advised(each)
             if named is not None:
                 return named
         raise KeyError(name)
 
-    def _alternatives(self, name: str) -> tuple[str, ...]:
-        ways = ALTERNATIVE_OPTIONS.get(name, (name,))
-        in_reward = "reward" in self.context.profile.tags.get("ref_kl_token", "")
-        return ways[::-1] if name == "kl_penalty" and in_reward else ways
-
     def _advised(self, canonical: str) -> AdvisedOption | None:
-        own, known = (
-            current_value(self.context, canonical),
-            _catalogue_option(self.trainer, canonical),
-        )
+        own = current_value(self.context, canonical)
+        known = _catalogue_option(self.trainer, canonical)
         if known is None:
             missing = _has_options(self.trainer.id) and own is None
             return None if missing else AdvisedOption(canonical, own)
@@ -99,20 +94,16 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         if line.note == COMPUTED_NOTE:
             return None
         if canonical == "learning_rate" and self._rate_follows():
-            target = self.find_option("target_kl")
-            return AdvisedOption(
-                target.name, target.value, target.default, target.default_owner, RATE_FOLLOWS_NOTE
-            )
+            kl = self.find_option("target_kl")
+            return AdvisedOption(kl.name, kl.value, kl.default, kl.default_owner, RATE_FOLLOWS_NOTE)
         return AdvisedOption(line.name, own, usual, _default_owner(self.trainer), line.note)
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever its initial value."""
         if self.trainer.id not in KL_ADAPTIVE_TRAINERS:
             return False
-        schedule = self.context.config.get("lr_schedule") or option_default(
-            self.trainer, "lr_schedule"
-        )
-        return schedule == "adaptive"
+        schedule = self.context.config.get("lr_schedule")
+        return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"
 
 
 @lru_cache(maxsize=1024)

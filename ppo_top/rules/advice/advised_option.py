@@ -7,11 +7,11 @@ from ppo_top.text.format import clean, number
 
 OFF_VALUES = (None, False, 0, "False", "false", "None", "none", "")
 
-SHOWN_NOTE_PREFIXES = ("since ", "two ")
-"""Prefixes of notes shown in a sentence: since which version, how many numbers."""
-
 RATE_FOLLOWS_NOTE = "the learning rate follows it"
 """The note on a KL target named instead of the learning rate."""
+
+SHOWN_NOTE_PREFIXES = ("since ", "two ", RATE_FOLLOWS_NOTE)
+"""Prefixes of notes shown in a sentence: since which version, how many numbers."""
 
 
 class AdvisedOption:
@@ -31,21 +31,14 @@ class AdvisedOption:
         default_owner: str = "",
         note: str = "",
     ) -> None:
-        self.name, self.value, self.default, self.default_owner = (
-            name,
-            value,
-            default,
-            default_owner,
-        )
-        self.note = (
-            note if note.startswith(SHOWN_NOTE_PREFIXES) or note == RATE_FOLLOWS_NOTE else ""
-        )
+        self.name, self.value = name, value
+        self.default, self.default_owner = default, default_owner
+        self.note = note if note.startswith(SHOWN_NOTE_PREFIXES) else ""
 
     @property
     def number(self) -> float | None:
         """The run's value or else the default, if it is a number."""
-        value = self.default if self.value is None else self.value
-        return _number(value)
+        return _number(self.default if self.value is None else self.value)
 
     def __format__(self, spec: str) -> str:
         if spec == "name":

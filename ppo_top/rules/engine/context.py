@@ -87,9 +87,8 @@ class RuleContext:
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
         if self.updates == 1:
-            self.resumed = (
-                self.mark.step > RESUMED_AFTER_ROWS * (row.mark.step - self.mark.step) > 0
-            )
+            first, step = self.mark.step, row.mark.step
+            self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
         self._count_steps(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
@@ -115,9 +114,8 @@ class RuleContext:
 
         Evaluation rows lie between rollouts and may hold the epoch counter too.
         """
-        counter = next(
-            (c for c in ROLLOUT_COUNTERS if c in row.values or c in self.last_counts), ""
-        )
+        logged, counted = row.values, self.last_counts
+        counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
         now = row.values.get(counter)
         if not counter and self.trainer_id == "cleanrl" and "value_loss" in row.values:
             counter, now = "losses", float(self.updates)  # a row with losses is an update
@@ -128,9 +126,8 @@ class RuleContext:
         self.last_counts = {**self.last_counts, counter: (step, now)}
         steps, passed = step - before, now - last
         if counter == "n_updates":  # SB3's event files count only the epochs
-            passed = (
-                passed / (self.config_number("n_epochs") or 10.0) if passed > 40 else passed > 0
-            )
+            epochs = self.config_number("n_epochs") or 10.0
+            passed = passed / epochs if passed > 40 else passed > 0
         if not (0.0 < passed < math.inf and steps > passed):
             return  # a step is a rollout of unknown size
         self.steps_per_update = steps / passed
@@ -154,11 +151,8 @@ class RuleContext:
         """The highest possible reward, from the user or the run's configuration."""
         if self.profile.goal is not None:
             return self.profile.goal
-        return (
-            self.config_number("reward_threshold")
-            if self.reward_concept == REWARD_CONCEPTS[0]
-            else None
-        )
+        best = self.reward_concept == REWARD_CONCEPTS[0]
+        return self.config_number("reward_threshold") if best else None
 
     def config_number(self, name: str) -> float | None:
         """A hyperparameter as a number, or None if unknown."""
@@ -174,23 +168,23 @@ class RuleContext:
             return None
         return history.last
 
-    def setting(self, name: str, concept: str) -> float | None:
+    def setting(self, name: str) -> float | None:
         """A hyperparameter from the configuration, or its logged value."""
-        known = self.config_number(name)
-        if known is not None:
-            return known
+        known, history = self.config_number(name), self.histories.get(name)
+        return history.last if known is None and history is not None else known
+
+    def rises(self, concept: str) -> bool:
+        """Whether a metric is logged and has risen significantly."""
         history = self.histories.get(concept)
-        return history.last if history is not None else None
+        return history is not None and history.rising()
 
     def severity_of(self, rule: str, within: int = 3) -> int:
         """Severity of a rule's finding: 0 if it was not open within the last rows."""
-        severity = self.open_severities.get(rule)
-        if severity is not None:
-            return severity
+        if rule in self.open_severities:
+            return self.open_severities[rule]
         closed = self.closed_rows.get(rule)
-        if closed is not None and self.mark.row - closed <= within:
-            return self.last_severities.get(rule, 0)
-        return 0
+        recent = closed is not None and self.mark.row - closed <= within
+        return self.last_severities.get(rule, 0) if recent else 0
 
     @property
     def progress(self) -> float | None:

@@ -17,17 +17,6 @@ class Persistence:
     finding on, the calm must last as long as the run had lasted when that finding opened.
     """
 
-    __slots__ = (
-        "calm_points",
-        "finding_index",
-        "recent",
-        "resolved",
-        "steps",
-        "times_opened",
-        "updates_when_opened",
-        "window",
-    )
-
     def __init__(self, steps: PersistenceSteps) -> None:
         self.steps = steps
         self.window = max(n for _, _, n in steps)
@@ -40,11 +29,9 @@ class Persistence:
 
     def copy(self) -> Persistence:
         """An independent copy."""
-        other = Persistence(self.steps)
-        other.recent, other.calm_points = self.recent.copy(), self.calm_points
-        other.resolved, other.times_opened = self.resolved, self.times_opened
-        other.finding_index = self.finding_index
-        other.updates_when_opened = self.updates_when_opened
+        other = Persistence.__new__(Persistence)
+        other.__dict__.update(self.__dict__)
+        other.recent = self.recent.copy()
         return other
 
     def add_point(self, assessment: Assessment | None, mark: Mark) -> int:
@@ -85,9 +72,9 @@ class Persistence:
         if self.resolved:
             return True
         wait = clear << min(max(self.times_opened - 1, 0), MAX_REPEATS)
-        return self.calm_points >= (
-            max(wait, self.updates_when_opened) if self.repeats_too_often else wait
-        )
+        if self.repeats_too_often:
+            wait = max(wait, self.updates_when_opened)
+        return self.calm_points >= wait
 
     def close_finding(self) -> None:
         """Forget the finding and the points that raised it."""

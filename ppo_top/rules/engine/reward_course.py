@@ -24,27 +24,6 @@ class RewardCourse:
     drawdown with gain and noise.
     """
 
-    __slots__ = (
-        "at_max",
-        "baseline",
-        "best",
-        "best_row",
-        "ceiling",
-        "falling",
-        "gain",
-        "gained",
-        "history",
-        "noise",
-        "noise_estimator",
-        "notable_best",
-        "notable_best_count",
-        "peak",
-        "rising",
-        "scale",
-        "settling_rewards",
-        "smooth",
-    )
-
     def __init__(self, history: History, ceiling: float | None) -> None:
         self.history = history
         self.ceiling = ceiling
@@ -63,8 +42,7 @@ class RewardCourse:
     def copy(self, history: History) -> RewardCourse:
         """An independent copy on the copied history."""
         other = RewardCourse.__new__(RewardCourse)
-        for name in RewardCourse.__slots__:
-            setattr(other, name, getattr(self, name))
+        other.__dict__.update(self.__dict__)
         other.history, other.noise_estimator = history, self.noise_estimator.copy()
         return other
 
@@ -93,9 +71,8 @@ class RewardCourse:
         self.scale = max(abs(self.best), abs(self.baseline))
         self.noise = noise = max(self.noise_estimator.std, 1e-3 * self.scale, 1e-9)
         self.gain = gain = self.best - self.baseline
-        self.gained = gain > 0.05 * abs(self.baseline) and (
-            gain > 6.0 * noise or self.peak - self.history.baseline(10) > 2.5 * noise
-        )
+        clear = gain > 6.0 * noise or self.peak - self.history.baseline(10) > 2.5 * noise
+        self.gained = gain > 0.05 * abs(self.baseline) and clear
 
     def _new_best(self, row: int) -> None:
         """A new best; notable if it beats the last notable one by 2 % of the gain."""

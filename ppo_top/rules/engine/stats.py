@@ -10,12 +10,7 @@ from itertools import combinations
 
 def median(values: Sequence[float]) -> float:
     """The middle value (the mean of the two middle ones); NaN of nothing."""
-    ranked = sorted(values)
-    size = len(ranked)
-    if not size:
-        return math.nan
-    half = size // 2
-    return ranked[half] if size % 2 else 0.5 * (ranked[half - 1] + ranked[half])
+    return median_of_sorted(sorted(values)) if values else math.nan
 
 
 def median_of_sorted(ranked: Sequence[float]) -> float:
@@ -93,11 +88,6 @@ class Trend:
             size, start = end - start, end
             total += size * (size - 1) * (2 * size + 5)
         return total
-
-    @property
-    def median(self) -> float:
-        """The median of the window."""
-        return median_of_sorted(self.ranked) if self.ranked else math.nan
 
     def effect(self) -> float:
         """The rise of the Theil-Sen line (median of all slopes) over the window."""
