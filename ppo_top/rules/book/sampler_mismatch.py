@@ -27,12 +27,8 @@ def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | Non
     if value_in <= 0.5 * limits["gap"]:
         return None
     message = f"sampler and trainer disagree: mean gap of log-probs {num(value)}"
-    limit, bad, worst = (
-        limits["gap"] * scale,
-        value_in > limits["gap"],
-        value_in > limits["gap_crit"],
-    )
-    return _graded(value, limit, message, bad, worst)
+    bad, worst = value_in > limits["gap"], value_in > limits["gap_crit"]
+    return _graded(value, limits["gap"] * scale, message, bad, worst)
 
 
 def _graded(value: float, limit: float, message: str, bad: bool, worst: bool) -> Assessment:
