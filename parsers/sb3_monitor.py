@@ -55,8 +55,7 @@ class MonitorParser(RowParser):
         if not self._tags or len(cells) < len(self._tags):
             return False
         values = [parse_number(cell) for cell in cells]
-        length = as_step(values[1]) if values[1] is not None else None
-        since = values[2]
+        length, since = as_step(values[1]), values[2]
         if length is None or length < 0 or since is None or self._step + length >= 2**63:
             return False
         self._step += length

@@ -41,11 +41,10 @@ class TorchRlCsvParser:
 
 def _add_point(builder: ColumnBuilder, segment: Segment) -> bool:
     step, _, value = segment.data.decode("ascii", "replace").partition(",")
-    at, found = parse_number(step), parse_number(value)
-    place = None if at is None else as_step(at)
-    if place is None or found is None:
+    at, found = as_step(parse_number(step)), parse_number(value)
+    if at is None or found is None:
         return False
-    builder.add_point("", place, UNKNOWN_TIME, found)
+    builder.add_point("", at, UNKNOWN_TIME, found)
     return True
 
 

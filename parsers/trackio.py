@@ -166,8 +166,9 @@ def add_row_points(found: ColumnBuilder, row: Any, counter: Any, time: float) ->
     """Add the numbers of one `trackio.log` call, at one step and time."""
     if not isinstance(row, dict):
         return
-    steps = (as_float(value) for value in (*(row.get(name) for name in _GLOBAL_STEPS), counter))
-    step = next((at for number in steps if number is not None and (at := as_step(number)) is not None), 0)  # fmt: skip # noqa: E501
+    counters = (*map(row.get, _GLOBAL_STEPS), counter)
+    steps = (as_step(as_float(value)) for value in counters)
+    step = next((each for each in steps if each is not None), 0)
     for tag, value in numbers_of(row):
         found.add_point(tag, step, time, value)
 

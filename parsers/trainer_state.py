@@ -6,13 +6,12 @@ training, but has full precision, steps, and what the console never says (max_st
 
 from __future__ import annotations
 
-import math
 import re
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_values import first_object
+from ppo_top.parsers.shared.json_values import as_float, first_object
 from ppo_top.parsers.shared.number_text import as_step
 
 _MAX_FILE_BYTES = 256 << 20
@@ -35,9 +34,8 @@ class TrainerStateParser:
         searched = max(len(self._data) - 2, 0)
         self._data += data
         if len(self._data) > _MAX_FILE_BYTES:
-            return self._stop(
-                Batch(problems=[Problem(0, f"larger than {_MAX_FILE_BYTES:,} bytes")])
-            )
+            what = f"larger than {_MAX_FILE_BYTES:,} bytes"
+            return self._stop(Batch(problems=[Problem(0, what)]))
         # The object is indented, so its last brace is at the start of a line.
         if self._data.find(b"\n}", searched) < 0 or self._tries >= _MAX_TRIES:
             return Batch()
@@ -84,8 +82,7 @@ def read_history(state: dict[str, object]) -> Batch:
 
 
 def _add_entry(entry: dict[str, object], builder: ColumnBuilder) -> None:
-    at = _float(entry.get("step"))
-    step = as_step(at) if at is not None else None
+    step = as_step(_float(entry.get("step")))
     if step is None:
         return
     for tag, value in entry.items():
@@ -95,12 +92,7 @@ def _add_entry(entry: dict[str, object], builder: ColumnBuilder) -> None:
 
 
 def _float(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    return None if isinstance(value, bool | str) else as_float(value)
 
 
 def claims(_name: str, head: bytes) -> bool | None:

@@ -103,17 +103,13 @@ def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | 
     values = [parse_number(words[place]) for place in template.number_indexes]
     step = None
     if template.step_index is not None:
-        number = parse_number(words[template.step_index])
-        step = None if number is None else as_step(number)
+        step = as_step(parse_number(words[template.step_index]))
         if step is None:
             return None
     if template.episodes_index is not None and parse_number(words[template.episodes_index]) == 0:
         return None
-    pairs = [
-        (tag, value) for tag, value in zip(template.tags, values, strict=True) if value is not None
-    ]
-    return (
-        ConsoleRecord(pairs, step, template.axis, template.config)
-        if len(pairs) == len(values)
-        else None
-    )
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
+        return None
+    pairs = list(zip(template.tags, numbers, strict=True))
+    return ConsoleRecord(pairs, step, template.axis, template.config)

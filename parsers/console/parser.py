@@ -73,9 +73,8 @@ class ConsoleParser:
             self._log_lines.skip_segment(self._splitter.dropped_newline)
         position = 0
         while position < len(data):
-            position = self._read_fast(data, offset, position) or self._read_segment(
-                data, offset, position
-            )
+            end = self._read_fast(data, offset, position)
+            position = end or self._read_segment(data, offset, position)
         if self._pending_dict is not None:
             self._peek_at_bar()
         return self._pop_batch()
@@ -211,8 +210,8 @@ class ConsoleParser:
             values = {tag: value for tag, value in groups.items() if value is not None}
             step, total = values.pop("step", None), values.pop("total", None)
             config: dict[str, ConfigValue] = {} if total is None else {"total_iterations": total}
-            at = None if step is None else as_step(step)
-            self._add_record(name, ConsoleRecord(list(values.items()), at, "step", config, time))
+            found = ConsoleRecord(list(values.items()), as_step(step), "step", config, time)
+            self._add_record(name, found)
             return True
         return False
 

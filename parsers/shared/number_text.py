@@ -36,9 +36,9 @@ def parse_number(text: str) -> float | None:
     return float(text.replace(",", ""))
 
 
-def as_step(value: float) -> int | None:
-    """A step as an integer; None for fractions, NaN and numbers too large."""
-    if value != value or not -_INT64_LIMIT <= value < _INT64_LIMIT or value != int(value):
+def as_step(value: float | None) -> int | None:
+    """A step as an integer; None for none, fractions, NaN and numbers too large."""
+    if value is None or not -_INT64_LIMIT <= value < _INT64_LIMIT or value != int(value):
         return None
     return int(value)
 

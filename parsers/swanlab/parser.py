@@ -110,9 +110,8 @@ class SwanlabParser(TrackerParser):
         if kind == "Scalar":
             self._read_metric(data)
         elif kind == "Log":
-            self._add_line(
-                str(data.get("message", "")), offset, parse_iso_time(data.get("create_time"))
-            )
+            time = parse_iso_time(data.get("create_time"))
+            self._add_line(str(data.get("message", "")), offset, time)
         elif kind == "Footer":
             state = State.FINISHED if data.get("success") else State.DIED
             self._ended = RunEnd(state, "finished" if data.get("success") else "crashed")
@@ -122,12 +121,10 @@ class SwanlabParser(TrackerParser):
         if not isinstance(metric, dict):
             raise ValueError("scalar without a metric")
         value = as_float(metric.get("data"))
-        step = as_float(data.get("step", metric.get("index")))
-        at = None if step is None else as_step(step)
-        if value is not None and at is not None:
-            self._add_metric(
-                str(data.get("key", "")), at, parse_iso_time(metric.get("create_time")), value
-            )
+        step = as_step(as_float(data.get("step", metric.get("index"))))
+        if value is not None and step is not None:
+            time = parse_iso_time(metric.get("create_time"))
+            self._add_metric(str(data.get("key", "")), step, time, value)
 
 
 def _float_value(data: bytes, message: ProtobufField) -> float:

@@ -19,6 +19,7 @@ from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.json_values import as_float, parse_json
+from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.sqlite_snapshot import (
     SQLITE_MAGIC,
@@ -27,8 +28,8 @@ from ppo_top.parsers.shared.sqlite_snapshot import (
     SqliteSnapshot,
 )
 from ppo_top.parsers.shared.timestamps import parse_iso_time
+from ppo_top.parsers.swanlab.parser import SYSTEM_TAG_PREFIX
 
-_SYSTEM_TAG_PREFIX = "__swanlab__."
 _RUNS_QUERY = "SELECT id, run_id, status FROM experiment ORDER BY id"
 _TAGS_QUERY = "SELECT experiment_id, name, folder FROM tag ORDER BY id"
 _END_BY_STATUS = {1: RunEnd(State.FINISHED, "finished"), -1: RunEnd(State.DIED, "crashed")}
@@ -131,7 +132,7 @@ class SwanlabStore:
         for number, name, folder in tags:
             known = self._runs.get(number)
             words = _decode_text(name)
-            if known is None or words in known.tags or words.startswith(_SYSTEM_TAG_PREFIX):
+            if known is None or words in known.tags or words.startswith(SYSTEM_TAG_PREFIX):
                 continue
             place = _folder_name(folder) or quote(words, safe="")
             tag = _TagFiles(words, self._folder / known.part / "logs" / place)
@@ -192,8 +193,7 @@ def _add_point(found: ColumnBuilder, name: str, line: bytes) -> str | None:
         return f"unreadable line: {error}"
     if not isinstance(record, dict):
         return "line is not a JSON object"
-    index, value = as_float(record.get("index")), as_float(record.get("data"))
-    step = None if index is None else as_step(index)
+    step, value = as_step(as_float(record.get("index"))), as_float(record.get("data"))
     if step is None or value is None:
         return None
     found.add_point(name, step, parse_iso_time(record.get("create_time")), value)
@@ -222,13 +222,6 @@ class _NoPointsParser:
         return Batch()
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the file is an SQLite database."""
-    if len(head) < len(SQLITE_MAGIC):
-        return None if SQLITE_MAGIC.startswith(head) else False
-    return head.startswith(SQLITE_MAGIC)
-
-
 def claims_points(_name: str, head: bytes) -> bool | None:
     """Whether the file holds points of the store."""
     if not head:
@@ -240,7 +233,7 @@ FORMATS = (
     Format(
         name="swanlab-store",
         name_pattern=re.compile(r"^runs\.swanlab$"),
-        claims=claims,
+        claims=claims_by_magic(SQLITE_MAGIC),
         claim_order=9,
         precedence=86,
         store=SwanlabStore,
