@@ -47,6 +47,13 @@ def fields(data: bytes, start: int, stop: int) -> Iterator[ProtobufField]:
         start = end
 
 
+def messages(data: bytes, outer: ProtobufField, number: int) -> Iterator[ProtobufField]:
+    """The messages (or bytes) in the fields of a message that have this number."""
+    for each in fields(data, outer.start, outer.stop):
+        if each.number == number and each.wire_type == BYTES:
+            yield each
+
+
 def _content_range(data: bytes, start: int, stop: int, wire: int) -> tuple[int, int]:
     if wire == BYTES:
         size, start = varint(data, start, stop)

@@ -21,6 +21,7 @@ from ppo_top.parsers.shared.protobuf import (
     double,
     fields,
     integers,
+    messages,
     numbers,
     signed,
     single,
@@ -109,16 +110,10 @@ def decode_event(data: bytes, start: int, stop: int, histogram_tags: set[str]) -
         elif each.number == 3:
             event.version = text(data, each)
         elif each.number == 5 and each.wire_type == BYTES:
-            event.values.extend(_summary(data, each, histogram_tags))
+            event.values += [
+                _value(data, value, histogram_tags) for value in messages(data, each, 1)
+            ]
     return event
-
-
-def _summary(data: bytes, summary: ProtobufField, rows: set[str]) -> list[SummaryValue]:
-    return [
-        _value(data, each, rows)
-        for each in fields(data, summary.start, summary.stop)
-        if each.number == 1 and each.wire_type == BYTES
-    ]
 
 
 def _value(data: bytes, value: ProtobufField, rows: set[str]) -> SummaryValue:
@@ -151,13 +146,12 @@ def _tensor_value(tag: str, plugin: str, tensor: Tensor) -> SummaryValue:
 def _plugin(data: bytes, metadata: ProtobufField) -> tuple[str, bytes]:
     """The plugin's name and its own data."""
     name, content = "", b""
-    for each in fields(data, metadata.start, metadata.stop):
-        if each.number == 1 and each.wire_type == BYTES:
-            for inner in fields(data, each.start, each.stop):
-                if inner.number == 1:
-                    name = text(data, inner)
-                elif inner.number == 2:
-                    content = data[inner.start : inner.stop]
+    for each in messages(data, metadata, 1):
+        for inner in fields(data, each.start, each.stop):
+            if inner.number == 1:
+                name = text(data, inner)
+            elif inner.number == 2:
+                content = data[inner.start : inner.stop]
     return name, content
 
 
@@ -208,10 +202,9 @@ def _readable(part: ProtobufField) -> bool:
 
 def _shape(data: bytes, shape: ProtobufField) -> list[int]:
     sizes = []
-    for each in fields(data, shape.start, shape.stop):
-        if each.number == 2 and each.wire_type == BYTES:
-            inner = fields(data, each.start, each.stop)
-            sizes.append(next((part.integer for part in inner if part.number == 1), 0))
+    for each in messages(data, shape, 2):
+        inner = fields(data, each.start, each.stop)
+        sizes.append(next((part.integer for part in inner if part.number == 1), 0))
     return sizes
 
 
@@ -234,12 +227,9 @@ def _content(
 def _list_location(elements: ProtobufField) -> NumberLocation | None:
     """Position of the only float or double of a list."""
     code = {5: "f", 6: "d"}.get(elements.number)
-    width = elements.stop - elements.start
-    return (
-        NumberLocation(elements.start, code)
-        if code and width == struct.calcsize(f"<{code}")
-        else None
-    )
+    if code and elements.stop - elements.start == struct.calcsize(f"<{code}"):
+        return NumberLocation(elements.start, code)
+    return None
 
 
 def _floats(data: bytes, elements: ProtobufField, kind: int) -> list[float]:

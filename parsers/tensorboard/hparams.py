@@ -8,7 +8,7 @@ from typing import Any
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.shared.json_values import flatten
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, text
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, messages, text
 
 _TABLE_RULE = re.compile(r"\s*:?-+:?\s*")
 _KEY = re.compile(r"[\w.\-/]{1,80}")
@@ -16,12 +16,7 @@ _SEPARATOR = re.compile(r"[:=]")
 _SKIPPED_STARTS = ("#", "---", "- ")
 _NUMBER_TEXT = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _INTEGER_TEXT = re.compile(r"[-+]?[0-9]+")
-_LITERALS: dict[str, ConfigValue | None] = {
-    "true": True,
-    "false": False,
-    "none": None,
-    "null": None,
-}
+_WORDS: dict[str, ConfigValue | None] = {"true": True, "false": False, "none": None, "null": None}
 _MAX_TEXT_CHARS = 300
 """Longer values (prompts, lists of layers) are of no use to rules and readers."""
 _MAX_SETTINGS = 2000
@@ -40,21 +35,13 @@ def settings_from_text(words: str) -> dict[str, ConfigValue]:
 def settings_from_plugin(data: bytes) -> dict[str, ConfigValue]:
     """The settings in the hparams plugin's `session_start_info`; raises `MalformedMessage`."""
     found: dict[str, ConfigValue] = {}
-    for info in _inner(data, ProtobufField(0, BYTES, 0, len(data)), 3):
-        for entry in _inner(data, info, 1):
+    for info in messages(data, ProtobufField(0, BYTES, 0, len(data)), 3):
+        for entry in messages(data, info, 1):
             parts = {each.number: each for each in fields(data, entry.start, entry.stop)}
             value = _plugin_value(data, parts[2]) if 2 in parts else None
             if 1 in parts and value is not None:
                 found[text(data, parts[1])] = value
     return found
-
-
-def _inner(data: bytes, outer: ProtobufField, number: int) -> list[ProtobufField]:
-    return [
-        each
-        for each in fields(data, outer.start, outer.stop)
-        if each.number == number and each.wire_type == BYTES
-    ]
 
 
 def _plugin_value(data: bytes, value: ProtobufField) -> ConfigValue | None:
@@ -106,8 +93,8 @@ def _from_lines(words: str) -> dict[str, ConfigValue]:
 
 def parse_value(words: str) -> ConfigValue | None:
     """A number, a bool, None or the text itself."""
-    if words.lower() in _LITERALS:
-        return _LITERALS[words.lower()]
+    if words.lower() in _WORDS:
+        return _WORDS[words.lower()]
     if len(words) < 40 and _NUMBER_TEXT.fullmatch(words):
         return int(words) if _INTEGER_TEXT.fullmatch(words) else float(words)
     return words.strip("'\"")

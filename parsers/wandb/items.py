@@ -28,11 +28,8 @@ def read_row(data: bytes, message: ProtobufField, names: KnownNames) -> list[His
         if not end:
             field = next(fields(data, at, stop))
             end = field.stop
-            found = (
-                read_item(data, field) if field.number == 1 and field.wire_type == BYTES else None
-            )
-            if found is not None:
-                items.append(found)
+            if field.number == 1 and field.wire_type == BYTES and (item := read_item(data, field)):
+                items.append(item)
         at = end
     typed = {path[:-1] for path, _ in items if path[-1] == "_type"}
     return _join_typed(items, typed) if typed else items

@@ -17,7 +17,7 @@ from ppo_top.parsers.shared.json_values import as_float, numbers_of, settings_of
 from ppo_top.parsers.shared.leveldb import LevelDbRecord
 from ppo_top.parsers.shared.magic import claims_by_magic
 from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, fields, signed, text
+from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, fields, messages, signed, text
 from ppo_top.parsers.shared.timestamps import protobuf_time
 from ppo_top.parsers.shared.tracker_parser import TrackerParser
 from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
@@ -25,15 +25,8 @@ from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
 WANDB_IDENT = b":W&B\xe1\xbe"
 """Name and magic number; followed by the version."""
 
-(
-    _HISTORY_FIELD,
-    _OUTPUT_FIELD,
-    _CONFIG_FIELD,
-    _METRIC_FIELD,
-    _RAW_OUTPUT_FIELD,
-    _RUN_FIELD,
-    _EXIT_FIELD,
-) = 2, 4, 5, 12, 13, 17, 18
+_HISTORY_FIELD, _OUTPUT_FIELD, _CONFIG_FIELD = 2, 4, 5
+_METRIC_FIELD, _RAW_OUTPUT_FIELD, _RUN_FIELD, _EXIT_FIELD = 12, 13, 17, 18
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _MAX_STEP_METRICS = 64
 _INTERNAL_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
@@ -60,7 +53,8 @@ class WandbParser(TrackerParser):
             elif field.number == _CONFIG_FIELD:
                 self._read_config(data, field)
             elif field.number == _RUN_FIELD:
-                self._read_run(data, field)
+                for config in messages(data, field, 4):  # the initial one
+                    self._read_config(data, config)
             elif field.number == _METRIC_FIELD:
                 self._read_metric(data, field)
             elif field.number == _EXIT_FIELD:
@@ -96,28 +90,17 @@ class WandbParser(TrackerParser):
 
     def _read_metric(self, data: bytes, message: ProtobufField) -> None:
         """A step metric that the run declared."""
+        known = self._step_metrics
         for field in fields(data, message.start, message.stop):
-            if field.number == 4:
-                axis = text(data, field)
-                if (
-                    axis
-                    and axis not in self._step_metrics
-                    and len(self._step_metrics) < _MAX_STEP_METRICS
-                ):
-                    self._step_metrics.append(axis)
-
-    def _read_run(self, data: bytes, message: ProtobufField) -> None:
-        """The run's first record holds its initial configuration."""
-        for field in fields(data, message.start, message.stop):
-            if field.number == 4 and field.wire_type == BYTES:
-                self._read_config(data, field)
+            axis = text(data, field) if field.number == 4 else ""
+            if axis and axis not in known and len(known) < _MAX_STEP_METRICS:
+                known.append(axis)
 
     def _read_config(self, data: bytes, message: ProtobufField) -> None:
-        for field in fields(data, message.start, message.stop):
-            if field.number == 1 and field.wire_type == BYTES:
-                found = read_item(data, field)
-                if found is not None and found[0][0] != "_wandb":
-                    self._batch.config.update(settings_of({".".join(found[0]): found[1]}, "."))
+        for field in messages(data, message, 1):
+            found = read_item(data, field)
+            if found is not None and found[0][0] != "_wandb":
+                self._batch.config.update(settings_of({".".join(found[0]): found[1]}, "."))
 
     def _read_output(self, data: bytes, message: ProtobufField, offset: int) -> None:
         """Console output."""
@@ -143,11 +126,10 @@ class WandbParser(TrackerParser):
 
 def _row_number(data: bytes, message: ProtobufField) -> int:
     """The row counter, for rows without a step."""
-    for field in fields(data, message.start, message.stop):
-        if field.number == 2 and field.wire_type == BYTES:
-            for inner in fields(data, field.start, field.stop):
-                if inner.number == 1:
-                    return signed(inner.integer)
+    for field in messages(data, message, 2):
+        for inner in fields(data, field.start, field.stop):
+            if inner.number == 1:
+                return signed(inner.integer)
     return 0
 
 
