@@ -45,8 +45,8 @@ _STEPS_ARRAY = "timesteps"
 _TAGS_BY_ARRAY = {
     "results": ("eval/mean_reward", "eval/std_reward"),
     "ep_lengths": ("eval/mean_ep_length",),
+    "successes": ("eval/success_rate",),
 }
-_SUCCESS_ARRAY_AND_TAG = ("successes", "eval/success_rate")
 
 
 class EvaluationsStore:
@@ -113,14 +113,13 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.float64]]:
 
     arrays: dict[str, NDArray[np.float64]] = {}
     with zipfile.ZipFile(path) as archive:
-        for name in (_STEPS_ARRAY, *_TAGS_BY_ARRAY, _SUCCESS_ARRAY_AND_TAG[0]):
+        for name in (_STEPS_ARRAY, *_TAGS_BY_ARRAY):
             member = f"{name}.npy"
             if member not in archive.namelist():
                 continue
             if archive.getinfo(member).file_size > _MAX_ARRAY_BYTES:
                 raise ValueError(f"{member} is larger than {_MAX_ARRAY_BYTES:,} bytes")
-            found = read_array(archive.read(member))
-            arrays[name] = found.astype(np.float64)
+            arrays[name] = read_array(archive.read(member)).astype(np.float64)
     rows = len(arrays[_STEPS_ARRAY])
     if any(len(values) != rows for values in arrays.values()):
         raise ValueError("arrays differ in length")
@@ -154,10 +153,7 @@ def summarise_episodes(
 ) -> dict[str, array[float]]:
     """Mean (and spread) over the episodes of evaluations `first` to `last`, by tag."""
     columns: dict[str, array[float]] = {}
-    for name, tags in (
-        *_TAGS_BY_ARRAY.items(),
-        (_SUCCESS_ARRAY_AND_TAG[0], (_SUCCESS_ARRAY_AND_TAG[1],)),
-    ):
+    for name, tags in _TAGS_BY_ARRAY.items():
         values = arrays.get(name)
         if values is None or values.size == 0:
             continue

@@ -89,8 +89,7 @@ def _skip_separators(text: str, position: int) -> int:
 
 def _make_pair(match: re.Match[str]) -> Pair:
     value = parse_number(match["value"])
-    total = match["total"]
-    spread = match["spread"]
+    total, spread = match["total"], match["spread"]
     return Pair(
         _clean_name(match["key"]),
         math.nan if value is None else value,
@@ -130,7 +129,7 @@ def normalise_line(text: str) -> str:
 
 def is_episode_count(key: str) -> bool:
     """Whether the number says how many episodes were averaged."""
-    return "".join(char for char in key.lower() if char.isalnum()) in _EPISODE_COUNT_NAMES
+    return metric_names.normalise(key) in _EPISODE_COUNT_NAMES
 
 
 def parse_line(text: str) -> ConsoleRecord | None:
@@ -156,16 +155,11 @@ def _is_usable(pair: Pair) -> bool:
 
 def _are_record(pairs: list[Pair]) -> bool:
     """Whether the number of pairs and their names make a record."""
-    metrics = sum(metric_names.is_metric(pair.key) for pair in pairs)
-    counted = [pair for pair in pairs if metric_names.step_axis(pair.key) is not None]
-    if len(pairs) == 1:
-        alone = pairs[0]
-        return bool(counted) or (metrics == 1 and not alone.is_blank_separated)
-    if metrics == len(counted) == 0:
-        return False
-    if any(pair.is_blank_separated for pair in pairs):
-        return 2 * len([p for p in pairs if _is_known(p)]) >= len(pairs)
-    return metrics > 0 or len(counted) > 0
+    has_blanks = any(pair.is_blank_separated for pair in pairs)
+    if len(pairs) == 1 and has_blanks:
+        return metric_names.step_axis(pairs[0].key) is not None
+    known = sum(map(_is_known, pairs))
+    return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 
 
 def _is_known(pair: Pair) -> bool:

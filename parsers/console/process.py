@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import ConfigValue
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
@@ -65,8 +64,7 @@ class ProcessStream:
         if self._has_records or not found.values or found.config:
             return found
         if all(metric_names.is_setting(tag) for tag, _ in found.values):
-            config: dict[str, ConfigValue] = dict(found.values)
-            return ConsoleRecord([], config=config)
+            return ConsoleRecord([], config=dict(found.values))
         return found
 
     def step_of(self, found: ConsoleRecord) -> int:

@@ -8,7 +8,7 @@ from ppo_top.model import RunEnd, State
 
 _TRACEBACK_START = re.compile(r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)")
 _ERROR_LINE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
-_CHAINED_EXCEPTIONS = ("The above exception was", "During handling of the above")
+_TRACEBACK_LINES = (" ", "\t", "+", "|", "The above exception was", "During handling of the above")
 _FATAL_STARTS = re.compile(
     r"Killed$|\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"
     r"|Segmentation fault|Fatal Python error|Aborted(?: \(core dumped\))?$|Bus error"
@@ -57,12 +57,7 @@ class RunEndDetector:
 
     def _read_traceback_line(self, text: str) -> RunEnd | None:
         """A traceback ends with the first unindented line that names an error."""
-        if (
-            not text
-            or text[0] in " \t+|"
-            or text.startswith(_CHAINED_EXCEPTIONS)
-            or "Traceback" in text
-        ):
+        if not text or text.startswith(_TRACEBACK_LINES) or "Traceback" in text:
             return None
         self.in_traceback = False
         if _ERROR_LINE.fullmatch(text.strip()[:MAX_END_LINE_CHARS]):
