@@ -70,11 +70,9 @@ def format_detector(patterns: Patterns) -> FormatDetector:
 
     def claim_with(name: str, head: bytes) -> Format | bool | None:
         found = detect_format(name, head)
-        return (
-            _with_patterns(found, patterns)
-            if isinstance(found, Format) and found.console
-            else found
-        )
+        if isinstance(found, Format) and found.console:
+            return _with_patterns(found, patterns)
+        return found
 
     return claim_with if patterns else detect_format
 

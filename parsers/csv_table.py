@@ -94,9 +94,8 @@ class CsvParser(RowParser):
     def _read_header(self, cells: Sequence[str], start: int) -> None:
         tags = [cell.strip().lstrip("\ufeff") for cell in cells]
         if len(tags) > _MAX_COLUMNS:
-            self._problems.append(
-                Problem(start, f"only the first {_MAX_COLUMNS:,} columns are read")
-            )
+            what = f"only the first {_MAX_COLUMNS:,} columns are read"
+            self._problems.append(Problem(start, what))
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
         self._step_index = _index(self._tags, find_step_key(self._tags))
@@ -243,9 +242,7 @@ def claims(name: str, head: bytes) -> bool | None:
     ):
         return False
     ends = [column.rpartition("/")[2] for column in columns]
-    stepped = any(metric_names.step_axis(end) for end in ends) or bool(
-        set(columns) & set(STEP_KEYS)
-    )
+    stepped = any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
     charted = any(metric_names.is_metric(column) for column in columns)
     return charted and (stepped or name.startswith("progress."))
 

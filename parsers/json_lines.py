@@ -70,9 +70,6 @@ class JsonLinesParser(RowParser):
             point = null if value is None else number_of(tag, value)
             if point is not None:
                 self._builder.add_point(tag, at, time, point)
-        self._note_end(values)
-
-    def _note_end(self, values: Mapping[str, object]) -> None:
         if values.get("done") is True:
             self._ended = RunEnd(State.FINISHED, "done: true")
         elif any(name in values for name in _RUNTIME_KEYS):
@@ -114,10 +111,8 @@ def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool |
     """Whether metrics follow another object; settings may come before the first of them."""
     if not _FOREIGN_KEYS.isdisjoint(first):
         return False
-    lines = start.split(b"\n")[1:-1]
-    if any(
-        isinstance(each := parse_object(line), dict) and looks_like_metrics(each) for line in lines
-    ):
+    others = map(parse_object, start.split(b"\n")[1:-1])
+    if any(isinstance(each, dict) and looks_like_metrics(each) for each in others):
         return True
     settings = any(metric_names.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
     return None if settings and size < HEAD_BYTES else False

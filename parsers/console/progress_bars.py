@@ -37,9 +37,8 @@ def find_bar(text: str) -> ProgressBar | None:
         return None
     rest = _BAR_REST.match(text, match.end())
     end = rest.end() if rest else 0
-    return ProgressBar(
-        (match["name"] or "").rstrip(":"), int(match["done"]), int(match["total"]), end
-    )
+    name = (match["name"] or "").rstrip(":")
+    return ProgressBar(name, int(match["done"]), int(match["total"]), end)
 
 
 def values_after_bar(text: str) -> list[tuple[str, float]]:

@@ -162,13 +162,11 @@ def _settings_record(text: str) -> ConsoleRecord | None:
     if text.startswith("Using ") and (device := _DEVICE_LINE.match(text)):
         return ConsoleRecord([], config={"device": device[1]})
     if " = " in text and (count := _TRAINER_SETTING.match(text)):
-        return ConsoleRecord(
-            [], config={_TRAINER_SETTING_NAMES[text.split()[0]]: parse_number(count[1]) or 0}
-        )
+        name = _TRAINER_SETTING_NAMES[text.split()[0]]
+        return ConsoleRecord([], config={name: parse_number(count[1]) or 0})
     if text.startswith("Total steps: ") and (plan := _STEP_PLAN.match(text)):
-        return ConsoleRecord(
-            [], config={"max_steps": int(plan[1]), "num_warmup_steps": int(plan[2])}
-        )
+        steps, warmup = map(int, plan.groups())
+        return ConsoleRecord([], config={"max_steps": steps, "num_warmup_steps": warmup})
     match = _NAMESPACE.match(text) if text.endswith(")") else None
     if match is None:
         return None

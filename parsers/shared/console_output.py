@@ -42,7 +42,5 @@ class ConsoleOutput:
         """The line as finally shown: a progress bar draws over itself after each `\\r`."""
         drawn = [part for part in text[-4 * _MAX_OUTPUT_LINE_CHARS :].split("\r") if part.strip()]
         if drawn:
-            shown = to_plain_text(
-                drawn[-1][:_MAX_OUTPUT_LINE_CHARS].encode(errors="replace")
-            ).rstrip()
-            yield ConsoleLine(self._offset, shown, self._time)
+            last = drawn[-1][:_MAX_OUTPUT_LINE_CHARS].encode(errors="replace")
+            yield ConsoleLine(self._offset, to_plain_text(last).rstrip(), self._time)

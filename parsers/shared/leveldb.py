@@ -162,11 +162,8 @@ class LevelDbReader:
             if kind == FULL_PART:
                 yield LevelDbRecord(base + position, part)
                 return
-            self._record_parts, self._record_start, self._record_bytes = (
-                [part],
-                base + position,
-                len(part),
-            )
+            self._record_parts, self._record_start = [part], base + position
+            self._record_bytes = len(part)
             return
         yield from self._continue_record(part, base + position, kind == LAST_PART)
 
@@ -183,10 +180,8 @@ class LevelDbReader:
         if self._record_bytes > MAX_LEVELDB_RECORD_BYTES:
             self._record_parts.clear()
             self._orphan_offset = None if last else offset
-            yield Problem(
-                self._record_start,
-                f"record of more than {MAX_LEVELDB_RECORD_BYTES:,} bytes skipped",
-            )
+            what = f"record of more than {MAX_LEVELDB_RECORD_BYTES:,} bytes skipped"
+            yield Problem(self._record_start, what)
         elif last:
             whole = b"".join(self._record_parts)
             self._record_parts.clear()

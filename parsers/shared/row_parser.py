@@ -35,9 +35,8 @@ class RowParser:
         raise NotImplementedError
 
     def _pop_batch(self) -> Batch:
-        problems = sorted(
-            self._splitter.pop_problems() + self._problems, key=lambda each: each.offset
-        )
+        found = self._splitter.pop_problems() + self._problems
+        problems = sorted(found, key=lambda each: each.offset)
         points = self._builder.pop_points()
         batch = Batch(points, self._config, problems=problems, ended=self._ended)
         self._reset_batch()

@@ -72,9 +72,7 @@ def parse_scalar(text: str) -> ConfigValue | None:
         return text[1:-1][:200] if closed else None
     text = _COMMENT.sub("", text).strip()
     low = text.lower()
-    if low in _NULL_WORDS or (
-        text[:1] in ("[", "{", "&", "*", "!", "|", ">", "-") and parse_number(text) is None
-    ):
+    if low in _NULL_WORDS or (text[0] in "[{&*!|>-" and parse_number(text) is None):
         return None
     if low in _BOOLEANS:
         return _BOOLEANS[low]

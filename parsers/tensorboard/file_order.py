@@ -38,23 +38,17 @@ def merge_in_file_order(pieces: Iterable[DecodedPoints], into: dict[str, Points]
         points = into.get(tag)
         if points is None:
             points = into[tag] = Points(tag, array("q"), array("d"), array("d"))
-        if all(
-            left.record_numbers[-1] <= right.record_numbers[0] for left, right in pairwise(found)
-        ):
+        if all(a.record_numbers[-1] <= b.record_numbers[0] for a, b in pairwise(found)):
             for piece in found:
-                _append(points, piece.steps, piece.times, piece.values)
+                points.steps.frombytes(_bytes(piece.steps))
+                points.times.frombytes(_bytes(piece.times))
+                points.values.frombytes(_bytes(piece.values))
         else:
             _interleave(points, found)
 
 
 def _bytes(column: Any) -> memoryview:
     return memoryview(column).cast("B")
-
-
-def _append(points: Points, steps: Any, times: Any, values: Any) -> None:
-    points.steps.frombytes(_bytes(steps))
-    points.times.frombytes(_bytes(times))
-    points.values.frombytes(_bytes(values))
 
 
 def _interleave(points: Points, pieces: list[DecodedPoints]) -> None:

@@ -78,17 +78,13 @@ class TensorBoardParser:
         data, bounds = block.data, block.bounds
         found: dict[str, DecodedPoints] = {}
         for number in range(len(bounds) - 1) if numbers is None else numbers:
-            end = bounds[number + 1] - 4
-            payload = data[bounds[number] + HEADER_BYTES : end]
+            start, end = bounds[number], bounds[number + 1] - 4
+            payload = data[start + HEADER_BYTES : end]
             if not is_intact(payload, _unpack_checksum(data, end)[0]):
-                batch.problems.append(Problem(block.offset + bounds[number], BAD_CHECKSUM))
+                batch.problems.append(Problem(block.offset + start, BAD_CHECKSUM))
                 continue
             point = _templates.read_point(payload)
-            points = (
-                self._decode_event(payload, block.offset + bounds[number], batch)
-                if point is None
-                else (point,)
-            )
+            points = (point,) if point else self._decode_event(payload, block.offset + start, batch)
             for tag, step, time, value in points:
                 columns = found.get(tag)
                 if columns is None:
@@ -142,11 +138,9 @@ def _settings_of(value: SummaryValue) -> dict[str, int | float | bool | str]:
     """The hyperparameters in a value; those of the model's configuration get its prefix."""
     if value.plugin == "hparams" and value.content:
         return settings_from_plugin(value.content)
-    found = {key: each for words in value.texts for key, each in settings_from_text(words).items()}
-    name = value.tag.removesuffix(_TEXT_SUFFIX)
-    return (
-        {f"{name}.{key}": each for key, each in found.items()} if name == "model_config" else found
-    )
+    prefix = "model_config." if value.tag.removesuffix(_TEXT_SUFFIX) == "model_config" else ""
+    found = (settings_from_text(words) for words in value.texts)
+    return {prefix + key: each for settings in found for key, each in settings.items()}
 
 
 def last_points(data: bytes) -> list[Points]:

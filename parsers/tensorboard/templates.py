@@ -161,16 +161,10 @@ def _parse_varint(data: bytes) -> int | None:
 def _event_layout(payload: bytes, event: Event) -> EventLayout | None:
     if len(payload) > MAX_TEMPLATE_PAYLOAD_BYTES or len(event.values) != 1 or event.version:
         return None
-    value = event.values[0]
+    value, time = event.values[0], event.time_start
     start, stop = event.step_range or (0, 0)
-    if (
-        value.plugin not in ("", "scalars")
-        or value.location is None
-        or event.time_start is None
-        or stop - start > _MAX_STEP_BYTES
-    ):
+    if value.plugin not in ("", "scalars") or stop - start > _MAX_STEP_BYTES:
         return None
-    location = value.location
-    return EventLayout(
-        len(payload), event.time_start, start, stop - start, location.start, location.code
-    )
+    if time is None or value.location is None:
+        return None
+    return EventLayout(len(payload), time, start, stop - start, *value.location)

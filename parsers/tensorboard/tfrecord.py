@@ -132,9 +132,8 @@ class TfRecordReader:
         self._waiting_bytes += len(data)
         if self._waiting_bytes < self._bytes_needed or not self._waiting_bytes:
             return
-        self._data = (
-            b"".join((self._data, *self._arrived)) if self._data else b"".join(self._arrived)
-        )
+        pieces = [self._data, *self._arrived] if self._data else self._arrived
+        self._data = b"".join(pieces)
         self._arrived.clear()
         position = 0
         while True:
