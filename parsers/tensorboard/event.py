@@ -110,9 +110,9 @@ def decode_event(data: bytes, start: int, stop: int, histogram_tags: set[str]) -
         elif each.number == 3:
             event.version = text(data, each)
         elif each.number == 5 and each.wire_type == BYTES:
-            event.values += [
-                _value(data, value, histogram_tags) for value in messages(data, each, 1)
-            ]
+            for value in fields(data, each.start, each.stop):
+                if value.number == 1 and value.wire_type == BYTES:
+                    event.values.append(_value(data, value, histogram_tags))
     return event
 
 
