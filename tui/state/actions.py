@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
+
 from ppo_top.text.format import count
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
@@ -24,23 +26,12 @@ class Actions:
         ui.overlay = "" if ui.overlay == name else name
         ui.scroll = 0
 
-    def do_help(self) -> None:
-        self._toggle_overlay("help")
-
-    def do_findings(self) -> None:
-        self._toggle_overlay("findings")
-
-    def do_explain(self) -> None:
-        self._toggle_overlay("explain")
-
-    def do_console(self) -> None:
-        self._toggle_overlay("console")
-
-    def do_config(self) -> None:
-        self._toggle_overlay("config")
-
-    def do_compare(self) -> None:
-        self._toggle_overlay("compare")
+    do_help = partialmethod(_toggle_overlay, "help")
+    do_findings = partialmethod(_toggle_overlay, "findings")
+    do_explain = partialmethod(_toggle_overlay, "explain")
+    do_console = partialmethod(_toggle_overlay, "console")
+    do_config = partialmethod(_toggle_overlay, "config")
+    do_compare = partialmethod(_toggle_overlay, "compare")
 
     def do_zoom(self) -> None:
         """Open the chart; in the run list, unfold a group or switch to the selected run."""
@@ -76,17 +67,8 @@ class Actions:
         else:
             ui.move_concept_choice(by)
 
-    def do_up(self) -> None:
-        self._move(-1)
-
-    def do_down(self) -> None:
-        self._move(1)
-
-    def do_page_up(self) -> None:
-        self._page(-1)
-
-    def do_page_down(self) -> None:
-        self._page(1)
+    do_up = partialmethod(_move, -1)
+    do_down = partialmethod(_move, 1)
 
     @property
     def _in_list(self) -> bool:
@@ -101,6 +83,9 @@ class Actions:
             ui.scroll = max(0, ui.scroll + (by * PAGE_LINES if ui.overlay else by))
             if not ui.overlay:
                 ui.scroll = min(ui.scroll, len(ui.selectable_concepts()) // 4)
+
+    do_page_up = partialmethod(_page, -1)
+    do_page_down = partialmethod(_page, 1)
 
     def do_switch_focus(self) -> None:
         self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
@@ -119,17 +104,10 @@ class Actions:
     def _toggle(self, section: str) -> None:
         self.ui_state.hidden_sections = self.ui_state.hidden_sections ^ {section}
 
-    def do_toggle_runs(self) -> None:
-        self._toggle("runs")
-
-    def do_toggle_finding(self) -> None:
-        self._toggle("finding")
-
-    def do_toggle_values(self) -> None:
-        self._toggle("values")
-
-    def do_toggle_panels(self) -> None:
-        self._toggle("panels")
+    do_toggle_runs = partialmethod(_toggle, "runs")
+    do_toggle_finding = partialmethod(_toggle, "finding")
+    do_toggle_values = partialmethod(_toggle, "values")
+    do_toggle_panels = partialmethod(_toggle, "panels")
 
     def do_filter(self) -> None:
         """Type a filter, applied while it is typed; Esc restores the old one.
@@ -165,12 +143,6 @@ class Actions:
     def do_step_forward(self, times: int = 1) -> None:
         self._move_cursor(times)
 
-    def do_next_finding(self) -> None:
-        self._go_to_finding(1)
-
-    def do_previous_finding(self) -> None:
-        self._go_to_finding(-1)
-
     def _go_to_finding(self, direction: int) -> None:
         ui = self.ui_state
         found = ui.go_to_finding(direction)
@@ -183,31 +155,33 @@ class Actions:
         step = count(found.opened.step)
         ui.toast = f"{found.title}: detected at step {step}, {percent} % of the run"
 
+    do_next_finding = partialmethod(_go_to_finding, 1)
+    do_previous_finding = partialmethod(_go_to_finding, -1)
+
     def do_pause(self) -> None:
         if self.ui_state.run is not None:
             self.ui_state.cursor.toggle_playing(self.ui_state.run.timeline)
-
-    def do_faster(self) -> None:
-        self._speed(1)
-
-    def do_slower(self) -> None:
-        self._speed(-1)
 
     def _speed(self, direction: int) -> None:
         self.ui_state.cursor.change_speed(direction)
         self.ui_state.toast = f"replay speed {self.ui_state.cursor.speed:,.0f}x"
 
+    do_faster = partialmethod(_speed, 1)
+    do_slower = partialmethod(_speed, -1)
+
     def do_first(self) -> None:
+        ui = self.ui_state
         if self._in_list:
-            self.ui_state.move_run_choice(-len(self.ui_state.session.runs))
-        elif self.ui_state.run is not None and len(self.ui_state.run.timeline):
-            self.ui_state.cursor.go_to(self.ui_state.run.timeline, 0)
+            ui.move_run_choice(-len(ui.session.runs))
+        elif ui.run is not None and len(ui.run.timeline):
+            ui.cursor.go_to(ui.run.timeline, 0)
 
     def do_latest(self) -> None:
+        ui = self.ui_state
         if self._in_list:
-            self.ui_state.move_run_choice(len(self.ui_state.session.runs))
-        elif self.ui_state.run is not None:
-            self.ui_state.cursor.go_to(self.ui_state.run.timeline, None)
+            ui.move_run_choice(len(ui.session.runs))
+        elif ui.run is not None:
+            ui.cursor.go_to(ui.run.timeline, None)
 
     def do_jump(self) -> None:
         self.ui_state.line_input = LineInput("Go to step or %: ", self._jump)
@@ -264,12 +238,6 @@ class Actions:
 
     # --- findings --------------------------------------------------------------------------------
 
-    def do_acknowledge(self) -> None:
-        self._ask_reason("Acknowledge, reason (optional): ", mute=False)
-
-    def do_mute(self) -> None:
-        self._ask_reason("Mute rule for this run, reason (optional): ", mute=True)
-
     def _ask_reason(self, label: str, mute: bool) -> None:
         ui = self.ui_state
         run, view = ui.run, ui.view()
@@ -295,6 +263,9 @@ class Actions:
             ui.toast = ui.acknowledgements.problem or f"{finding.title}: {done}"
 
         ui.line_input = LineInput(label, save)
+
+    do_acknowledge = partialmethod(_ask_reason, "Acknowledge, reason (optional): ", mute=False)
+    do_mute = partialmethod(_ask_reason, "Mute rule for this run, reason (optional): ", mute=True)
 
     # --- the mouse -------------------------------------------------------------------------------
 
