@@ -13,7 +13,7 @@ from textual.screen import Screen
 from ppo_top.text.format import clean
 from ppo_top.tui.app.base import BaseApp
 from ppo_top.tui.app.screen import KeyPressed, MainScreen
-from ppo_top.tui.graphics.theme import THEME_ORDER, THEMES
+from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS
 from ppo_top.tui.state.line_input import KeyRepeat
@@ -71,8 +71,8 @@ class PpoTop(BaseApp):
 
     def do_theme(self) -> None:
         """Switch to the next theme."""
-        at = THEME_ORDER.index(self.palette_name)
-        self.palette_name = THEME_ORDER[(at + 1) % len(THEME_ORDER)]
+        names = list(THEMES)
+        self.palette_name = names[(names.index(self.palette_name) + 1) % len(names)]
         self.canvas.use_theme(THEMES[self.palette_name])
         self.show_toast(f"Theme: {self.palette_name}")
 

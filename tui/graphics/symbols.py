@@ -29,8 +29,6 @@ class Symbols:
     trend: dict[str, str]
     best: str
     separator: str
-    dash: str
-    ellipsis: str
     folded: str
     unfolded: str
     bar_done: str
@@ -74,8 +72,6 @@ UNICODE_SYMBOLS = Symbols(
     trend={"rising": "↗", "falling": "↘", "flat": "→"},
     best="★",
     separator="·",
-    dash="–",
-    ellipsis="…",
     folded="▸",
     unfolded="▾",
     bar_done="█",
@@ -98,8 +94,6 @@ ASCII_SYMBOLS = Symbols(
     trend={"rising": "/", "falling": "\\", "flat": "="},
     best="*",
     separator=".",
-    dash="-",
-    ellipsis="~",
     folded=">",
     unfolded="v",
     bar_done="#",

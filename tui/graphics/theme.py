@@ -148,9 +148,7 @@ THEMES = {
     "16": Theme("16", SIXTEEN_COLOUR_STYLES),
     "none": Theme("none", COLOURLESS_STYLES),
 }
-"""`dark` and `light` keep the terminal's background; with `-paper` they set one."""
-
-THEME_ORDER = ("dark", "light", "dark-paper", "light-paper", "16", "none")
+"""In the order of the key; `dark` and `light` keep the terminal's background, `-paper` sets one."""
 
 
 def choose_theme(wanted: str | None, environment: Mapping[str, str] | None = None) -> Theme:

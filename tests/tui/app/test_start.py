@@ -18,7 +18,6 @@ from ppo_top.tui.graphics.theme import (
     DARK_STYLES,
     LIGHT_STYLES,
     SIXTEEN_COLOUR_STYLES,
-    THEME_ORDER,
     THEMES,
     choose_theme,
 )
@@ -67,7 +66,6 @@ def test_every_theme_knows_every_state_and_verdict() -> None:
     assert set(LIGHT_STYLES) == set(DARK_STYLES)
     assert set(DARK_STYLES) - set(SIXTEEN_COLOUR_STYLES) <= {"title", "band"}
     assert "crit" in COLOURLESS_STYLES
-    assert set(THEME_ORDER) == set(THEMES)
 
 
 def test_no_colour_means_no_colour() -> None:
