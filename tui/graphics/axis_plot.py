@@ -26,7 +26,7 @@ class Curve:
 
 @dataclass(slots=True)
 class Chart:
-    """The contents of a chart, and the ranges of its axes (None: automatic)."""
+    """The contents of a chart, and the range of its y axis (None: automatic)."""
 
     curves: list[Curve] = field(default_factory=list)
     horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
@@ -37,7 +37,6 @@ class Chart:
     """x, y, character, style."""
     x_label: Callable[[float], str] = str
     y_label: Callable[[float], str] = str
-    x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
 
 
@@ -118,16 +117,14 @@ def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> lis
 def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     xs = [x for curve in chart.curves for x in curve.xs]
     ys = [y for curve in chart.curves for y in curve.ys]
-    x_low, x_high = chart.x_range or axis_range(xs, 0.0)
-    y_low, y_high = chart.y_range or axis_range(ys)
-    x_ticks = ticks(x_low, x_high, max(2, cells // 16))
-    y_ticks = ticks(y_low, y_high, max(2, rows // 4))
-    x_ruler = figure.ruler("x")
-    x_ruler.lim(x_low, x_high)
-    x_ruler.ticks(x_ticks, [chart.x_label(x) for x in x_ticks])
-    y_ruler = figure.ruler("y")
-    y_ruler.lim(y_low, y_high)
-    y_ruler.ticks(y_ticks, [chart.y_label(y) for y in y_ticks])
+    for name, (low, high), most, label in (
+        ("x", axis_range(xs, 0.0), cells // 16, chart.x_label),
+        ("y", chart.y_range or axis_range(ys), rows // 4, chart.y_label),
+    ):
+        marks = ticks(low, high, max(2, most))
+        ruler = figure.ruler(name)
+        ruler.lim(low, high)
+        ruler.ticks(marks, [label(each) for each in marks])
 
 
 def parse_ansi(text: str, styles: dict[int, str]) -> list[StyledLine]:

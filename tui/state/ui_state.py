@@ -17,7 +17,7 @@ from ppo_top.text.format import plural
 from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.tui.state.chart_options import ChartOptions
-from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
 from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
@@ -166,18 +166,14 @@ class UiState:
         if run_id != self.chosen_run_id:
             self.chosen_run_id, self.scroll = run_id, 0
             self.cursors.setdefault(run_id, Cursor())
-            self.recent_run_ids = [
-                run_id,
-                *(each for each in self.recent_run_ids if each != run_id),
-            ][:MAX_RECENT_RUNS]
+            others = [each for each in self.recent_run_ids if each != run_id]
+            self.recent_run_ids = [run_id, *others][:MAX_RECENT_RUNS]
 
     def start_replay(self) -> None:
         """Set the cursor of the selected run to the start of the replay, once."""
         run, replay = self.run, self.replay
         if run is None or replay is None or self.cursor.replay or not len(run.timeline):
             return
-        from ppo_top.tui.state.cursor import find_row
-
         start = find_row(run.timeline, replay.start) if replay.start else 0
         cursor = self.cursor
         cursor.replay, cursor.speed, cursor.row = True, replay.speed, start or 0
@@ -253,12 +249,9 @@ class UiState:
     def _acknowledged_reasons(self, run: Run | None) -> dict[str, str]:
         if run is None:
             return {}
-        notes = {}
-        for finding in run.findings:
-            note = self.acknowledgements.find(run.path, finding.rule, finding.since.step)
-            if note is not None:
-                notes[finding.rule] = note.reason
-        return notes
+        find = self.acknowledgements.find
+        notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
+        return {rule: note.reason for rule, note in notes if note is not None}
 
     # --- moving --------------------------------------------------------------------------------
 
@@ -287,13 +280,11 @@ class UiState:
         if run is None or not len(run.timeline):
             return None
         here = self.cursor.current_row(run.timeline)
-        rows = sorted(
-            ((finding.opened.row, finding) for finding in run.findings), key=lambda pair: pair[0]
-        )
+        found = sorted(run.findings, key=lambda each: each.opened.row)
         if direction > 0:
-            ahead = [finding for row, finding in rows if row > here]
+            ahead = [each for each in found if each.opened.row > here]
         else:
-            ahead = [finding for row, finding in reversed(rows) if row < here]
+            ahead = [each for each in reversed(found) if each.opened.row < here]
         if not ahead:
             return None
         self.cursor.playing = False
