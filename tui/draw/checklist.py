@@ -28,15 +28,15 @@ class ChecklistWidths:
 
 def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> ChecklistWidths:
     """The columns that fit, in order of importance: value, name, curve, range, note."""
-    label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
-    value = max((len(row.text) for row in rows), default=4)
-    value = max(value, 4)
+    value = max([4, *(len(row.text) for row in rows)])
     rest = cells - 3 - value - 1
+    label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
     label = max(4, min(label, rest))
     rest -= label
     curve = min(MAX_CURVE_CELLS, rest - 2) if rest - 2 >= MIN_CURVE_CELLS else 0
-    healthy = min(22, max((len(_range(snap, row)) for row in rows), default=0))
-    note = min(30, max((len(_note(snap, row)) for row in rows if row.text), default=0))
+    shown = snap.display_text
+    healthy = min(22, max((len(shown(row.healthy)) for row in rows), default=0))
+    note = min(30, max((len(shown(row.note)) for row in rows if row.text), default=0))
     spare = rest - 2 - MIN_CURVE_CELLS
     healthy = healthy if healthy and spare >= healthy + 2 else 0
     spare -= healthy + 2 if healthy else 0
@@ -55,15 +55,12 @@ def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
     rows = sorted(view.checklist, key=lambda row: not row.is_crucial)
     if len(rows) <= max_rows:
         return rows
-    weight = {Status.MISSING: 3}
-    ranked = sorted(
-        range(len(rows)),
-        key=lambda at: (
-            0 if rows[at].status.is_trouble else weight.get(rows[at].status, 1),
-            not rows[at].is_crucial,
-            at,
-        ),
-    )
+
+    def rank(at: int) -> tuple[bool, bool, bool]:
+        status = rows[at].status
+        return not status.is_trouble, status is Status.MISSING, not rows[at].is_crucial
+
+    ranked = sorted(range(len(rows)), key=rank)
     return [rows[at] for at in sorted(ranked[:max_rows])]
 
 
@@ -75,14 +72,11 @@ def draw_checklist(snap: Snapshot, cells: int, max_rows: int) -> ScreenBlock:
         return block
     rows = rows_to_show(view, max_rows)
     columns = checklist_widths(snap, rows, cells)
-    for row in rows:
-        chosen = row.concept == snap.concept and snap.focus == "values"
+    for at, row in enumerate(rows):
         drawn = _row(snap, view, row, columns, cells)
-        if chosen:
+        if row.concept == snap.concept and snap.focus == "values":
             drawn = tuple((text, f"{style}+selected") for text, style in fit_width(drawn, cells))
-        block.click_regions.append(
-            ClickRegion(0, len(block.lines), cells, 1, "concept", row.concept)
-        )
+        block.click_regions.append(ClickRegion(0, at, cells, 1, "concept", row.concept))
         block.lines.append(drawn)
     return block
 
@@ -96,7 +90,7 @@ def _row(
     name: Span = (label.ljust(columns.label), "dim" if missing else "")
     if missing and not row.text:
         room = cells - 3 - columns.label - 2
-        note = shorten(_note(snap, row) or "not logged", room) if room >= 10 else ""
+        note = shorten(snap.display_text(row.note) or "not logged", room) if room >= 10 else ""
         return line(sign, name, "  ", (note, "missing"))
     tone = row.status.value if row.status.is_trouble else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
@@ -107,21 +101,13 @@ def _row(
         )[0]
         parts += [("  ", ""), *fit_width(curve, columns.curve)]
     if columns.healthy:
-        text = shorten(_range(snap, row), columns.healthy).ljust(columns.healthy)
+        text = shorten(snap.display_text(row.healthy), columns.healthy).ljust(columns.healthy)
         parts.append(("  " + text, "dim"))
     if columns.note:
-        note = shorten(_note(snap, row), columns.note)
+        note = shorten(snap.display_text(row.note), columns.note)
         parts.append(("  " + note, tone if tone != "value" else "dim"))
     drawn = tuple(parts)
     return drawn if width(drawn) <= cells else fit_width(drawn, cells)
-
-
-def _note(snap: Snapshot, row: CheckRow) -> str:
-    return snap.display_text(row.note)
-
-
-def _range(snap: Snapshot, row: CheckRow) -> str:
-    return snap.display_text(row.healthy)
 
 
 def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:

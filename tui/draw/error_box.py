@@ -24,7 +24,6 @@ def draw_or_error(name: str, draw: Callable[[], ScreenBlock], cells: int, rows: 
     try:
         return draw()
     except Exception as error:  # noqa: BLE001 (the rest of the screen is still drawn)
-        rows_of_text = wrap(
-            clean(internal_errors.report_internal_error(f"drawing {name}", error)), max(cells, 4)
-        )
-        return ScreenBlock([line((row, "crit")) for row in rows_of_text[: max(rows, 1)]])
+        text = clean(internal_errors.report_internal_error(f"drawing {name}", error))
+        shown = wrap(text, max(cells, 4))[: max(rows, 1)]
+        return ScreenBlock([line((row, "crit")) for row in shown])

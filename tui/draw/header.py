@@ -9,11 +9,9 @@ from ppo_top.text.format import clean, count, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
     crop,
-    fit_width,
     join_fitting,
     justify,
     line,
-    plain_text,
     shorten,
     width,
 )
@@ -27,29 +25,20 @@ def draw_header(snap: Snapshot, cells: int) -> StyledLine:
     paths = line((" ppo-top", "brand"), "  ", (clean(snap.watched_paths), "dim"))
     right = _right(snap)
     room = cells - width(right) - 1
-    counts = join_fitting(run_count_parts(snap.counts, snap.symbols), room - width(paths) - 4)
+    parts = run_count_parts(snap.counts, snap.symbols)
+    counts = join_fitting(parts, room - width(paths) - 4)
     if counts:
         return justify((*paths, ("    ", ""), *counts), right, cells)
-    short = line(
-        (" ppo-top", "brand"),
-        "  ",
-        *join_fitting(run_count_parts(snap.counts, snap.symbols), room - 10),
-    )
-    return justify(short, right, cells)
+    return justify((*paths[:2], *join_fitting(parts, room - 10)), right, cells)
 
 
 def _right(snap: Snapshot) -> StyledLine:
     if snap.loading is not None:
         share = 100 * snap.loading.read_bytes // max(snap.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")
-    if snap.playback_state is not None and not is_at_end(snap):
+    if snap.playback_state is not None and snap.view is not None and not snap.view.at_end:
         return line(("replay" if snap.playback_state.replay else "in the past", "restart"), " ")
     return line((snap.last_change_text, "dim"), " ") if snap.last_change_text else ()
-
-
-def is_at_end(snap: Snapshot) -> bool:
-    """Whether the latest update is shown."""
-    return snap.view is None or snap.view.at_end
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
@@ -95,11 +84,8 @@ def progress_parts(view: RunView) -> list[StyledLine]:
     return parts
 
 
-def draw_run_title(snap: Snapshot, cells: int) -> StyledLine:
+def draw_run_title(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
     """The line of the selected run: name, trainer, state, progress."""
-    view = snap.view
-    if view is None:
-        return fit_width(line((snap.waiting_text or "waiting for logs", "dim")), cells)
     parts = [state_line(view, snap.symbols), *progress_parts(view)]
     if view.problem_count:
         parts.append(line((plural(view.problem_count, "parse error"), "warn")))
@@ -142,14 +128,11 @@ def loading_bar(snap: Snapshot, cells: int) -> StyledLine:
     loading = snap.loading
     if loading is None or not loading.total_bytes:
         return ()
-    text = f" reading {plain_text(_megabytes(loading.read_bytes, loading.total_bytes))} "
+    done, total = loading.read_bytes, loading.total_bytes
+    text = f" reading {done / 1e6:,.1f} of {total / 1e6:,.1f} MB "
     if loading.total_runs > 1 and cells > 2 * len(text) + len(JUDGED_RUNS_TEXT):
         text += JUDGED_RUNS_TEXT.format(count(loading.judged_runs), count(loading.total_runs))
     room = max(cells - len(text) - 1, 0)
-    done = room * min(loading.read_bytes, loading.total_bytes) // loading.total_bytes
-    todo = snap.symbols.bar_todo * (room - done)
-    return line((text, "info"), (snap.symbols.bar_done * done, "info"), (todo, "dim"))
-
-
-def _megabytes(done: int, total: int) -> StyledLine:
-    return line(f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB")
+    full = room * min(done, total) // total
+    todo = snap.symbols.bar_todo * (room - full)
+    return line((text, "info"), (snap.symbols.bar_done * full, "info"), (todo, "dim"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from ppo_top.model import Status
 from ppo_top.text.format import clean
 from ppo_top.tui.draw.checklist import draw_checklist, rows_to_show
@@ -42,9 +44,9 @@ def draw_main_screen(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     elif snap.view is None:
         block = _with_footer(snap, cells, rows, _waiting(snap, cells, rows - 2))
     elif cells < MIN_FULL_SIZE[0] or rows < MIN_FULL_SIZE[1]:
-        block = _side_pane(snap, cells, rows)
+        block = _side_pane(snap, snap.view, cells, rows)
     else:
-        block = _full(snap, cells, rows)
+        block = _with_footer(snap, cells, rows, _full(snap, snap.view, cells, rows))
     lines = [fit_width(printable_line(row, snap), cells) for row in block.lines[:rows]]
     blank: StyledLine = ((" " * cells, ""),)
     return ScreenBlock(lines + [blank] * (rows - len(lines)), block.click_regions)
@@ -98,20 +100,15 @@ def values_inline(snap: Snapshot, view: RunView) -> list[StyledLine]:
     ]
 
 
-def _side_pane(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
     """A tmux side pane: verdict, checklist, and charts if there is room."""
-    block = ScreenBlock()
-    view = snap.view
-    if view is None:
-        return block
-    head = [line(" ", *short_status(snap, cells - 1))]
-    if snap.loading is not None:
-        head = [loading_bar(snap, cells)]
     values = sum(1 for row in view.checklist if row.is_crucial)
-    room = rows - len(head)
-    for_verdict = max(1, min(room - min(values, room - 1), 6 if cells >= 30 else 3))
-    block.append_block(_verdict(snap, cells, for_verdict))
-    block.append_block(ScreenBlock(head))
+    room = rows - 1
+    block = _verdict(
+        snap, cells, max(1, min(room - min(values, room - 1), 6 if cells >= 30 else 3))
+    )
+    status = line(" ", *short_status(snap, cells - 1))
+    block.lines.append(status if snap.loading is None else loading_bar(snap, cells))
     left = rows - len(block.lines)
     typing = snap.prompt is not None or snap.toast
     block.append_block(_values(snap, cells, left - 1 if typing else left))
@@ -120,7 +117,7 @@ def _side_pane(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(draw_footer(snap, cells))
     elif len(block.lines) + 3 <= rows:
-        block.append_block(ScreenBlock([()]))
+        block.lines.append(())
         block.append_block(_curves(snap, cells, rows - len(block.lines) - 1, listed))
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(_timeline_bar(snap, cells))
@@ -147,41 +144,24 @@ def _waiting(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     return ScreenBlock(block.lines[:rows])
 
 
-def _full(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    block = ScreenBlock([draw_header(snap, cells)])
+def _full(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
     body = rows - 2
-    if has_sidebar(snap, cells, rows):
-        side = max(MIN_SIDEBAR_CELLS, min(names_width(snap.entries), cells // SIDEBAR_DIVISOR))
-        left = _run_table(snap, side, body)
-        right = _run_pane(snap, cells - side - 2, body)
-        block.append_block(_joined(snap, left, side, right, body))
-    else:
-        block.append_block(_run_pane(snap, cells, body))
-    block.lines = block.lines[: rows - 1]
-    block.lines += [()] * (rows - 1 - len(block.lines))
-    block.append_block(draw_footer(snap, cells))
-    return block
-
-
-def _joined(
-    snap: Snapshot, left: ScreenBlock, side: int, right: ScreenBlock, rows: int
-) -> ScreenBlock:
+    if not has_sidebar(snap, cells, rows):
+        return _run_pane(snap, view, cells, body)
+    side = max(MIN_SIDEBAR_CELLS, min(names_width(snap.entries), cells // SIDEBAR_DIVISOR))
+    left = _run_table(snap, side, body)
+    right = _run_pane(snap, view, cells - side - 2, body)
     border = line((snap.symbols.vertical_line, "frame"), " ")
     lines: list[StyledLine] = []
-    for at in range(rows):
-        first = left.lines[at] if at < len(left.lines) else ()
-        second = right.lines[at] if at < len(right.lines) else ()
+    for first, second in zip_longest(left.lines[:body], right.lines[:body], fillvalue=()):
         lines.append((*fit_width(first, side), *border, *second))
     hits = left.click_regions + [hit.shifted(side + 2, 0) for hit in right.click_regions]
     return ScreenBlock(lines, hits)
 
 
-def _run_pane(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
     """The selected run: title, verdict, crucial values, charts, timeline."""
-    view = snap.view
-    block = ScreenBlock([draw_run_title(snap, cells)])
-    if view is None:
-        return block
+    block = ScreenBlock([draw_run_title(snap, view, cells)])
     left = rows - 2  # the title above, the timeline below
     if snap.loading is not None:
         block.lines.append(loading_bar(snap, cells))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
 from ppo_top.text.format import clean, compact, format_metric_value, number, percent
@@ -37,16 +37,14 @@ MIN_PANEL_LINES, MAX_PANEL_LINES = 4, 14
 AXIS_CELLS = 7
 
 
-@dataclass(frozen=True, slots=True)
-class PanelCell:
+class PanelCell(NamedTuple):
     """A panel to draw: its group and its track."""
 
     group: str
     track: PanelTrack
 
 
-@dataclass(frozen=True, slots=True)
-class PanelGrid:
+class PanelGrid(NamedTuple):
     """The layout of panels: columns, and lines of each."""
 
     columns: int
@@ -75,15 +73,13 @@ def panel_grid(cells: int, rows: int, amount: int, plots: bool = True) -> PanelG
     return PanelGrid(columns, min(MAX_PANEL_LINES, rows // lines))
 
 
-def drawable_tracks(
-    view: RunView, listed: frozenset[str] = frozenset()
-) -> list[tuple[str, PanelTrack]]:
+def drawable_tracks(view: RunView, listed: frozenset[str] = frozenset()) -> list[PanelCell]:
     """All tracks by group, without counters and single values of unknown tags.
 
     `listed`: metrics to leave out, because the checklist above shows the same line.
     """
     return [
-        (panel.group, track)
+        PanelCell(panel.group, track)
         for panel in view.panels
         for track in panel.tracks
         if track.direction != "mono" and track.track.concept not in listed
@@ -97,26 +93,23 @@ def tracks_on_page(
     """The tracks of the current page, by group; the most important are on the first page."""
     every = drawable_tracks(view, listed)
     crucial = {row.concept for row in view.checklist if row.is_crucial}
-    rank = sorted(
-        range(len(every)),
-        key=lambda at: (
-            _rank(every[at][1], at, crucial),
-            every[at][1].track.concept.startswith(TAG_PREFIX),
-            _is_flat(snap, view, every[at][1]),
-            at,
-        ),
-    )
+
+    def rank(at: int) -> tuple[bool, bool, bool, bool]:
+        """The reward and trouble, then crucial metrics; then known ones, then curves not flat."""
+        track = every[at].track
+        name = track.track.concept
+        first = at == 0 or track.status.is_trouble
+        return (
+            not first,
+            not first and name not in crucial,
+            name.startswith(TAG_PREFIX),
+            _is_flat(snap, view, track),
+        )
+
     page = max(capacity, 1)
     first = min(snap.scroll, max(0, -(-len(every) // page) - 1)) * page
-    kept = sorted(rank[first : first + capacity])
-    return [PanelCell(*every[at]) for at in kept]
-
-
-def _rank(track: PanelTrack, at: int, crucial: set[str]) -> int:
-    """Priority of a track: the reward and tracks in trouble, then crucial ones."""
-    if not at or track.status.is_trouble:
-        return 0
-    return 1 if track.track.concept in crucial else 2
+    kept = sorted(sorted(range(len(every)), key=rank)[first : first + capacity])
+    return [every[at] for at in kept]
 
 
 def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
@@ -179,8 +172,6 @@ def draw_panels(
 def _panel_or_error(
     snap: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
 ) -> list[StyledLine]:
-    """One panel, or the error that it raised."""
-
     def draw() -> ScreenBlock:
         return ScreenBlock(_panel(snap, view, cell, first, size, values))
 
@@ -218,21 +209,16 @@ def _title(snap: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLi
     if cell.group.lower() == label.lower():
         lead = ""
     left = line((lead, "brand"), (shorten(label, room), _label_style(snap, cell)), *latest)
-    best = _best(snap, track)
-    fits = best and width(left) + len(best) + 2 <= cells
-    return justify(left, line((best if fits else "", "dim")), cells) if fits else left
-
-
-def _best(snap: Snapshot, track: PanelTrack) -> str:
     if track.best is None:
-        return ""
-    return f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
+        return left
+    best = f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
+    fits = width(left) + len(best) + 2 <= cells
+    return justify(left, line((best, "dim")), cells) if fits else left
 
 
 def _colours(track: PanelTrack) -> sparkline.CurveColours:
-    return sparkline.CurveColours(
-        "curve", track.status.value if track.status.is_trouble else "watch"
-    )
+    outside = track.status.value if track.status.is_trouble else "watch"
+    return sparkline.CurveColours("curve", outside)
 
 
 def _one_line(
@@ -273,25 +259,18 @@ def _plot(
     )
     scale = sparkline.choose_scale(columns, track.healthy_range)
     marks = _restarts(snap, view, row, room, per_cell)
+    healthy, colours, size = track.healthy_range, _colours(track), (wide - axis, high)
     drawn = braille_plot.draw_braille_plot(
-        columns,
-        (wide - axis, high),
-        track.healthy_range,
-        snap.symbols,
-        _colours(track),
-        scale,
-        marks,
+        columns, size, healthy, snap.symbols, colours, scale, marks
     )
     if not axis:
         return drawn
     upper, lower = edge_labels(scale, track.fmt)
-    edges = {0: upper, high - 1: lower}
+    labels = [""] * high
+    labels[0], labels[-1] = upper, lower
     return [
-        (
-            *fit_width(cells, wide - axis),
-            (edges.get(at, "").rjust(AXIS_CELLS - 1).ljust(AXIS_CELLS), "faint"),
-        )
-        for at, cells in enumerate(drawn)
+        (*fit_width(row, wide - axis), (label.rjust(AXIS_CELLS - 1).ljust(AXIS_CELLS), "faint"))
+        for row, label in zip(drawn, labels, strict=True)
     ]
 
 

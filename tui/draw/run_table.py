@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten
-from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
 
 MIN_TABLE_CELLS = 60
@@ -36,16 +35,8 @@ def names_width(entries: Sequence[RunListEntry]) -> int:
 
 
 def _name_cells(entry: RunListEntry) -> int:
-    return (
-        len(clean(entry.name))
-        + (2 if entry.member else 0)
-        + len(_seeds_text(entry))
-        + _arrow_cells(entry)
-    )
-
-
-def _arrow_cells(entry: RunListEntry) -> int:
-    return 2 if entry.seeds > 1 else 0
+    indent = 2 if entry.member or entry.seeds > 1 else 0  # of a member, or the group's arrow
+    return indent + len(clean(entry.name)) + len(_seeds_text(entry))
 
 
 def _seeds_text(entry: RunListEntry) -> str:
@@ -119,7 +110,7 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
 
 def _entry(snap: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int) -> StyledLine:
     symbols = snap.symbols
-    verdict = entry.verdict
+    verdict, state = entry.verdict, entry.state
     lead = "   " if entry.member else " "
     name = clean(entry.name)
     if entry.seeds > 1:
@@ -133,7 +124,7 @@ def _entry(snap: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: 
         (shorten(name, room).ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
         (seeds, "dim"),
         *_facts(entry, columns),
-        _state(entry, columns, symbols),
+        (f" {symbols.state[state]}" + (f" {state.value}" if columns.state else ""), state.value),
     )
     row = fit_width(row, cells)
     if entry.id == snap.chosen_run_id:
@@ -152,9 +143,3 @@ def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:
     facts.append((entry.reward.rjust(columns.reward) if columns.reward else "", "value"))
     facts.append((entry.step.rjust(columns.step) if columns.step else "", "dim"))
     return [fact for fact in facts if fact[0]]
-
-
-def _state(entry: RunListEntry, columns: RunTableWidths, symbols: Symbols) -> Span:
-    word = entry.state.value
-    sign = symbols.state[entry.state]
-    return (f" {sign} {word}" if columns.state else f" {sign}", word)

@@ -27,9 +27,10 @@ def draw_timeline(snap: Snapshot, cells: int) -> ScreenBlock:
 
 def _left(snap: Snapshot) -> StyledLine:
     playback = snap.playback_state
-    if playback is None or (not playback.replay and snap.view and snap.view.at_end):
+    at_end = snap.view is not None and snap.view.at_end
+    if playback is None or (at_end and not playback.replay):
         return line((" timeline", "dim"))
-    if playback.replay and snap.view and snap.view.at_end:
+    if at_end:
         return line((" replay finished", "restart"))
     if not playback.playing:
         return line((" paused", "restart"))
@@ -38,11 +39,10 @@ def _left(snap: Snapshot) -> StyledLine:
 
 
 def _right(snap: Snapshot, view: RunView) -> StyledLine:
-    rows = len(view.timeline)
-    row = view.row or 0
     if view.at_end:
         return line(("latest ", "cursor"))
-    share = 100 * (row + 1) // rows
+    row = view.row or 0
+    share = 100 * (row + 1) // len(view.timeline)
     step = count(view.timeline.steps[row])
     return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
 
@@ -53,12 +53,13 @@ def timeline_line(snap: Snapshot, view: RunView, rows: int, cells: int) -> Style
     cursor = _cell(view.row or 0, rows, cells)
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
-    visible = [f for f in snap.findings if _visible(snap, view, f.opened.row)]
+    replay = snap.playback_state is not None and snap.playback_state.replay
+    # later findings are hidden in a replay and shown when looking back
+    visible = [f for f in snap.findings if not replay or f.opened.row <= (view.row or 0)]
     for finding in sorted(visible, key=lambda each: each.severity):
         stop = finding.cleared.row if finding.cleared is not None else rows - 1
-        for cell in range(
-            _cell(finding.since.row, rows, cells), _cell(min(stop, rows - 1), rows, cells) + 1
-        ):
+        first, last = (_cell(row, rows, cells) for row in (finding.since.row, min(stop, rows - 1)))
+        for cell in range(first, last + 1):
             worst[cell] = max(finding.severity, worst[cell] or Severity.INFO)
         status = finding.severity.status
         marks[_cell(finding.opened.row, rows, cells)] = (symbols.status[status], status.value)
@@ -76,12 +77,6 @@ def timeline_line(snap: Snapshot, view: RunView, rows: int, cells: int) -> Style
             tone = severity.word if severity is not None else past
             spans.append((symbols.horizontal_line, tone if cell < cursor else "faint"))
     return merge_spans(spans)
-
-
-def _visible(snap: Snapshot, view: RunView, opened: int) -> bool:
-    """Later findings are hidden in a replay and shown when looking back."""
-    replay = snap.playback_state is not None and snap.playback_state.replay
-    return not replay or opened <= (view.row or 0)
 
 
 def _cell(row: int, rows: int, cells: int) -> int:
