@@ -5,35 +5,29 @@ from __future__ import annotations
 from ppo_top.text.format import clean
 from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
 from ppo_top.tui.state.keys import KEYS
-from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
+from ppo_top.tui.state.snapshot import ClickRegion, InputPrompt, ScreenBlock, Snapshot
 
 
 def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
     """The footer; its keys can be clicked."""
     if snap.prompt is not None:
-        return ScreenBlock([_prompt(snap, cells)])
+        return ScreenBlock([_prompt(snap, snap.prompt, cells)])
     if snap.toast:
         return ScreenBlock([line((" " + shorten(clean(snap.toast), cells - 1), "info"))])
-    block = ScreenBlock([()])
-    row: StyledLine = line(" ")
+    hits: list[ClickRegion] = []
+    row = line(" ")
     for key in KEYS:
         if not key.footer_label:
             continue
         part = line((snap.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim"))
         if width(row) + width(part) > cells:
             break
-        block.click_regions.append(
-            ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action)
-        )
+        hits.append(ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action))
         row = (*row, *part)
-    block.lines[0] = row
-    return block
+    return ScreenBlock([row], hits)
 
 
-def _prompt(snap: Snapshot, cells: int) -> StyledLine:
-    prompt = snap.prompt
-    if prompt is None:
-        return ()
+def _prompt(snap: Snapshot, prompt: InputPrompt, cells: int) -> StyledLine:
     typed = clean(prompt.text)
     bar = "_" if snap.symbols.ascii_only else "▏"
     left = line((f" {prompt.label}", "key"), (typed, "title"), (bar, "cursor"))

@@ -80,15 +80,14 @@ def _with_frame(
     return block
 
 
-def help_text(_desk: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
+def help_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """All keys by group, then the meaning of the symbols."""
     rows: list[StyledLine] = []
-    symbols = snap.symbols
     two = cells >= 2 * (11 + max(len(key.description) for key in KEYS))
     for group in KEY_GROUPS:
         rows.append(line((group, "title")))
         keys = [key for key in KEYS if key.group == group]
-        drawn = [row for key in keys for row in _key_lines(key, symbols, cells)]
+        drawn = [row for key in keys for row in _key_lines(key, snap.symbols, cells)]
         if two:
             half = -(-len(drawn) // 2)
             right = [*drawn[half:], ()]
@@ -100,12 +99,9 @@ def help_text(_desk: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
 
 
 def _key_lines(key: Key, symbols: Symbols, cells: int) -> list[StyledLine]:
-    shown = symbols.translate(key.label).ljust(7)
-    rows = wrap(key.description, max(cells - 9, 8))
-    return [
-        line(("  " + (shown if at == 0 else " " * len(shown)), "key"), row)
-        for at, row in enumerate(rows)
-    ]
+    label = "  " + symbols.translate(key.label).ljust(7)
+    first, *others = wrap(key.description, max(cells - 9, 8))
+    return [line((label, "key"), first), *(line((" " * len(label), "key"), row) for row in others)]
 
 
 def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
@@ -122,8 +118,9 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
     )
     rows = [line(("Symbols", "title"))]
     for sign, style, text in meanings:
-        for at, row in enumerate(wrap(text, cells - 6)):
-            rows.append(line(("  " + (sign if not at else " ").ljust(4), style), row))
+        first, *others = wrap(text, cells - 6)
+        rows.append(line(("  " + sign.ljust(4), style), first))
+        rows += [line((" " * 6, style), row) for row in others]
     return rows
 
 

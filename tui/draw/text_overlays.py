@@ -13,24 +13,23 @@ from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
+def findings_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     """The open findings in detail, then the resolved ones."""
     view = snap.view
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
-        rows += finding_card(ui, snap, opened, cells)
-        rows.append(())
+        rows += [*_finding_card(snap, opened, cells), ()]
     if not view.open_findings:
         rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
         rows.append(line(("Resolved", "title")))
-        rows += [row for finding in view.cleared_findings for row in _past(snap, finding, cells)]
+        rows += [_past(snap, finding, cells) for finding in view.cleared_findings]
     return rows
 
 
-def finding_card(ui: UiState, snap: Snapshot, opened: OpenFinding, cells: int) -> list[StyledLine]:
+def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[StyledLine]:
     """A finding in detail: title, since, message, evidence, causes, remedies, source."""
     finding = opened.finding
     word = opened.severity.word
@@ -39,15 +38,15 @@ def finding_card(ui: UiState, snap: Snapshot, opened: OpenFinding, cells: int) -
         age += f", {duration(opened.seconds)}"
     title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
-    since = f"since step {count(finding.since.step)} ({age}), detected at step "
-    since += count(finding.opened.step)
+    since, detected = count(finding.since.step), count(finding.opened.step)
+    since = f"since step {since} ({age}), detected at step {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
         reason = clean(snap.acknowledged[finding.rule]) or "no reason"
         rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
     rows += [line("  " + row) for row in wrap(snap.display_text(finding.message), cells - 2)]
-    for head, texts in (("evidence", finding.evidence), ("why", finding.causes)):
-        rows += _listed(snap, head, texts, cells)
+    rows += _listed(snap, "evidence", finding.evidence, cells)
+    rows += _listed(snap, "why", finding.causes, cells)
     rows += _listed(snap, "try", finding.remedies, cells, numbered=True)
     if finding.source:
         rows += _listed(snap, "source", (finding.source,), cells)
@@ -68,13 +67,11 @@ def _listed(
     return rows
 
 
-def _past(snap: Snapshot, finding: Finding, cells: int) -> list[StyledLine]:
-    word = finding.severity.word
+def _past(snap: Snapshot, finding: Finding, cells: int) -> StyledLine:
+    sign = snap.symbols.status[finding.severity.status]
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
     text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
-    return [
-        line((f" {snap.symbols.status[finding.severity.status]} ", word), shorten(text, cells - 3))
-    ]
+    return line((f" {sign} ", finding.severity.word), shorten(text, cells - 3))
 
 
 def explain_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
@@ -116,19 +113,16 @@ def _current(view: RunView, snap: Snapshot, row: CheckRow | None, cells: int) ->
     if track is not None:
         rows.append(line(("logged as ", "dim"), shorten(clean(track.tag), cells - 10)))
     if row is not None and row.text:
-        origin = (
-            f" ({clean(row.healthy_range.origin)})"
-            if row.healthy_range is not None and row.healthy_range.origin
-            else ""
-        )
+        limits = row.healthy_range
+        origin = f" ({clean(limits.origin)})" if limits is not None and limits.origin else ""
         healthy = healthy_text(snap.display_text(row.healthy)) or "no fixed range"
         text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
+        note = clean(row.note)
         if row.since_step is not None:
-            since = f"since step {count(row.since_step)}"
-            rows.append(line((shorten(since, cells), row.status.value)))
-        elif row.note:
-            rows.append(line((shorten(clean(row.note), cells), row.status.value)))
+            note = f"since step {count(row.since_step)}"
+        if note:
+            rows.append(line((shorten(note, cells), row.status.value)))
     return rows
 
 

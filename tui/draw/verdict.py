@@ -52,13 +52,9 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
         text = text.partition(":")[0]  # the checklist has the details
     elif view.open_findings:
         first = view.open_findings[0]
-        text = _first_fitting(
-            cells - 3,
-            f"{clean(first.finding.title)}, since step {count(first.finding.since.step)}"
-            f" ({first.age})",
-            text,
-            clean(first.finding.title),
-        )
+        title = clean(first.finding.title)
+        dated = f"{title}, since step {count(first.finding.since.step)} ({first.age})"
+        text = next((each for each in (dated, text) if len(each) <= cells - 3), title)
         if first.finding.rule in snap.acknowledged:
             text += f" {snap.symbols.separator} acknowledged"
     wrapped = wrap(text, max(cells - 3, 4))
@@ -67,11 +63,6 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
     style = view.verdict.value
     first_line = line((f" {sign} ", style), (wrapped[0] if wrapped else "", style))
     return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
-
-
-def _first_fitting(cells: int, *texts: str) -> str:
-    """The first text that fits, or the last."""
-    return next((text for text in texts if len(text) <= cells), texts[-1])
 
 
 WrappedLines = list[tuple[StyledLine, bool]]
@@ -90,9 +81,7 @@ def _details(snap: Snapshot, finding: Finding, cells: int, most: int) -> list[St
     """Evidence, then numbered advice; the first advice has priority, as the checklist below also
     shows what is wrong.
     """
-    evidence = [line(snap.display_text(text)) for text in finding.evidence] or [
-        line(snap.display_text(finding.message))
-    ]
+    evidence = [line(snap.display_text(text)) for text in finding.evidence or (finding.message,)]
     tries = [
         line((f"{number} ", "key"), snap.display_text(text))
         for number, text in enumerate(finding.remedies, 1)
@@ -141,15 +130,14 @@ def _other_findings(snap: Snapshot, view: RunView, cells: int, most: int) -> lis
     hidden = len(view.open_findings) - 1 - most
     dot = snap.symbols.separator
     for opened in view.open_findings[1 : most + 1]:
-        word = opened.severity.word
+        severity = opened.severity
         after = f" {dot} acknowledged" if opened.finding.rule in snap.acknowledged else ""
         if hidden > 0 and len(rows) == most - 1:
             after += f" {dot} {hidden} more (f)"
         text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
         text = shorten(text, cells - 3 - len(after))
-        rows.append(
-            line((f" {snap.symbols.status[opened.severity.status]} ", word), text, (after, "dim"))
-        )
+        sign = snap.symbols.status[severity.status]
+        rows.append(line((f" {sign} ", severity.word), text, (after, "dim")))
     return rows
 
 
