@@ -182,7 +182,8 @@ def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlo
     if "panels" not in snap.hidden_sections and left > 1:
         if airy or left > 4:
             left -= 1
-            block.lines.append(_section_title(snap, panels_title(snap, cells, left, listed), cells))
+            title = panels_title(snap, view, cells, left, listed)
+            block.lines.append(_section_title(snap, title, cells))
         block.append_block(_curves(snap, cells, left, listed))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.append_block(_timeline_bar(snap, cells))

@@ -55,15 +55,23 @@ class PanelGrid(NamedTuple):
         return self.columns * (rows // self.lines)
 
 
-def use_plots(snap: Snapshot, cells: int, rows: int, listed: frozenset[str]) -> bool:
-    """Whether to draw plots; one-line charts if there is little room that they fill well."""
-    if rows >= 2 * MIN_PANEL_LINES or snap.view is None:
-        return True
-    lines = -(-len(drawable_tracks(snap.view, listed)) // max(1, cells // LINE_PANEL_CELLS))
-    return cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
+def panels_and_grid(
+    view: RunView, cells: int, rows: int, listed: frozenset[str]
+) -> tuple[list[PanelCell], PanelGrid]:
+    """Plots of all tracks; one-line charts if there is little room that they fill well.
+
+    `listed`: metrics that need no one-line chart: the checklist above shows the same line.
+    """
+    every = drawable_tracks(view)
+    others = [cell for cell in every if cell.track.track.concept not in listed]
+    lines = -(-len(others) // max(1, cells // LINE_PANEL_CELLS))
+    low_plots = cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
+    plots = rows >= 2 * MIN_PANEL_LINES or low_plots
+    shown = every if plots else others
+    return shown, panel_grid(cells, rows, len(shown), plots)
 
 
-def panel_grid(cells: int, rows: int, amount: int, plots: bool = True) -> PanelGrid:
+def panel_grid(cells: int, rows: int, amount: int, plots: bool) -> PanelGrid:
     """The layout that shows the most panels at a readable size."""
     columns = max(1, min(cells // MIN_PLOT_CELLS, 6, amount or 1))
     if not plots or rows < MIN_PANEL_LINES:
@@ -73,25 +81,21 @@ def panel_grid(cells: int, rows: int, amount: int, plots: bool = True) -> PanelG
     return PanelGrid(columns, min(MAX_PANEL_LINES, rows // lines))
 
 
-def drawable_tracks(view: RunView, listed: frozenset[str] = frozenset()) -> list[PanelCell]:
-    """All tracks by group, without counters and single values of unknown tags.
-
-    `listed`: metrics to leave out, because the checklist above shows the same line.
-    """
+def drawable_tracks(view: RunView) -> list[PanelCell]:
+    """All tracks by group, without counters and single values of unknown tags."""
     return [
         PanelCell(panel.group, track)
         for panel in view.panels
         for track in panel.tracks
-        if track.direction != "mono" and track.track.concept not in listed
+        if track.direction != "mono"
         if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
     ]
 
 
 def tracks_on_page(
-    snap: Snapshot, view: RunView, capacity: int, listed: frozenset[str] = frozenset()
+    snap: Snapshot, view: RunView, every: list[PanelCell], capacity: int
 ) -> list[PanelCell]:
     """The tracks of the current page, by group; the most important are on the first page."""
-    every = drawable_tracks(view, listed)
     crucial = {row.concept for row in view.checklist if row.is_crucial}
 
     def rank(at: int) -> tuple[bool, bool, bool, bool]:
@@ -120,17 +124,14 @@ def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
 
 
 def panels_title(
-    snap: Snapshot, cells: int, rows: int, listed: frozenset[str] = frozenset()
+    snap: Snapshot, view: RunView, cells: int, rows: int, listed: frozenset[str]
 ) -> str:
     """The section title, with the page."""
-    plots = use_plots(snap, cells, rows, listed)
-    if plots:
-        listed = frozenset()
-    amount = len(drawable_tracks(snap.view, listed)) if snap.view is not None else 0
-    room = max(1, panel_grid(cells, rows, amount, plots).capacity(rows))
-    if amount <= room:
+    every, layout = panels_and_grid(view, cells, rows, listed)
+    room = max(1, layout.capacity(rows))
+    if len(every) <= room:
         return "Charts"
-    pages = -(-amount // room)
+    pages = -(-len(every) // room)
     here = min(snap.scroll, pages - 1) + 1
     return f"Charts, page {here} of {pages} (PgUp PgDn)"
 
@@ -143,16 +144,11 @@ def draw_panels(
     block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
         return block
-    plots = use_plots(snap, cells, rows, listed)
-    if plots:
-        listed = frozenset()
-    layout = panel_grid(cells, rows, len(drawable_tracks(view, listed)), plots)
-    shown = tracks_on_page(snap, view, layout.capacity(rows), listed)
+    every, layout = panels_and_grid(view, cells, rows, listed)
+    shown = tracks_on_page(snap, view, every, layout.capacity(rows))
     wide = cells // layout.columns
-    values = max(
-        (len(format_metric_value(cell.track.newest_value, cell.track.fmt)) for cell in shown),
-        default=0,
-    )
+    texts = [format_metric_value(cell.track.newest_value, cell.track.fmt) for cell in shown]
+    values = max(map(len, texts), default=0)
     group = ""
     spare = rows - -(-len(shown) // layout.columns) * layout.lines if layout.lines > 1 else 0
     for start in range(0, len(shown), layout.columns):

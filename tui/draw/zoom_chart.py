@@ -38,50 +38,43 @@ def chart_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[Styl
     run, view = ui.run, snap.view
     if run is None or view is None or view.row is None:
         return [line(("no data yet", "dim"))]
-    tracks = [track for panel in view.panels for track in panel.tracks]
-    at = next((n for n, each in enumerate(tracks) if each.track.concept == snap.concept), None)
-    if at is None:
+    tracks = [(panel, track) for panel in view.panels for track in panel.tracks]
+    found = next((each for each in tracks if each[1].track.concept == snap.concept), None)
+    if found is None:
         return [line((" this metric is not logged", "dim"))]
-    chosen = [tracks[at]]
+    panel, track = found
+    chosen = [track]
     if ui.chart.stacked:
-        group = next(p.tracks for p in view.panels if tracks[at] in p.tracks)
-        chosen = list(group[: max(1, rows // MIN_STACKED_LINES)])
-    each_rows = rows // len(chosen)
+        chosen = list(panel.tracks[: max(1, rows // MIN_STACKED_LINES)])
+    heights = [rows // len(chosen)] * len(chosen)
+    heights[-1] += rows % len(chosen)
     lines: list[StyledLine] = []
-    for index, track in enumerate(chosen):
-        last = index == len(chosen) - 1
-        room = rows - each_rows * index if last else each_rows
-        lines += _track_lines(ui, snap, run, track, (cells, room))
+    for each, height in zip(chosen, heights, strict=True):
+        lines += _track_lines(ui, snap, run, each, view.row, (cells, height))
     return lines
 
 
 def _track_lines(
-    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, size: tuple[int, int]
+    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, row: int, size: tuple[int, int]
 ) -> list[StyledLine]:
     cells, rows = size
-    row = snap.view.row if snap.view is not None and snap.view.row is not None else 0
     seen = track.track.count_until(row)
-    chart, note = _chart(ui, snap, run, track, seen, cells)
+    chart, note = _chart(ui, snap, run, track, row, cells)
     head = [_facts(snap, track, cells)]
     if rows >= 8:
         head.append(_readout(ui, run.timeline, track, seen, cells))
     marked = any(style != "cursor" for _, style in chart.vertical_lines)
     foot = [_chart_keys(snap, ui.chart, note, marked, cells)] if rows >= 12 else []
-    return [
-        *head,
-        *draw_chart(chart, cells, rows - len(head) - len(foot), snap.symbols.braille),
-        *foot,
-    ]
+    room = rows - len(head) - len(foot)
+    return [*head, *draw_chart(chart, cells, room, snap.symbols.braille), *foot]
 
 
 def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
-    parts = [line((" " + clean(track.label), "title"))]
-    parts.append(
-        line(
-            ("now ", "dim"),
-            (format_metric_value(track.newest_value, track.fmt), track.status.value),
-        )
-    )
+    newest = format_metric_value(track.newest_value, track.fmt)
+    parts = [
+        line((" " + clean(track.label), "title")),
+        line(("now ", "dim"), (newest, track.status.value)),
+    ]
     if track.best is not None:
         best = format_metric_value(track.best.value, track.fmt)
         where = f" at {count(track.best.step)}"
@@ -175,10 +168,11 @@ def smoothed(values: list[float], weight: float) -> list[float]:
 
 
 def _chart(
-    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, seen: int, cells: int
+    ui: UiState, snap: Snapshot, run: Run, track: PanelTrack, row: int, cells: int
 ) -> tuple[Chart, str]:
     to_x, x_label = x_axis(run.timeline, ui.chart.axis)
     drawn = track.track
+    seen = drawn.count_until(row)
     log_scale = ui.chart.log_scale
 
     def to_y(amount: float) -> float:
@@ -194,16 +188,18 @@ def _chart(
             curve.style = "faint"
         means = smoothed(list(drawn.values[:seen]), ui.chart.smoothing)
         curves.append(_curve(drawn, kept, means, to_x, to_y, "a"))
-    note = "log axis: values ≤ 0 hidden" if log_scale and _has_non_positive(drawn, seen) else ""
-    fmt = track.fmt
+    hides = log_scale and any(each <= 0 for each in drawn.values[:seen])
+    note = "log axis: values ≤ 0 hidden" if hides else ""
 
     def y_label(at: float) -> str:
-        return format_metric_value(10.0**at if log_scale else at, fmt)
+        return format_metric_value(10.0**at if log_scale else at, track.fmt)
 
     chart = Chart(curves, x_label=x_label, y_label=y_label)
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     _add_limits(chart, track, to_y)
-    _add_findings(chart, snap, run, drawn, to_x)
+    for finding in run.findings:
+        if drawn.concept in finding.concepts and finding.opened.row <= row:
+            chart.vertical_lines.append((to_x(finding.opened.row), finding.severity.word))
     _mark_non_finite(chart, snap, drawn, seen, to_x)
     at = _under_cursor(ui.chart, drawn, seen)
     if at is not None and ui.chart.cursor_row is not None:
@@ -253,10 +249,6 @@ def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Cu
     return segments if len(segments) <= MAX_OUTSIDE_CURVES else []
 
 
-def _has_non_positive(track: Track, seen: int) -> bool:
-    return any(each <= 0 for each in track.values[:seen])
-
-
 def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> None:
     """Add the ends of the healthy range if they are on the chart or near it."""
     if track.healthy_range is None or chart.y_range is None:
@@ -269,17 +261,6 @@ def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float])
             chart.horizontal_lines.append((at, "ok"))
             low, high = min(low, at - span * 0.02), max(high, at + span * 0.02)
     chart.y_range = (low, high)
-
-
-def _add_findings(
-    chart: Chart, snap: Snapshot, run: Run, track: Track, to_x: Callable[[int], float]
-) -> None:
-    """Mark where findings on this metric were detected."""
-    if snap.view is None or snap.view.row is None:
-        return
-    for finding in run.findings:
-        if track.concept in finding.concepts and finding.opened.row <= snap.view.row:
-            chart.vertical_lines.append((to_x(finding.opened.row), finding.severity.word))
 
 
 def _mark_non_finite(
