@@ -184,10 +184,8 @@ class Canvas(Widget):
             if row == self._rows[y] and len(self._cells[y]) == width:
                 continue
             new = to_cells(row, width)
-            regions.extend(
-                Region(first, y, last - first, 1)
-                for first, last in changed_ranges(self._cells[y], new)
-            )
+            changed = changed_ranges(self._cells[y], new)
+            regions += [Region(first, y, last - first, 1) for first, last in changed]
             self._rows[y], self._cells[y], self._strips[y] = row, new, None
         if regions:
             self.refresh(*regions)
@@ -203,12 +201,10 @@ class Canvas(Widget):
             return Strip.blank(self.size.width, self._style(""))
         strip = self._strips[y]
         if strip is None:
-            segments = [
-                Segment(clean(text), self._style(style)) for text, style in self._rows[y] if text
-            ]
-            strip = self._strips[y] = Strip(segments).adjust_cell_length(
-                self.size.width, self._style("")
-            )
+            spans = [(text, style) for text, style in self._rows[y] if text]
+            strip = Strip(Segment(clean(text), self._style(style)) for text, style in spans)
+            strip = strip.adjust_cell_length(self.size.width, self._style(""))
+            self._strips[y] = strip
         return strip
 
     def _style(self, name: str) -> Style:

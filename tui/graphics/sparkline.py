@@ -108,12 +108,9 @@ def _without_outliers(lows: list[float], highs: list[float]) -> tuple[float, flo
     edge = max(1, len(lows) // COLUMNS_PER_OUTLIER) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
     spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
-    low = lows[0] if usual_low - lows[0] <= OFF_SCALE_FACTOR * spread else usual_low - spread / 2
-    high = (
-        highs[-1]
-        if highs[-1] - usual_high <= OFF_SCALE_FACTOR * spread
-        else usual_high + spread / 2
-    )
+    most = OFF_SCALE_FACTOR * spread
+    low = lows[0] if usual_low - lows[0] <= most else usual_low - spread / 2
+    high = highs[-1] if highs[-1] - usual_high <= most else usual_high + spread / 2
     return low, high
 
 

@@ -40,12 +40,9 @@ def _colour(number: int | None) -> Color | None:
 
 
 def _parse(description: str) -> Style:
-    attributes = dict.fromkeys(
-        (word for word in description.split() if word in STYLE_ATTRIBUTES), True
-    )
-    numbers = [
-        word for word in description.replace("on ", "on").split() if word not in STYLE_ATTRIBUTES
-    ]
+    words = description.replace("on ", "on").split()
+    attributes = dict.fromkeys((word for word in words if word in STYLE_ATTRIBUTES), True)
+    numbers = [word for word in words if word not in STYLE_ATTRIBUTES]
     ink = next((int(word) for word in numbers if word.isdigit()), None)
     paper = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
     return Style(color=_colour(ink), bgcolor=_colour(paper), **attributes)  # type: ignore[arg-type]

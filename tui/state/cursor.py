@@ -103,12 +103,11 @@ class Cursor:
     def change_speed(self, direction: int) -> None:
         """The next faster (1) or slower (-1) speed."""
         if direction > 0:
-            self.speed = next(
-                (each for each in REPLAY_SPEEDS if each > self.speed), REPLAY_SPEEDS[-1]
-            )
+            faster = (each for each in REPLAY_SPEEDS if each > self.speed)
+            self.speed = min(faster, default=REPLAY_SPEEDS[-1])
         else:
-            slower = [each for each in REPLAY_SPEEDS if each < self.speed]
-            self.speed = slower[-1] if slower else REPLAY_SPEEDS[0]
+            slower = (each for each in REPLAY_SPEEDS if each < self.speed)
+            self.speed = max(slower, default=REPLAY_SPEEDS[0])
 
 
 def find_row(timeline: Timeline, wanted: str) -> int | None:

@@ -166,15 +166,8 @@ def _group(name: str, members: list[ListedRun], folded: bool) -> RunListEntry:
         return first
     worst = max(members, key=lambda each: each.verdict.rank)
     state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
-    return first._replace(
-        name=name,
-        verdict=worst.verdict,
-        state=state,
-        seeds=len(members),
-        folded=True,
-        finding=worst.finding,
-        since=worst.since,
-    )
+    group = first._replace(name=name, state=state, seeds=len(members), folded=True)
+    return group._replace(verdict=worst.verdict, finding=worst.finding, since=worst.since)
 
 
 def _rank(listed: ListedRun) -> tuple[int, float, str]:
@@ -202,6 +195,4 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
 def default_run(every: list[ListedRun]) -> ListedRun | None:
     """The run to select first: the newest live one, else the first of the list."""
     live = [each for each in every if each.state is State.LIVE]
-    if live:
-        return max(live, key=lambda each: each.last_change)
-    return every[0] if every else None
+    return max(live or every[:1], key=lambda each: each.last_change, default=None)

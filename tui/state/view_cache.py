@@ -41,12 +41,9 @@ class ViewCache:
             self._key == key or (allow_stale and self._is_recent_enough(run, row, now))
         ):
             view = make_run_view(run, row, now)
-            self._view = (
-                with_acknowledged_last(self.acknowledgements, run, view)
-                if self.acknowledgements.notes
-                else view
-            )
-            self._key, self._made_at = key, now
+            if self.acknowledgements.notes:
+                view = with_acknowledged_last(self.acknowledgements, run, view)
+            self._view, self._key, self._made_at = view, key, now
         return self._view
 
     def _is_recent_enough(self, run: Run, row: int | None, now: float) -> bool:
