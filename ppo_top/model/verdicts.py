@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
+from typing import Self
 
 
 class Severity(IntEnum):
@@ -30,12 +31,15 @@ class Severity(IntEnum):
 
 
 class OrderedWord(StrEnum):
-    """Words in the order of their definition."""
+    """Words in the order of their definition; `rank` is the index in it."""
 
-    @property
-    def rank(self) -> int:
-        """Its index in that order."""
-        return list(type(self)).index(self)
+    rank: int
+
+    def __new__(cls, word: str) -> Self:
+        """Count the members as they are defined."""
+        member = str.__new__(cls, word)
+        member._value_, member.rank = word, len(cls.__members__)
+        return member
 
     @property
     def words(self) -> str:

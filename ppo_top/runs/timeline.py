@@ -189,13 +189,17 @@ class Track:
         """How many points there are through stretch number `at`."""
         return self._before[at + 1] if at + 1 < len(self._before) else self._length
 
-    def stretches(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    def stretches(self, start: int, stop: int) -> list[tuple[int, int, int]]:
         """The stretches that hold points `start` to `stop`: number, first and last offset."""
+        if len(self._before) == 1 and start < stop:  # nearly always: the curves ask here
+            return [(0, start, stop)]
         at = bisect_right(self._before, start) - 1
+        found = []
         while start < stop:
-            end = min(self._end(at), stop)
-            yield at, start - self._before[at], end - self._before[at]
+            end, before = min(self._end(at), stop), self._before[at]
+            found.append((at, start - before, end - before))
             start, at = end, at + 1
+        return found
 
     def _stretch_rows(self, at: int, start: int, stop: int) -> array[int]:
         first = self._first_rows[at]
@@ -240,10 +244,9 @@ class TrackColumn(Sequence[T]):
         if isinstance(at, slice):
             start, stop, stride = at.indices(len(track))
             pieces = [self._read(*stretch) for stretch in track.stretches(start, stop)]
-            whole: Sequence[T] = [each for piece in pieces for each in piece]
             if len(pieces) == 1:
-                whole = pieces[0]
-            return whole if stride == 1 else whole[::stride]
+                return pieces[0] if stride == 1 else pieces[0][::stride]
+            return [each for piece in pieces for each in piece][::stride]
         if at < 0:
             at += len(track)
         if not 0 <= at < len(track):
