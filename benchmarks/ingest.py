@@ -52,7 +52,7 @@ READER_LABELS = {
     "many": "ppo-top",
     "splitlines": "str.splitlines",
 }
-MIN_SPEEDUPS = {DATA_SERVER: 1.0, "event_accumulator": 15.0, "tbparse": 15.0, "terminalboard": 6.0}
+MIN_SPEEDUPS = {DATA_SERVER: 1.0, "event_accumulator": 30.0, "tbparse": 30.0, "terminalboard": 12.0}
 """How many times as fast as each reader ours must be."""
 MAX_MEMORY_MB = 150.0
 MIN_LINE_RATES = {"SB3 table": 0.08, "TRL numbers": 0.1}

@@ -80,11 +80,14 @@ class Evaluation:
         self._packed_summary: tuple[list[Finding], bool] | None = None
         """(findings, has_concepts) while the state is detached."""
         for stream in selection.streams:
-            own = stream in self._merger.episode_streams
-            parts = () if own else stream.parts
             self.timeline.tracks[stream.concept] = Track(
-                *(stream.concept, stream.tag, stream.source, parts),
-                *(self.timeline, *((stream.scale, stream.offset) if parts else ())),
+                stream.concept,
+                stream.tag,
+                stream.source,
+                () if stream in self._merger.episode_streams else stream.parts,
+                self.timeline,
+                stream.scale,
+                stream.offset,
             )
 
     @property
