@@ -22,6 +22,7 @@ from ppo_top.rules.coverage import (
     warming_rules,
 )
 from ppo_top.rules.custom import build_custom_rule
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import Assessment, Rule
@@ -94,11 +95,38 @@ class Judge:
         """Judge one complete update; rows come in timeline order."""
         if self._restarting:
             self._start_segment(row.mark)
+        self._context.add_row(row)
+        self._ask(self._rules_for(row.values))
+
+    def add_block(self, block: RowBlock) -> None:
+        """Judge complete updates in order: the same findings as one `add_row` for each.
+
+        A rule without memory of trouble, which sees from the block's bounds that none of its rows
+        can be anything but healthy, is not asked at them.
+        """
         run = self._context
-        run.add_row(row)
-        number, histories = row.mark.row, run.histories
+        if self._restarting or not run.fits(block):
+            for index, mark in enumerate(block.marks()):
+                self.add_row(Row(mark, block.row(index)))
+            return
+        plan = [
+            (index, concept)
+            for index, concept in self._rules_for(block.columns)
+            if self._persistences[index].is_alert or not self._stays_calm(index, block)
+        ]
+        for _ in run.add_block(block):
+            self._ask(plan)
+
+    def _stays_calm(self, index: int, block: RowBlock) -> bool:
+        rule, limits = self._rules[index]
+        return rule.stays_calm is not None and rule.stays_calm(self._context, block, limits)
+
+    def _ask(self, plan: Iterable[tuple[int, str]]) -> None:
+        """Ask rules about the newest row."""
+        run = self._context
+        number, histories = run.mark.row, run.histories
         before = len(self.findings)
-        for index, concept in self._rules_for(row.values):
+        for index, concept in plan:
             if concept:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
@@ -107,8 +135,14 @@ class Judge:
                     continue
             self._apply_rule(index)
         if run.open_severities:
+            open_rules = run.recently_open()
             for index in self._untriggered_diagnoses:
-                self._apply_rule(index)
+                needs = self._rules[index][0].needs
+                if (
+                    not (needs and open_rules.isdisjoint(needs))
+                    or self._persistences[index].is_alert
+                ):
+                    self._apply_rule(index)
         if self._text_rows:
             self._clear_old_text_findings()
         if len(self.findings) != before:
@@ -156,7 +190,7 @@ class Judge:
         """Rules that have fewer points than they need to fire."""
         return warming_rules(self._rules, self._context)
 
-    def _rules_for(self, values: Mapping[str, float]) -> tuple[tuple[int, str], ...]:
+    def _rules_for(self, values: Mapping[str, object]) -> tuple[tuple[int, str], ...]:
         """(rule index, trigger metric) of the rules that look at a row with these metrics."""
         key = tuple(values)
         plan = self._rules_by_concepts.get(key)
@@ -181,7 +215,7 @@ class Judge:
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return
         persistence = self._persistences[index]
-        if assessment is None and persistence.finding_index is None and not persistence.recent:
+        if assessment is None and not persistence.is_alert:
             return
         severity = persistence.add_point(assessment, self._context.mark)
         if severity and assessment is not None:

@@ -11,13 +11,13 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
-from itertools import count
 from operator import itemgetter
 from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import TextEvidence
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
@@ -254,9 +254,11 @@ class Evaluation:
         timeline.times.extend(times)
         for concept, (part, point) in block.points.items():
             timeline.tracks[concept].extend(first, part, point, len(block.steps))
-        marks = map(Mark, count(first), block.steps, times)
-        for mark, values in zip(marks, zip(*block.columns.values(), strict=True), strict=False):
-            row = dict(zip(block.columns, values, strict=True))
+        rows = RowBlock(first, block.steps, times, block.columns)
+        if not self._merger.episode_streams:
+            self._committed.add_block(rows)
+        for index, mark in enumerate(rows.marks()) if self._merger.episode_streams else ():
+            row = rows.row(index)
             for stream in self._merger.episode_streams:
                 self._append_episodes(stream, (key[0], mark.step), mark, row)
             self._committed.add_row(Row(mark, row))

@@ -255,7 +255,7 @@ class MergedRow:
     points: dict[str, tuple[int, int]]
 
 
-class RowBlock(NamedTuple):
+class MergedBlock(NamedTuple):
     """Consecutive rows of one segment with the same concepts, as columns of equal length.
 
     `points` gives part and index of each concept's first point.
@@ -329,7 +329,7 @@ class RowMerger:
                 values[stream.concept] = value
         return MergedRow(key, newest, values, points)
 
-    def pop_block(self, key: RowKey, max_rows: int) -> RowBlock | None:
+    def pop_block(self, key: RowKey, max_rows: int) -> MergedBlock | None:
         """Read up to `max_rows` complete rows from `key` on; None if that takes `merge_row`.
 
         Needs a single source in which each stream with a point in the first row has one in all of
@@ -353,7 +353,7 @@ class RowMerger:
         times = _newest_times([stream.column("times", rows) for stream in streams])
         points = {stream.concept: stream.position for stream in streams}
         columns = {stream.concept: stream.pop_column(steps, self._starts) for stream in streams}
-        return RowBlock(steps, times, columns, points)
+        return MergedBlock(steps, times, columns, points)
 
     def merge_episodes(self, stream: ConceptStream, key: RowKey) -> float | None:
         """The median of the episodes since the previous row (non-finite if one of them is)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -136,6 +137,16 @@ CRITIC_REMEDIES = (
 )
 
 
+def _explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every explained variance of the block is clearly positive."""
+    return block.low("explained_variance") > limits["clear"]
+
+
+def _loss_stays_moderate(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    unclipped = "value_error" in run.histories or "value_error" in block.columns
+    return not unclipped and block.high("value_loss") <= limits["loss"]
+
+
 RULES = (
     Rule(
         id="critic-not-learning",
@@ -144,6 +155,7 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_learns_nothing,
+        stays_calm=_explains,
         limits={
             "low": 0.05,
             "clear": 0.2,
@@ -190,6 +202,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=reward_scale,
+        stays_calm=_loss_stays_moderate,
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.reward_course import RewardCourse
@@ -204,6 +205,31 @@ MORE_EXPLORATION = (
 )
 
 
+def _entropy_stays_above(run: RuleContext, block: RowBlock, share: float) -> bool:
+    """No entropy of the block is below this share of the highest initial one."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    return block.low("entropy") > max(share * highest_initial_entropy(history), 0.0)
+
+
+def _keeps_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return _entropy_stays_above(run, block, limits["clear"])
+
+
+def _keeps_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return _entropy_stays_above(run, block, 5 * limits["share"])
+
+
+def _lost_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every entropy of the block is clearly below the initial one, or tells nothing."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    first = initial_entropy(history)
+    return block.high("entropy") < limits["some"] * first or not _began_random(run, first)
+
+
 RULES = (
     Rule(
         id="entropy-collapsed",
@@ -211,6 +237,7 @@ RULES = (
         description="entropy falls to a small share of its initial value without a gain in reward",
         concepts=("entropy",),
         assess=entropy_collapsed,
+        stays_calm=_keeps_entropy,
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
         persistence=k_of_n(3, 4),
         causes=(
@@ -228,6 +255,7 @@ RULES = (
         concepts=("entropy",),
         related=("approx_kl", "clip_fraction"),
         assess=policy_collapsed,
+        stays_calm=_keeps_some_entropy,
         judged_at=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
@@ -255,6 +283,7 @@ RULES = (
         description="the policy stays as random as at the start and the reward does not move",
         concepts=("entropy",),
         assess=entropy_not_falling,
+        stays_calm=_lost_some_entropy,
         families=frozenset({CTRL}),
         limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ppo_top.rules.book.entropy import initial_entropy, is_discrete
 from ppo_top.rules.book.optimiser import gradient_trebled
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
@@ -55,6 +57,29 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, message)
 
 
+def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    return block.high("entropy") <= 1.25 * initial_entropy(history)
+
+
+def _spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("policy_std")
+    if history is None or history.count < 3:
+        return False
+    first, (low, high) = initial_entropy(history), block.bounds("policy_std")
+    return limits["share"] * first <= low and high <= limits["times"] * first
+
+
+def _entropy_stays_near(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    low, high = near_bounds(run, block, "entropy", 20)
+    return high - low <= limits["leg"] * initial_entropy(history)
+
+
 RULES = (
     Rule(
         id="entropy-explodes",
@@ -63,6 +88,7 @@ RULES = (
         concepts=("entropy",),
         related=("truncated_frac", "grad_norm"),
         assess=entropy_explodes,
+        stays_calm=_entropy_stays_low,
         families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 25},
         persistence=k_of_n(3, 4),
@@ -81,6 +107,7 @@ RULES = (
         description="the std of a Gaussian policy explodes or vanishes without reward",
         concepts=("policy_std",),
         assess=action_spread,
+        stays_calm=_spread_stays,
         families=frozenset({CTRL}),
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
         persistence=k_of_n(3, 4),
@@ -102,6 +129,7 @@ RULES = (
         description="entropy goes up and down by a large share of its initial value",
         concepts=("entropy",),
         assess=entropy_swings,
+        stays_calm=_entropy_stays_near,
         families=frozenset({CTRL, GRPO}),
         limits={"leg": 0.3, "turns": 4, "warmup": 15},
         persistence=k_of_n(2, 3),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import at_most
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, WARN, WATCH
@@ -18,7 +20,7 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     where = f"the limit of {limit} tokens" if isinstance(limit, int) else "the length limit"
     message = f"{pct(value)} of completions are cut off at {where} (healthy <= 10 %)"
     risen = value - base >= limits["risen"]
-    if (value > limits["crit"] and risen) or history.recent[-5:] == [1.0] * 5:
+    if (value > limits["crit"] and risen) or history.newest(5) == [1.0] * 5:
         return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"]:
         return Assessment(WARN if risen else WATCH, value, limits["clear"], message)
@@ -93,6 +95,21 @@ def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, value, limits["share"], f"{pct(value)} of tool calls fail")
 
 
+def _length_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("resp_len_mean")
+    if history is None or history.count < 10:
+        return False
+    base, (low, high) = history.baseline(10), block.bounds("resp_len_mean")
+    return limits["share"] * base <= low and high <= limits["times"] * base
+
+
+def _length_spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("resp_len_std")
+    if history is None or history.count < 10:
+        return False
+    return block.high("resp_len_std") <= limits["times"] * history.baseline(10)
+
+
 RULES = (
     Rule(
         id="completions-truncated",
@@ -101,6 +118,7 @@ RULES = (
         concepts=("truncated_frac",),
         related=("resp_len_mean",),
         assess=truncated,
+        stays_calm=at_most("truncated_frac", "clear"),
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1},
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
@@ -120,6 +138,7 @@ RULES = (
         concepts=("resp_len_mean",),
         related=("truncated_frac",),
         assess=length_runs,
+        stays_calm=_length_stays,
         families=LLM_FAMILIES,
         limits={"times": 2.0, "share": 0.3, "warmup": 12},
         persistence=k_of_n(8, 10),
@@ -138,6 +157,7 @@ RULES = (
         concepts=("resp_len_std",),
         related=("resp_len_mean",),
         assess=length_spread,
+        stays_calm=_length_spread_stays,
         families=LLM_FAMILIES,
         limits={"times": 3.0, "warmup": 12},
         causes=("some completions run to the length limit",),
@@ -195,6 +215,7 @@ RULES = (
         description="most tool calls fail",
         concepts=("tool_fail_freq",),
         assess=tools_fail,
+        stays_calm=at_most("tool_fail_freq", "share"),
         families=frozenset({GRPO}),
         limits={"share": 0.5, "warmup": 3},
         causes=("a broken tool, or malformed calls",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import at_most
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -151,6 +153,13 @@ def _moved(history: History) -> float:
     return moved if abs(moved) > 0.2 * spread else 0.0
 
 
+def _spread_stays_up(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    history = run.histories.get("reward_std")
+    if history is None or history.count < 10:
+        return False
+    return block.low("reward_std") >= limits["clear"] * history.baseline(10)
+
+
 RULES = (
     Rule(
         id="zero-variance-groups",
@@ -159,6 +168,7 @@ RULES = (
         concepts=("frac_zero_std",),
         related=("reward_std", "grad_norm"),
         assess=zero_variance_groups,
+        stays_calm=at_most("frac_zero_std", "clear"),
         judged_at=("frac_zero_std", "group_reward_std", "adv_max", "reward_std"),
         families=frozenset({GRPO}),
         limits={"clear": 0.6, "warn": 0.8, "early": 50, "spread": 1e-6},
@@ -182,6 +192,7 @@ RULES = (
         description="the spread of rewards falls to almost zero",
         concepts=("reward_std",),
         assess=spread_gone,
+        stays_calm=_spread_stays_up,
         families=LLM_FAMILIES,
         limits={"share": 0.05, "clear": 0.1, "most": 0.7, "warmup": 10},
         causes=("every completion gets the same reward",),

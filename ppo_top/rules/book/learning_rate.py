@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
@@ -95,6 +97,40 @@ def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, made[-1], epochs, message)
 
 
+def _rate_stays_up(run: RuleContext, block: RowBlock, share: float) -> bool:
+    """No rate of the block is below this share of the highest."""
+    history = run.histories.get("lr")
+    low, high = block.bounds("lr")
+    return low > share * max(high, history.high if history is not None else high) > 0.0
+
+
+def _never_near_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return _rate_stays_up(run, block, limits["share"])
+
+
+def _never_cut(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return _rate_stays_up(run, block, 0.01)
+
+
+def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No rate of the block is a twentieth of the highest or less."""
+    return _rate_stays_up(run, block, 0.05)
+
+
+def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    low, high = near_bounds(run, block, "lr", 1)
+    history = run.histories.get("lr")
+    return high < limits["times"] * low or (history is not None and high < history.high)
+
+
+def _not_adaptive(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return run.trainer_id not in ADAPTIVE_RATE_TRAINERS
+
+
+def _no_early_stopping(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return not run.config_number("target_kl") or run.config_number("n_epochs") is None
+
+
 RULES = (
     Rule(
         id="learning-rate-zero",
@@ -102,6 +138,7 @@ RULES = (
         description="the schedule ends while the reward is still rising or the run continues",
         concepts=("lr",),
         assess=rate_over,
+        stays_calm=_never_near_zero,
         limits={"share": 1e-3, "idle": 20, "warmup": 5},
         families=KNOWN_FAMILIES,
         persistence=k_of_n(3, 3),
@@ -119,6 +156,7 @@ RULES = (
         concepts=("lr",),
         related=("approx_kl",),
         assess=rate_cut,
+        stays_calm=_never_cut,
         families=ALL_FAMILIES,
         limits={"warmup": 5},
         persistence=k_of_n(3, 3),
@@ -139,6 +177,7 @@ RULES = (
         description="the learning rate is several times higher than one update before",
         concepts=("lr",),
         assess=rate_jumps,
+        stays_calm=_never_jumps,
         families=ALL_FAMILIES,
         limits={"times": 3.0, "warmup": 10, "clear_after": 10},
         persistence=AT_ONCE,
@@ -153,6 +192,7 @@ RULES = (
         description="a KL-adaptive learning rate stays at its minimum or maximum",
         concepts=("lr",),
         assess=rate_pinned,
+        stays_calm=_not_adaptive,
         families=frozenset({CTRL}),
         limits={
             "floor": 1.001e-6,
@@ -180,6 +220,7 @@ RULES = (
         concepts=("n_updates",),
         related=("approx_kl",),
         assess=stopped_by_kl,
+        stays_calm=_no_early_stopping,
         families=frozenset({CTRL}),
         limits={"warmup": 5},
         persistence=k_of_n(8, 10),

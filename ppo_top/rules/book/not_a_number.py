@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import always
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import may_be_nan
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
@@ -67,6 +69,11 @@ def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
     )
 
 
+def _all_finite(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """A block holds finite values only: there is nothing unless some were NaN shortly before."""
+    return not run.non_finite
+
+
 WATCHED_LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
 
 
@@ -87,6 +94,14 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             words = f"{what} is no longer logged, for {gone} updates, while others are"
             return Assessment(level, history.last, None, words)
     return None
+
+
+def _none_missing(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every metric so far is in the block, or may be missing."""
+    return all(
+        concept in block.columns or not (concept in WATCHED_LOSSES or run.family in LLM_FAMILIES)
+        for concept in run.histories
+    )
 
 
 def _level_of_loss(run: RuleContext, concept: str) -> int:
@@ -133,6 +148,7 @@ RULES = (
         description="a metric is NaN or infinite",
         concepts=(),
         assess=non_finite,
+        stays_calm=_all_finite,
         families=ALL_FAMILIES,
         persistence=AT_ONCE,
         limits={"clear_after": 1},
@@ -151,6 +167,7 @@ RULES = (
         description="a loss, KL or gradient norm stops being logged while other metrics continue",
         concepts=("total_loss",),
         assess=hidden_nan,
+        stays_calm=_none_missing,
         judged_at=(),
         persistence=AT_ONCE,
         limits={"points": 10, "rows": 3},
@@ -172,6 +189,7 @@ RULES = (
         description="the console reports that memory ran out",
         concepts=(),
         assess=only_console_text,
+        stays_calm=always,
         families=ALL_FAMILIES,
         causes=("batch, sequence length or model too large for the device's memory",),
         remedies=(
@@ -190,6 +208,7 @@ RULES = (
         description="the console ends in a Python traceback",
         concepts=(),
         assess=only_console_text,
+        stays_calm=always,
         families=ALL_FAMILIES,
         causes=("an unhandled exception",),
         remedies=("read the last lines of the console log", "restart from the last checkpoint"),
@@ -202,6 +221,7 @@ RULES = (
         description="NumPy warns of an invalid value, an overflow or a division by zero",
         concepts=(),
         assess=only_console_text,
+        stays_calm=always,
         families=ALL_FAMILIES,
         causes=("division by zero or overflow in the environment or reward",),
         remedies=(

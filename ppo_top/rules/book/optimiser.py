@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.step_size import update_kl
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
@@ -33,6 +35,15 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message)
     return borderline(value)
+
+
+def _loss_stays_small(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every policy loss of the block is near zero or below, and so was it at the start."""
+    history = run.histories.get("policy_loss")
+    low, high = block.bounds("policy_loss")
+    if history is None or history.count < 5 or low < -0.1 or high > 0.5 * limits["warn"]:
+        return False
+    return median([abs(x) for x in history.first[:5]]) <= 0.2
 
 
 CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")
@@ -78,6 +89,13 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, history.last, None, message)
 
 
+def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No total loss of the block is ten times another's size."""
+    low, high = near_bounds(run, block, "total_loss", 30)
+    smallest = low if low > 0.0 else -high
+    return smallest > 0.0 and max(-low, high) <= 10.0 * smallest
+
+
 def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The gradient norm jumps."""
     history = run.histories["grad_norm"]
@@ -117,6 +135,18 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, 0.0, message)
 
 
+def _gradient_never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No gradient norm of the block is far above one shortly before it."""
+    low, high = near_bounds(run, block, "grad_norm", 30)
+    return low > 0.0 and high <= min(3.0, limits["times"]) * low
+
+
+def _gradient_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No gradient norm of the block is near zero."""
+    low, high = near_bounds(run, block, "grad_norm", 30)
+    return low > limits["share"] * high and low > 0.0
+
+
 GRADIENT_REMEDIES = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
 
 
@@ -128,6 +158,7 @@ RULES = (
         concepts=("policy_loss",),
         related=("approx_kl",),
         assess=policy_loss_positive,
+        stays_calm=_loss_stays_small,
         families=frozenset({CTRL, RLHF}),
         limits={"warn": 0.01, "extreme": 1.0, "warmup": 3},
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
@@ -145,6 +176,7 @@ RULES = (
         description="the total loss jumps far above its usual size",
         concepts=("total_loss",),
         assess=loss_spike,
+        stays_calm=_total_loss_stays,
         families=frozenset({CTRL, RLHF, "unknown"}),
         limits={"warmup": 12},
         persistence=AT_ONCE,
@@ -159,6 +191,7 @@ RULES = (
         description="one gradient norm is far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike_once,
+        stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
         persistence=AT_ONCE,
@@ -172,6 +205,7 @@ RULES = (
         description="gradient norms are repeatedly far above the usual",
         concepts=("grad_norm",),
         assess=grad_spike,
+        stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
         limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
         persistence={WARN: (3, 10), CRIT: (2, 3)},
@@ -186,6 +220,7 @@ RULES = (
         concepts=("grad_norm",),
         related=("frac_zero_std",),
         assess=grad_zero,
+        stays_calm=_gradient_stays,
         limits={"share": 1e-6, "warmup": 5},
         causes=("all advantages are zero", "frozen parameters"),
         remedies=("check that rewards differ within a batch", "check which parameters are trained"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from operator import lt
+
+from ppo_top.catalogue import total_steps
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
@@ -11,12 +15,11 @@ from ppo_top.rules.engine.wording import num, pct
 
 def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Records arrive, but their step does not advance."""
-    before = run.memos.get("step-stuck")
-    run.memos["step-stuck"] = (float(run.mark.step),)
-    if before is None or run.mark.step != before[0] or run.mark.step == 0:
+    step = run.mark.step
+    if step != run.previous_step or step == 0 or run.updates == 1:
         return None
-    message = f"step stays at {run.mark.step:,} though records arrive"
-    return Assessment(WARN, before[0], None, message)
+    message = f"step stays at {step:,} though records arrive"
+    return Assessment(WARN, step, None, message)
 
 
 TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
@@ -24,19 +27,22 @@ TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The trainer's own counter stands still while steps continue."""
-    name = next((c for c in TRAINER_COUNTERS if c in run.values), None)
-    if name is None:
+    logged = ((name, run.histories.get(name)) for name in TRAINER_COUNTERS)
+    rising = ((n, each) for n, each in logged if each is not None and each.last_row == run.mark.row)
+    name, history = next(rising, ("", None))
+    if history is None or history.previous(1) != [history.last]:
         return None
-    history = run.histories.get(name)
-    step = float(run.mark.step)
-    before = run.memos.get("updates-stuck", (step, 0.0))
-    run.memos["updates-stuck"] = (step, before[0])
-    if history is None or len(history.recent) < 2 or history.recent[-2] != history.last:
-        return None
-    if step <= before[0]:
+    if run.mark.step <= run.previous_step:
         return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"
     return Assessment(WARN, history.last, None, words)
+
+
+def _counters_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every counter rises from row to row of the block."""
+    columns = [block.columns[name] for name in TRAINER_COUNTERS if name in block.columns]
+    before = [history.last for name in TRAINER_COUNTERS if (history := run.histories.get(name))]
+    return len(columns) == len(before) == 1 and all(map(lt, [*before, *columns[0]], columns[0]))
 
 
 TRAINING_LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
@@ -106,6 +112,21 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, reward.history.last, None, message)
 
 
+def _steps_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Steps rise within a block; whether they do at its start remains to be seen."""
+    return block.steps[0] > run.mark.step
+
+
+def _not_restarted(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return run.segment == 0 or run.updates > 3
+
+
+def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether the block ends before the run's last updates."""
+    steps = total_steps(run.config, run.trainer, run.mark.step)
+    return steps is None or block.steps[-1] < limits["budget"] * steps
+
+
 RULES = (
     Rule(
         id="restarted",
@@ -113,6 +134,7 @@ RULES = (
         description="the step goes back: the run was resumed from a checkpoint",
         concepts=(),
         assess=restarted,
+        stays_calm=_not_restarted,
         families=ALL_FAMILIES,
         limits={"most": 3},
         persistence=AT_ONCE,
@@ -127,6 +149,7 @@ RULES = (
         description="records keep arriving with the same step",
         concepts=("step",),
         assess=step_stuck,
+        stays_calm=_steps_rise,
         judged_at=(),
         families=ALL_FAMILIES,
         persistence=k_of_n(5, 5),
@@ -141,6 +164,7 @@ RULES = (
         description="the trainer's update counter stands still while steps continue",
         concepts=("n_updates",),
         assess=updates_stuck,
+        stays_calm=_counters_rise,
         judged_at=TRAINER_COUNTERS,
         families=ALL_FAMILIES,
         limits={"warmup": 3},
@@ -176,6 +200,7 @@ RULES = (
         description="the reward is still rising as the run comes to its end",
         concepts=("reward_mean",),
         assess=ended_early,
+        stays_calm=_far_from_end,
         limits={"budget": 0.95, "warmup": 15},
         persistence=AT_ONCE,
         causes=("too few training steps",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import at_most
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -141,6 +143,10 @@ def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, late, None, message)
 
 
+def _kl_never_negative(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return min(block.low("ref_kl"), block.low("ref_kl_token")) >= 0.0
+
+
 REFERENCE_KL_REMEDIES = (
     "raise the KL penalty: {kl_penalty}",
     "lower {learning_rate}",
@@ -181,6 +187,7 @@ RULES = (
         concepts=("ref_kl_token",),
         related=("entropy", "resp_len_mean"),
         assess=drifted_token,
+        stays_calm=at_most("ref_kl_token", "clear"),
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "leap": 0.5, "crit": 1.0, "once": 5.0, "warmup": 2},
         causes=("KL penalty too weak for the learning rate", "the reward model favours drift"),
@@ -194,6 +201,7 @@ RULES = (
         description="the estimated KL to the reference stays below zero, or falls far below it",
         concepts=("ref_kl",),
         assess=negative,
+        stays_calm=_kl_never_negative,
         judged_at=("ref_kl", "ref_kl_token"),
         families=LLM_FAMILIES,
         limits={"crit": -1.0, "noise": -0.05, "token_noise": -0.01, "warmup": 2},

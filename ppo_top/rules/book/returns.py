@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.critic import critic_loss
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import always, near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -55,6 +57,15 @@ def _surprised(value: float, before: list[float], loss: History, limits: RuleLim
     )
 
 
+def _no_surprise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No explained variance of the block is far below those before it."""
+    memo, history = run.memos.get("returns-changed"), run.histories.get("explained_variance")
+    if history is None or (memo is not None and history.count - memo[0] <= limits["within"]):
+        return False
+    low, high = near_bounds(run, block, "explained_variance", 10)
+    return high < limits["good"] or high - low <= limits["drop"]
+
+
 RULES = (
     Rule(
         id="returns-constant",
@@ -63,6 +74,7 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=returns_constant,
+        stays_calm=always,
         judged_at=("value_loss",),
         limits={"warmup": 3},
         persistence=k_of_n(5, 5),
@@ -82,6 +94,7 @@ RULES = (
         concepts=("explained_variance", "reward_mean"),
         related=("value_loss", "approx_kl"),
         assess=returns_changed,
+        stays_calm=_no_surprise,
         judged_at=("explained_variance",),
         limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
         persistence=k_of_n(3, 4),

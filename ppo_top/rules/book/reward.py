@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import RewardCourse
 from ppo_top.rules.engine.rule import (
@@ -184,6 +185,10 @@ def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, float(run.updates), None, message)
 
 
+def _has_reward(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return run.reward is not None
+
+
 REWARD_CRASH_REMEDIES = (
     "go back to the best checkpoint",
     "lower {learning_rate:, or let it decay}",
@@ -283,6 +288,7 @@ RULES = (
         description="losses are logged, but no reward",
         concepts=("reward_mean",),
         assess=no_reward,
+        stays_calm=_has_reward,
         judged_at=(),
         families=frozenset({"ctrl"}),
         limits={"rows": 5},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.entropy import has_settled, initial_entropy, is_discrete
 from ppo_top.rules.book.learning_rate import is_cut
 from ppo_top.rules.book.step_size import clipped_share, update_kl
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, RLHF, WARN, WATCH
@@ -58,6 +59,11 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, value, limits["kl"], message)
 
 
+def _kl_stays_visible(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No KL of the block is near zero."""
+    return "approx_kl" in block.columns and block.low("approx_kl") > limits["clear_kl"]
+
+
 def _rate_gone(run: RuleContext) -> bool:
     """KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
@@ -101,6 +107,19 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, kl, limits["kl"], message)
 
 
+def _clip_range_binds(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No KL of the block is so high that clipping should show."""
+    return "approx_kl" in block.columns and block.size("approx_kl") <= limits["clear_kl"]
+
+
+def _ratio_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """All mean ratios of the block are close to 1."""
+    if "ratio_mean" not in block.columns:
+        return block.high("ratio_dist{max}") <= limits["tail"]
+    low, high = block.bounds("ratio_mean")
+    return limits["low"] <= low and high <= limits["high"]
+
+
 RULES = (
     Rule(
         id="ratio-off",
@@ -109,6 +128,7 @@ RULES = (
         concepts=("ratio_mean",),
         related=("clip_fraction", "approx_kl"),
         assess=ratio_off,
+        stays_calm=_ratio_stays,
         judged_at=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
@@ -140,6 +160,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=no_op_updates,
+        stays_calm=_kl_stays_visible,
         judged_at=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
@@ -168,6 +189,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=clip_not_binding,
+        stays_calm=_clip_range_binds,
         judged_at=("approx_kl", "approx_kl_k1"),
         families=frozenset({CTRL}),
         limits={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
@@ -69,6 +70,11 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN if harm else WATCH, value, amber, message)
 
 
+def _kl_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No KL of the block is above the healthy range."""
+    return "approx_kl" in block.columns and block.size("approx_kl") <= _kl_limits(run, limits)[0]
+
+
 def _harm(run: RuleContext) -> bool:
     """Tuned runs tolerate large updates: they are a fault if something gets worse."""
     return run.falling or run.open_severities.get("policy-loss-positive", 0) >= WARN
@@ -119,6 +125,15 @@ def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
     return history.last > max(10 * own, limits["own_floor"]) and own > 0
 
 
+def _clipping_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    both_sides = block.high("clip_low") + block.high("clip_high")
+    return max(block.high("clip_fraction"), both_sides) <= limits["clear"]
+
+
+def _kl_stays_below_red(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return block.size("approx_kl") <= _kl_limits(run, limits)[1]
+
+
 def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One update is far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
@@ -148,6 +163,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=kl_high,
+        stays_calm=_kl_stays_low,
         judged_at=("approx_kl", "approx_kl_k1"),
         limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "early": 3},
         limit_overrides={
@@ -166,6 +182,7 @@ RULES = (
         description="the KL of one update is many times larger than that of the updates before it",
         concepts=("approx_kl",),
         assess=kl_spike,
+        stays_calm=_kl_stays_below_red,
         limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
         limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persistence=k_of_n(1, 1),
@@ -181,6 +198,7 @@ RULES = (
         concepts=("clip_fraction",),
         related=("approx_kl",),
         assess=clip_high,
+        stays_calm=_clipping_stays_low,
         judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={
             "clear": 0.2,

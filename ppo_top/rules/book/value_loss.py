@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.book.critic import CRITIC_REMEDIES, critic_loss, loss_climbs
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import at_most, near_bounds
 from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -123,6 +125,22 @@ def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
 
 
+def _no_loss_spike(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No value loss of the block is so far above one shortly before it."""
+    clipped = "value_error" in run.histories or "value_error" in block.columns
+    if clipped or "value_loss" not in block.columns:
+        return False
+    low, high = near_bounds(run, block, "value_loss", 20)
+    return "value-loss-spike" not in run.memos and low > 0.0 and high <= limits["times"] * low
+
+
+def _critic_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every explained variance of the block is clearly positive, or none was ever logged."""
+    if "explained_variance" in block.columns:
+        return block.low("explained_variance") >= 0.2
+    return "explained_variance" not in run.histories
+
+
 VALUE_LOSS_REMEDIES = (
     "look for outliers in the reward, or a change in the environment",
     "clip or normalise rewards",
@@ -139,6 +157,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_spike,
+        stays_calm=_no_loss_spike,
         judged_at=("value_loss", "value_error"),
         limits={"times": 10.0, "again": 20, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
@@ -157,6 +176,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_rises,
+        stays_calm=_critic_explains,
         judged_at=("value_loss", "value_error"),
         limits={"times": 3.0, "flat_points": 40, "warmup": 7},
         persistence=k_of_n(2, 2),
@@ -173,6 +193,7 @@ RULES = (
         concepts=("value_clip_fraction",),
         related=("value_loss",),
         assess=value_clip_high,
+        stays_calm=at_most("value_clip_fraction", "watch"),
         limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
         causes=("value targets move faster than the value clip allows",),
         remedies=(

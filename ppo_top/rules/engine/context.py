@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ppo_top.catalogue import Trainer, total_steps
 from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, BlockPosition, History
 from ppo_top.rules.engine.reward_course import SETTLING_REWARDS, RewardCourse
 from ppo_top.rules.engine.terms import CTRL
 
@@ -26,8 +27,14 @@ FULL_UPDATE_STEPS = 1000
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
 """Counters of rollouts, in order of preference."""
 
+STEP_COUNTERS = (*ROLLOUT_COUNTERS, "losses", "value_loss")
+"""What tells how many steps an update has."""
+
 RESUMED_AFTER_ROWS = 20
 """A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
+
+RECENT_ROWS = 3
+"""A finding that closed within this many rows still counts for others."""
 
 MAX_ABS_VALUE = 1e60
 """Larger values are clipped to this, so that squares and products stay finite."""
@@ -54,13 +61,15 @@ class RuleContext:
         self.last_severities: dict[str, int] = {}
         self.opened_rows: dict[str, int] = {}
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
+        self.previous_step = 0
         self.segment = 0
         self.restart()
 
     def restart(self) -> None:
         """Start a new segment: the run was resumed from a checkpoint."""
         self.histories: dict[str, History] = {}
-        self.values: Mapping[str, float] = {}
+        self._values: Mapping[str, float] = {}
+        self._block: RowBlock | None = None
         self.reward: RewardCourse | None = None
         self.reward_concept = ""
         self.memos: dict[str, Memo] = {}
@@ -86,11 +95,10 @@ class RuleContext:
 
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
-        if self.updates == 1:
-            first, step = self.mark.step, row.mark.step
-            self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
-        self._count_steps(row)
-        self.mark, self.values = row.mark, row.values
+        self._note_resumption(row.mark)
+        self._count_steps(row.mark, row.values)
+        self.previous_step = self.mark.step
+        self.mark, self._values = row.mark, row.values
         self.updates += 1
         number, histories = row.mark.row, self.histories
         bad: list[str] = []
@@ -109,19 +117,61 @@ class RuleContext:
         self.non_finite_now = tuple(bad)
         self._follow_reward(number)
 
-    def _count_steps(self, row: Row) -> None:
+    def fits(self, block: RowBlock) -> bool:
+        """Whether `add_block` may be used: no value needs a second look."""
+        new = sum(concept not in self.histories for concept in block.columns)
+        return len(self.histories) + new <= MAX_CONCEPTS and block.is_within(MAX_ABS_VALUE)
+
+    def add_block(self, block: RowBlock) -> Iterator[Mark]:
+        """Add the rows of a block one after the other, as `add_row` would; yields their marks.
+
+        Until the first is asked for, everything is as it was before the block.
+        """
+        position = BlockPosition()
+        for concept, column in block.columns.items():
+            self.histories.setdefault(concept, History()).begin_block(column, position)
+        self.non_finite_now = ()
+        counters = {name: block.columns[name] for name in STEP_COUNTERS if name in block.columns}
+        for index, mark in enumerate(block.marks()):
+            self._note_resumption(mark)
+            position.rows, position.row = index + 1, mark.row
+            if counters:
+                self._count_steps(mark, {name: each[index] for name, each in counters.items()})
+            self.previous_step = self.mark.step
+            self.mark, self._block = mark, block
+            self.updates += 1
+            self._follow_reward(mark.row)
+            yield mark
+        self._values, self._block = self.values, None
+        for concept in block.columns:
+            self.histories[concept].end_block()
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """The values of the newest row."""
+        if self._block is None:
+            return self._values
+        return self._block.row(self.mark.row - self._block.first_row)
+
+    def _note_resumption(self, mark: Mark) -> None:
+        """See from the second row's step whether the log begins long after the training did."""
+        if self.updates == 1:
+            first, step = self.mark.step, mark.step
+            self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
+
+    def _count_steps(self, mark: Mark, logged: Mapping[str, float]) -> None:
         """Environment steps per update, where the log counts rollouts or epochs.
 
         Evaluation rows lie between rollouts and may hold the epoch counter too.
         """
-        logged, counted = row.values, self.last_counts
+        counted = self.last_counts
         counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
-        now = row.values.get(counter)
-        if not counter and self.trainer_id == "cleanrl" and "value_loss" in row.values:
+        now = logged.get(counter)
+        if not counter and self.trainer_id == "cleanrl" and "value_loss" in logged:
             counter, now = "losses", float(self.updates)  # a row with losses is an update
         if now is None or (counter == "n_updates" and self.trainer_id != "sb3"):
             return
-        step = float(row.mark.step)
+        step = float(mark.step)
         before, last = self.last_counts.get(counter, (step, now))
         self.last_counts = {**self.last_counts, counter: (step, now)}
         steps, passed = step - before, now - last
@@ -178,7 +228,13 @@ class RuleContext:
         history = self.histories.get(concept)
         return history is not None and history.rising()
 
-    def severity_of(self, rule: str, within: int = 3) -> int:
+    def recently_open(self) -> set[str]:
+        """The rules with a finding that is open, or was within the last rows."""
+        now = self.mark.row
+        closed = (rule for rule, row in self.closed_rows.items() if now - row <= RECENT_ROWS)
+        return self.open_severities.keys() | set(closed)
+
+    def severity_of(self, rule: str, within: int = RECENT_ROWS) -> int:
         """Severity of a rule's finding: 0 if it was not open within the last rows."""
         if rule in self.open_severities:
             return self.open_severities[rule]

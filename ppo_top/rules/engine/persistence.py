@@ -58,6 +58,11 @@ class Persistence:
         return next((at for level, at in self.recent if level), mark)
 
     @property
+    def is_alert(self) -> bool:
+        """Whether a calm point matters: a finding is open, or recent points were bad."""
+        return self.finding_index is not None or bool(self.recent)
+
+    @property
     def repeats_too_often(self) -> bool:
         """Whether the rule has fired too often for another watch or info finding."""
         return self.times_opened >= MAX_REPEATS

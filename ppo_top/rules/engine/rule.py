@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
 
@@ -49,6 +50,12 @@ RESOLVED = Assessment(0, 0.0, None, "", resolved=True)
 Condition = Callable[[RuleContext, RuleLimits], Assessment | None]
 """Assesses the newest row; None: healthy, counts towards clearing."""
 
+CalmCheck = Callable[[RuleContext, RowBlock, RuleLimits], bool]
+"""Whether a rule would find each row of a block healthy; may say no when it would.
+
+The context is as before the block. What the answer rests on may not change within the block.
+"""
+
 PersistenceBySeverity = Mapping[int, tuple[int, int]]
 """Severity -> (k, n): raised when k of the last n points were at least that bad."""
 
@@ -73,6 +80,7 @@ def k_of_n(k: int, n: int) -> PersistenceBySeverity:
 class Rule:
     """One entry of the rule book.
 
+    `stays_calm` allows to skip blocks of rows of a backlog; without it, every row is looked at.
     `description` completes "fires when". `concepts` are the metrics it judges, `related` those
     shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
     `judged_at`, or else its concepts (a diagnosis: none, so at every row). `limits` are its
@@ -83,7 +91,8 @@ class Rule:
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family differs.
     `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
-    diagnosis across metrics explains.
+    diagnosis across metrics explains; it is asked while one of those that it `needs` is open, or
+    was within `RECENT_ROWS`.
     """
 
     id: str
@@ -92,6 +101,7 @@ class Rule:
     concepts: tuple[str, ...]
     assess: Condition
     judged_at: tuple[str, ...] | None = None
+    stays_calm: CalmCheck | None = None
     families: frozenset[str] = KNOWN_FAMILIES
     limits: RuleLimits = field(default_factory=dict)
     limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)
@@ -103,6 +113,7 @@ class Rule:
     grade_by_family: Mapping[str, str] = field(default_factory=dict)
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def triggers(self) -> tuple[str, ...]:

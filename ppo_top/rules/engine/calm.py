@@ -1,0 +1,40 @@
+"""Shows from the bounds of a block of rows that a rule would find each of them healthy.
+
+These checks look at a few numbers for a whole block, so they may say no for a healthy one, but
+never yes for a row that the rule has something to say about.
+"""
+
+from __future__ import annotations
+
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import CalmCheck, RuleLimits
+
+
+def at_most(concept: str, limit: str) -> CalmCheck:
+    """No value of a metric is above a limit."""
+    return lambda run, block, limits: (
+        concept in block.columns and block.high(concept) <= limits[limit]
+    )
+
+
+def at_least(concept: str, limit: str) -> CalmCheck:
+    """No value of a metric is below a limit."""
+    return lambda run, block, limits: (
+        concept in block.columns and block.low(concept) >= limits[limit]
+    )
+
+
+def always(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """For rules about NaN, of which a block holds none, and for those that no row concerns."""
+    return True
+
+
+def near_bounds(
+    run: RuleContext, block: RowBlock, concept: str, look_back: int
+) -> tuple[float, float]:
+    """The lowest and highest of a block's values and of the last `look_back` before it."""
+    low, high = block.bounds(concept)
+    history = run.histories.get(concept)
+    before = history.newest(look_back) if history is not None else ()
+    return min((low, *before)), max((high, *before))

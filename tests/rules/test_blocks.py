@@ -1,0 +1,112 @@
+"""A backlog is judged by blocks of rows: with the findings of the same rules asked at every row."""
+
+from __future__ import annotations
+
+import io
+import random
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from corpus.table import CORPUS_RUNS
+from ppo_top.model import Profile, Row
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.judge import Judge
+from ppo_top.runs.load import load_session
+from ppo_top.settings import Settings
+from tests.rules.cases import RuleCase
+from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, judged
+from tests.support.judged_rows import rows_of
+
+SIZES = (1, 2, 5, 17, 32, 64)
+
+
+def blocks(rows: Sequence[Row], chance: random.Random) -> Iterator[RowBlock]:
+    """The rows cut into blocks of drawn sizes, wherever their metrics stay the same."""
+    at = 0
+    while at < len(rows):
+        size, names = chance.choice(SIZES), tuple(rows[at].values)
+        same = [row for row in rows[at : at + size] if tuple(row.values) == names]
+        if same != list(rows[at : at + len(same)]):
+            same = same[:1]
+        yield as_block(same)
+        at += len(same)
+
+
+def as_block(rows: Sequence[Row]) -> RowBlock:
+    """Consecutive rows with the same metrics as columns."""
+    columns = {name: array("d", [row.values[name] for row in rows]) for name in rows[0].values}
+    steps = array("q", [row.mark.step for row in rows])
+    return RowBlock(rows[0].mark.row, steps, array("d", [r.mark.time for r in rows]), columns)
+
+
+def assert_blocks_agree(profile: Profile, rows: Sequence[Row], seed: int) -> None:
+    """Judged by blocks, the rows have the findings that they have one by one."""
+    one_by_one, by_blocks = judged(profile, rows), Judge(profile)
+    for block in blocks(rows, random.Random(seed)):
+        by_blocks.add_block(block)
+    assert repr(by_blocks.findings) == repr(one_by_one.findings)
+    assert by_blocks.warming_rules() == one_by_one.warming_rules()
+    assert by_blocks.skipped_rules() == one_by_one.skipped_rules()
+
+
+@pytest.mark.parametrize("kind", ["sick", "near"])
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+def test_each_rule_speaks_at_the_same_rows(case: RuleCase, kind: str) -> None:
+    """In a run that makes it speak, and in one that comes near."""
+    columns = {**HEALTHY_COLUMNS[case.family], **getattr(case, kind)}
+    assert_blocks_agree(about(case), draw_rows(columns, case.count), seed=len(case.rule))
+
+
+def wandering_rows(family: str, seed: int) -> list[Row]:
+    """A healthy run whose metrics jump, drift or turn into noise now and then."""
+    chance = random.Random(seed)
+    rows, factors, drifts = draw_rows(HEALTHY_COLUMNS[family], 400), {}, {}
+    made = []
+    for row in rows:
+        for name in row.values:
+            if chance.random() < 0.01:
+                factors[name] = chance.choice([1.0, 1.0, 3.0, 0.1, 20.0, -1.0, 0.0, 1e4])
+                drifts[name] = chance.choice([1.0, 1.0, 1.05, 0.9])
+            factors[name] = factors.get(name, 1.0) * drifts.get(name, 1.0)
+        values = {name: value * factors[name] for name, value in row.values.items()}
+        if chance.random() < 0.02:
+            values[chance.choice(list(values))] = float("nan")
+        if chance.random() < 0.02:
+            del values[chance.choice(list(values))]
+        made.append(Row(row.mark, values))
+    return made
+
+
+@pytest.mark.parametrize("family", sorted(HEALTHY_COLUMNS))
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_runs_have_the_same_findings(family: str, seed: int) -> None:
+    """Runs in which anything may happen to any metric."""
+    profile = Profile(TRAINER_BY_FAMILY[family], family)
+    assert_blocks_agree(profile, wandering_rows(family, seed), seed)
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::3], ids=lambda path: path.name)
+def test_real_runs_have_the_same_findings(path: Path) -> None:
+    """Labelled runs, healthy and harmed."""
+    session = load_session([path], Settings(), io.StringIO())
+    assert session is not None
+    run = max(session.runs.values(), key=lambda each: len(each.timeline))
+    assert_blocks_agree(run.profile, rows_of(run.timeline), seed=1)
+
+
+def test_few_rules_of_a_healthy_run_need_to_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The point of it: in calm rows most rules see from the bounds that nothing happens."""
+    asked: list[int] = []
+    monkeypatch.setattr(Judge, "_apply_rule", lambda _, index: asked.append(index))
+    rows = draw_rows(HEALTHY_COLUMNS["ctrl"], 320)
+    judge = Judge(Profile("sb3", "ctrl"))
+    for row in rows[:160]:
+        judge.add_row(row)
+    one_by_one = len(asked)
+    for at in range(160, 320, 32):
+        judge.add_block(as_block(rows[at : at + 32]))
+    assert len(asked) - one_by_one < 0.5 * one_by_one
