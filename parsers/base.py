@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ppo_top.model import Batch, Points
+from ppo_top.model import Batch
 
 HEAD_BYTES = 4096
 """How much of a file a format sees to recognise it."""
@@ -60,10 +60,6 @@ class Store(Protocol):
         ...
 
 
-LastPointsReader = Callable[[bytes, bytes], list[Points]]
-"""The points in the last bytes of a file, from its first bytes and those."""
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """How a format is recognised and read; either `parser` or `store` is set."""
@@ -94,7 +90,5 @@ class Format:
     """Each file holds the whole history, so the longest is the newest."""
     kept_open: bool = False
     """Writers keep the file open as long as they live."""
-    read_last_points: LastPointsReader | None = None
-    """Reads the end of a file, starting anywhere in a record: shown while a long file is read."""
     tag_of_path: Callable[[str], str] | None = None
     """For files of one series that do not name it: the tag by path, "" if the path is not ours."""

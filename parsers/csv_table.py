@@ -16,7 +16,6 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import STEP_KEYS, TIME_KEYS, find_step_key, parse_unix_time
-from ppo_top.parsers.shared.last_values import last_points_of_table
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.row_parser import RowParser
@@ -266,7 +265,6 @@ FORMATS = (
         precedence=60,
         parser=CsvParser,
         rewritten=True,
-        read_last_points=last_points_of_table(CsvParser),
         kept_open=True,
     ),
     Format(
@@ -276,6 +274,5 @@ FORMATS = (
         claim_order=60,
         precedence=50,
         parser=CsvParser,
-        read_last_points=last_points_of_table(CsvParser),
     ),
 )

@@ -21,7 +21,6 @@ from ppo_top.parsers.shared.json_values import (
     settings_of,
     step_of,
 )
-from ppo_top.parsers.shared.last_values import last_points_of_lines
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.row_parser import RowParser
 
@@ -136,5 +135,4 @@ FORMAT = Format(
     claim_order=40,
     precedence=60,
     parser=JsonLinesParser,
-    read_last_points=last_points_of_lines(JsonLinesParser),
 )

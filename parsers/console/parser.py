@@ -21,7 +21,6 @@ from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.unwrap import Unwrapper
-from ppo_top.parsers.shared.last_values import last_points_of_lines
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.plain_text import to_plain_text
@@ -304,6 +303,5 @@ FORMAT = Format(
     precedence=20,
     parser=ConsoleParser,
     console=True,
-    read_last_points=last_points_of_lines(ConsoleParser),
     kept_open=True,
 )

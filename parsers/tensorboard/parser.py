@@ -143,15 +143,6 @@ def _settings_of(value: SummaryValue) -> dict[str, int | float | bool | str]:
     return {prefix + key: each for settings in found for key, each in settings.items()}
 
 
-def last_points(data: bytes) -> list[Points]:
-    """The points in the last bytes of an event file, which may begin anywhere in a record.
-
-    The first record is found by the checksum of its header; damage is not reported.
-    """
-    start = HeaderCache().find_header(data, 0)
-    return TensorBoardParser().feed(data[start:]).points
-
-
 def claims(name: str, head: bytes) -> bool | None:
     """By a full name alone, otherwise by the checksum of the first header."""
     if head.startswith(_GZIP):
@@ -171,6 +162,5 @@ FORMAT = Format(
     precedence=100,
     parser=TensorBoardParser,
     chained=True,
-    read_last_points=lambda _first, last: last_points(last),
     kept_open=True,
 )

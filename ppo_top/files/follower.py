@@ -70,7 +70,6 @@ class Follower:
         wanted = name_pattern or parsers.file_name_pattern()
         self._discovery = Discovery(paths, wanted, max_depth, clock)
         self._queue = ReadQueue()
-        self._focused: set[str] = set()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
         self._discovery_pending = True
         self._wakeup = WakePipe()
@@ -102,7 +101,7 @@ class Follower:
         return PollResult(updates, removed, more, *self._logs.progress())
 
     def _read_next(self, limit: int) -> list[SourceUpdate]:
-        """One chunk of the next reader; for one in focus also what stands at its end."""
+        """One chunk of the next reader."""
         reader = self._queue.pop()
         start = self._clock()
         before = reader.offset
@@ -113,18 +112,13 @@ class Follower:
             self._logs.reject(reader)
         elif reader.more:
             self._queue.push(reader)
-        if isinstance(reader, LogReader) and reader.source is not None:
-            if self._once and not reader.more:
-                updates.append(reader.finish())
-            if reader.key in self._focused:
-                self._focused.discard(reader.key)
-                updates.append(reader.read_last_points())
+        if self._once and isinstance(reader, LogReader) and reader.source and not reader.more:
+            updates.append(reader.finish())
         return [update for update in updates if update is not None]
 
     def focus(self, keys: Iterable[str]) -> None:
-        """Read these sources before all others; of long ones the newest values come at once."""
-        self._focused = set(keys)
-        self._queue.prioritise(self._focused)
+        """Read these sources before all others."""
+        self._queue.prioritise(keys)
 
     def reread(self, keys: Iterable[str]) -> None:
         """Read these sources again from the beginning; the next update of each is a reset.

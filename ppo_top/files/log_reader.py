@@ -23,10 +23,6 @@ MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
 FIRST_CHUNK_BYTES = 1 << 15
 """Size of the first read: enough to recognise a log, and little where there are thousands."""
-LONG_LOG_BYTES = 4 << 20
-"""With more than this left to read, the newest values are read from the end of a log."""
-EDGE_BYTES = 1 << 16
-"""How many of its first and last bytes are read for that."""
 
 
 class LogReader:
@@ -144,21 +140,6 @@ class LogReader:
         self._parser = format_.parser()
         head, self._head = self._head, b""
         return self._make_update(self._feed_parser(head))
-
-    def read_last_points(self) -> SourceUpdate | None:
-        """The points at the end of a long log of which most is still unread."""
-        if self._parser is None or self.source is None or self.size - self.offset < LONG_LOG_BYTES:
-            return None
-        read = self.source.format.read_last_points
-        if read is None:
-            return None
-        edges = self.tail.read_edges(EDGE_BYTES)
-        points = guarded(lambda: Batch(read(*edges)), self.offset, lambda: None).points
-        if not points:
-            return None
-        return SourceUpdate(
-            self.source, Batch(points), False, self.mtime, self.size, True, last_points_only=True
-        )
 
     def reread(self) -> None:
         """Read from the beginning again."""

@@ -75,5 +75,5 @@ def _stamp_if_unchanged(known: _RejectedFile) -> FileStamp | None:
         return known.stamp
     if tail.stamp == known.stamp:
         return known.stamp
-    head, _ = tail.read_edges(known.head_length)
+    head = tail.read_head(known.head_length)
     return tail.stamp if zlib.crc32(head) == known.crc else None

@@ -89,17 +89,16 @@ class Tail:
         """Read from the beginning again; the next chunk is a reset."""
         self._reread_requested = True
 
-    def read_edges(self, count: int) -> tuple[bytes, bytes]:
-        """The first and the last `count` bytes of the file now; empty if it is gone."""
+    def read_head(self, count: int) -> bytes:
+        """The first `count` bytes of the file now; empty if it is gone."""
         try:
             handle = os.open(self.path, _FLAGS)
         except OSError:
-            return b"", b""
+            return b""
         try:
-            last = max(0, os.fstat(handle).st_size - count)
-            return _pread(handle, count, 0), _pread(handle, count, last)
+            return _pread(handle, count, 0)
         except OSError:
-            return b"", b""
+            return b""
         finally:
             os.close(handle)
 

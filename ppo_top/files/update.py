@@ -25,8 +25,7 @@ class SourceUpdate:
     """What is new in a source. `reset`: its file began again, all earlier updates are void.
 
     `more`: the source is known to hold more than has been read. The last update of a backlog may be
-    empty, only to say that it is the last. `last_points_only`: the points come from the end of a
-    long log, and come again once reading gets there.
+    empty, only to say that it is the last.
     """
 
     source: Source
@@ -35,7 +34,6 @@ class SourceUpdate:
     mtime: float
     size: int
     more: bool = False
-    last_points_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.rule import Rule, RuleLimits
+from ppo_top.rules.engine.rule import Rule
+from ppo_top.rules.engine.selected_rules import SelectedRule
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.engine.wording import label
 
@@ -49,10 +50,10 @@ def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str
     return ""
 
 
-def warming_rules(rules: Iterable[tuple[Rule, RuleLimits]], run: RuleContext) -> list[WarmingRule]:
+def warming_rules(rules: Iterable[SelectedRule], run: RuleContext) -> list[WarmingRule]:
     """Rules that have fewer points than they need to fire."""
     found = []
-    for rule, limits in rules:
+    for rule, limits in ((each.rule, each.limits) for each in rules):
         needed, seen = int(limits.get("warmup", 0)), point_count(rule, run)
         if needed and 0 < seen <= needed:
             found.append(WarmingRule(rule.id, rule.concepts, seen, needed + 1))

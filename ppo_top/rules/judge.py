@@ -7,7 +7,7 @@ watching live instead of replaying, make no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
@@ -26,6 +26,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import Assessment, Rule
+from ppo_top.rules.engine.selected_rules import SelectedRules, select
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
 from ppo_top.settings.custom_rule import CustomRule
@@ -43,8 +44,26 @@ MAX_EVIDENCE_LINES = 5
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
 
-MAX_ROW_PLANS = 64
-"""How many different sets of metrics a run's rows may hold before the oldest plan is dropped."""
+_SELECTED: dict[object, SelectedRules] = {}
+"""The rules for the kinds of runs seen so far; the limits are the same for thousands of runs."""
+
+MAX_KINDS_OF_RUNS = 64
+"""For how many kinds of runs that is remembered."""
+
+
+def select_rules(profile: Profile, custom_rules: Iterable[CustomRule]) -> SelectedRules:
+    """The rules for a run; those of the settings depend on what its metrics are called."""
+    custom = [build_custom_rule(entry, profile) for entry in custom_rules]
+    if custom:
+        return select(profile, (*book.RULES, *custom))
+    overrides = profile.threshold_overrides.items()
+    limits = tuple(sorted((rule, *sorted(own.items())) for rule, own in overrides))
+    kind = (profile.family, profile.trainer_id, profile.algo, profile.muted, limits)
+    if kind not in _SELECTED:
+        if len(_SELECTED) >= MAX_KINDS_OF_RUNS:
+            _SELECTED.clear()
+        _SELECTED[kind] = select(profile, book.RULES)
+    return _SELECTED[kind]
 
 
 class Judge:
@@ -57,21 +76,9 @@ class Judge:
     def __init__(self, profile: Profile, custom_rules: Iterable[CustomRule] = ()) -> None:
         self.profile = profile
         self.findings: list[Finding] = []
-        custom = (build_custom_rule(entry, profile) for entry in custom_rules)
-        self._all_rules = (*book.RULES, *custom)
-        in_family = (rule for rule in self._all_rules if profile.family in rule.families)
-        rules = [rule for rule in in_family if rule.id not in profile.muted]
-        self._rules = tuple((rule, rule.limits_for(profile)) for rule in rules)
-        self._rule_index = {rule.id: index for index, rule in enumerate(rules)}
-        self._diagnoses = tuple(index for index, rule in enumerate(rules) if rule.members)
-        self._untriggered_diagnoses = tuple(
-            index for index in self._diagnoses if not rules[index].triggers
-        )
-        self._max_severities = [rule.max_severity(profile) for rule in rules]
-        self._milder = [int(limits.get("milder", 0)) for _, limits in self._rules]
-        self._rules_by_concepts: dict[tuple[str, ...], tuple[tuple[int, str], ...]] = {}
-        self._persistence_steps = [rule.persistence_steps(limits) for rule, limits in self._rules]
-        self._persistences = [Persistence(steps) for steps in self._persistence_steps]
+        self._book = select_rules(profile, custom_rules)
+        self._rules = self._book.rules
+        self._persistences = [Persistence(each.steps) for each in self._rules]
         self._text_rows: dict[str, tuple[int, ...]] = {}
         self._context = RuleContext(profile)
         self._restarting = False
@@ -96,7 +103,7 @@ class Judge:
         if self._restarting:
             self._start_segment(row.mark)
         self._context.add_row(row)
-        self._ask(self._rules_for(row.values))
+        self._ask(self._book.rules_for(row.values))
 
     def add_block(self, block: RowBlock) -> None:
         """Judge complete updates in order: the same findings as one `add_row` for each.
@@ -111,15 +118,17 @@ class Judge:
             return
         plan = [
             (index, concept)
-            for index, concept in self._rules_for(block.columns)
+            for index, concept in self._book.rules_for(block.columns)
             if self._persistences[index].is_alert or not self._stays_calm(index, block)
         ]
         for _ in run.add_block(block):
             self._ask(plan)
 
     def _stays_calm(self, index: int, block: RowBlock) -> bool:
-        rule, limits = self._rules[index]
-        return rule.stays_calm is not None and rule.stays_calm(self._context, block, limits)
+        try:
+            return self._rules[index].stays_calm(self._context, block)
+        except Exception:  # noqa: BLE001 (asked row by row, the rule reports what is wrong)
+            return False
 
     def _ask(self, plan: Iterable[tuple[int, str]]) -> None:
         """Ask rules about the newest row."""
@@ -131,13 +140,13 @@ class Judge:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
                     continue
-                if history.count <= self._rules[index][1].get("warmup", 0):
+                if history.count <= self._rules[index].limits.get("warmup", 0):
                     continue
             self._apply_rule(index)
         if run.open_severities:
             open_rules = run.recently_open()
-            for index in self._untriggered_diagnoses:
-                needs = self._rules[index][0].needs
+            for index in self._book.untriggered_diagnoses:
+                needs = self._rules[index].rule.needs
                 if (
                     not (needs and open_rules.isdisjoint(needs))
                     or self._persistences[index].is_alert
@@ -156,7 +165,7 @@ class Judge:
         if kind in ERROR_NAMING_KINDS:
             self._name_error(text)
         rule_id, _, word = kind.partition(":")
-        index = self._rule_index.get(rule_id)
+        index = self._book.index.get(rule_id)
         if index is None:
             return
         severity = Severity[word.upper()] if word else CRIT
@@ -174,7 +183,7 @@ class Judge:
 
     def _name_error(self, text: str) -> None:
         """Report a crash by the last line of its traceback, which names the error."""
-        index = self._rule_index.get("crashed")
+        index = self._book.index.get("crashed")
         finding_index = self._persistences[index].finding_index if index is not None else None
         if finding_index is not None:
             finding = self.findings[finding_index]
@@ -184,28 +193,16 @@ class Judge:
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""
-        return skipped_rules(self._all_rules, self._context, self._text_rows, self._failed_rules)
+        return skipped_rules(
+            self._book.all_rules, self._context, self._text_rows, self._failed_rules
+        )
 
     def warming_rules(self) -> list[WarmingRule]:
         """Rules that have fewer points than they need to fire."""
         return warming_rules(self._rules, self._context)
 
-    def _rules_for(self, values: Mapping[str, object]) -> tuple[tuple[int, str], ...]:
-        """(rule index, trigger metric) of the rules that look at a row with these metrics."""
-        key = tuple(values)
-        plan = self._rules_by_concepts.get(key)
-        if plan is None:
-            plan = self._rules_by_concepts[key] = tuple(
-                (index, next((c for c in rule.triggers if c in values), ""))
-                for index, (rule, _) in enumerate(self._rules)
-                if any(c in values for c in rule.triggers) or not (rule.triggers or rule.members)
-            )
-            if len(self._rules_by_concepts) > MAX_ROW_PLANS:
-                del self._rules_by_concepts[next(iter(self._rules_by_concepts))]
-        return plan
-
     def _apply_rule(self, index: int) -> None:
-        rule, limits = self._rules[index]
+        rule, limits = self._rules[index].rule, self._rules[index].limits
         if rule.id in self._failed_rules:
             return
         try:
@@ -232,9 +229,9 @@ class Judge:
 
         Diagnoses use the rule's own severity; the finding shows it capped by the rule's grade.
         """
-        rule, persistence = self._rules[index][0], self._persistences[index]
-        severity = Severity(max(Severity.INFO, severity - self._milder[index]))
-        shown = min(severity, self._max_severities[index])
+        rule, persistence = self._rules[index].rule, self._persistences[index]
+        severity = Severity(max(Severity.INFO, severity - self._rules[index].milder))
+        shown = min(severity, self._rules[index].max_severity)
         if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
             return  # three findings about a value that oscillates around its limit are enough
         run = self._context
@@ -275,7 +272,7 @@ class Judge:
         )
 
     def _clear_finding(self, index: int, mark: Mark) -> None:
-        rule, persistence = self._rules[index][0], self._persistences[index]
+        rule, persistence = self._rules[index].rule, self._persistences[index]
         if persistence.finding_index is not None:
             self.findings[persistence.finding_index].cleared = mark
         persistence.close_finding()
@@ -284,21 +281,21 @@ class Judge:
 
     def _gather_members(self) -> None:
         """Add the findings that a diagnosis explains to its evidence, in the order they began."""
-        for index in self._diagnoses:
+        for index in self._book.diagnoses:
             finding_index = self._persistences[index].finding_index
             if finding_index is not None:
                 diagnosis = self.findings[finding_index]
-                gather_members(self.findings, diagnosis, self._rules[index][0].members)
+                gather_members(self.findings, diagnosis, self._rules[index].rule.members)
                 diagnosis.record_version(self._context.mark.row)
 
     def _clear_old_text_findings(self) -> None:
         mark = self._context.mark
         for rule_id, rows in list(self._text_rows.items()):
-            index = self._rule_index[rule_id]
+            index = self._book.index[rule_id]
             if mark.row - rows[-1] > SURVIVED_AFTER_ROWS.get(rule_id, TEXT_FINDING_ROWS):
                 del self._text_rows[rule_id]
                 is_open = self._persistences[index].finding_index is not None
-                if is_open and not point_count(self._rules[index][0], self._context):
+                if is_open and not point_count(self._rules[index].rule, self._context):
                     self._clear_finding(index, mark)
 
     def _start_segment(self, mark: Mark) -> None:
@@ -306,7 +303,7 @@ class Judge:
         for index, persistence in enumerate(self._persistences):
             if persistence.finding_index is not None:
                 self._clear_finding(index, mark)
-            self._persistences[index] = Persistence(self._persistence_steps[index])
+            self._persistences[index] = Persistence(self._rules[index].steps)
         self._text_rows.clear()
         self._context.restart()
         self._context.segment += 1

@@ -12,13 +12,11 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
-from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import TextEvidence
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
@@ -39,9 +37,6 @@ CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric; the first value is the initial setting."""
 
 _clock: Callable[[], float] = time.perf_counter
-
-PACKED_ATTRIBUTES = ("_selection", "_merger", "_committed", "_notes")
-"""Attributes that only judging needs."""
 
 ConsoleNote = tuple[int, TextEvidence, str]
 """(step or row count of a console line, what it is evidence of, its text)."""
@@ -71,14 +66,13 @@ class Evaluation:
             tags={stream.concept: stream.tag for stream in selection.streams},
         )
         self.judge = self._committed = Judge(self.profile, settings.rules)
+        self._findings = self.judge.findings
         self._merger = RowMerger(selection.streams, selection.clock_series)
         self._merger.refresh()
         self.sealed_rows = self._segment = 0
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         self._notes_done = (0, 0)
-        self._packed_summary: tuple[list[Finding], bool] | None = None
-        """(findings, has_concepts) while the state is detached."""
         for stream in selection.streams:
             self.timeline.tracks[stream.concept] = Track(
                 stream.concept,
@@ -93,52 +87,17 @@ class Evaluation:
     @property
     def findings(self) -> list[Finding]:
         """Every finding so far, in the order in which they opened."""
-        return self._packed_summary[0] if self._packed_summary is not None else self.judge.findings
+        return self._findings
 
     @property
     def has_concepts(self) -> bool:
         """Whether the rows hold any known metric."""
-        if self._packed_summary is not None:
-            return self._packed_summary[1]
         tracks = self.timeline.tracks.items()
         return any(len(track) and not name.startswith(TAG_PREFIX) for name, track in tracks)
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """The concept of a tag of a source, or None."""
         return self._selection.concepts.get((source.key, tag))
-
-    def newest_values(self) -> dict[str, float]:
-        """concept -> value at the end of a long log that is still being read."""
-        found = {}
-        for source in self._sources:
-            for stream in self._selection.streams if source.newest_values else ():
-                if stream.source == source.key and stream.tag in source.newest_values:
-                    value = source.newest_values[stream.tag]
-                    found[stream.concept] = stream.offset + stream.scale * value
-        return found
-
-    def detach_state(self) -> dict[str, Any]:
-        """Remove and return all that only judging and drawing need.
-
-        Nothing may be judged until `restore_state`. Findings, configuration and the newest rows
-        with their rewards stay.
-        """
-        self._packed_summary = self.judge.findings, self.has_concepts
-        inner = {name: self.__dict__.pop(name) for name in PACKED_ATTRIBUTES}
-        inner["tracks"] = tracks = self.timeline.tracks
-        for track in tracks.values():
-            track.timeline = None  # stays here: it must not be packed with each track
-        self.timeline.tracks = {name: tracks[name] for name in REWARD_CONCEPTS if name in tracks}
-        del self.judge
-        return inner
-
-    def restore_state(self, inner: dict[str, Any]) -> None:
-        """Put back what `detach_state` returned; the unsealed rows have to be judged again."""
-        self.timeline.tracks = inner.pop("tracks")
-        for track in self.timeline.tracks.values():
-            track.timeline = self.timeline
-        self.__dict__.update(inner)
-        self.judge, self._packed_summary = self._committed, None
 
     # --- judging -----------------------------------------------------------------------------
 
@@ -162,14 +121,17 @@ class Evaluation:
                     continue
             if _clock() > deadline:
                 self.judge = self._committed
+                self._findings = self.judge.findings
                 return False
         self._judge_unsealed()
+        self._findings = self.judge.findings
         return True
 
-    def drop_old(self, keep: int) -> None:
-        """Drop sealed rows, except the newest `keep`."""
+    def close(self, keep: int) -> None:
+        """Keep the findings, the newest `keep` sealed rows, and what judging on needs."""
         self.timeline.drop_before(self.sealed_rows - keep)
-        self._merger.drop_old(keep)
+        self._merger.drop_read()
+        self.judge = self._committed
 
     @property
     def streams(self) -> Sequence[ConceptStream]:

@@ -171,12 +171,12 @@ class ConceptStream:
         steps, at = part.steps, self._index - part.dropped
         return at + 1 < len(steps) and steps[at + 1] != steps[at]
 
-    def drop_old(self, keep: int) -> None:
-        """Drop the points already read, except the newest `keep`."""
+    def drop_read(self) -> None:
+        """Drop the points already read."""
         if self.step_mapping is not None:
             self.step_mapping.refresh()
         for number, part in enumerate(self.parts[: self._part + 1]):
-            part.drop_before((self._index if number == self._part else len(part)) - keep)
+            part.drop_before(self._index if number == self._part else len(part))
 
     def cursor(self) -> StreamCursor:
         """The current position, for `rewind`."""
@@ -365,11 +365,11 @@ class RowMerger:
         broken = [value for value in cells if value - value != 0]
         return broken[0] if broken else median(cells)
 
-    def drop_old(self, keep: int) -> None:
-        """Drop the points already read, except the newest `keep` of each stream."""
+    def drop_read(self) -> None:
+        """Drop the points already read, but for the newest of each stream."""
         self._starts.refresh()
         for stream in self._streams:
-            stream.drop_old(keep)
+            stream.drop_read()
 
     def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
         """The position of each stream, for `rewind`."""

@@ -11,23 +11,15 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from ppo_top.catalogue import Trainer, total_steps
+from ppo_top.catalogue import total_steps
 from ppo_top.model import Finding, Profile
-from ppo_top.rules.engine.rule import Rule
 from ppo_top.runs.evaluation import Evaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
-from ppo_top.support.packed import Packed
 
 KEEP_ROWS = 32
 """Rows kept after eviction; run state and speed are computed from them."""
-
-RUN_OVERHEAD_POINTS = 4_000
-"""Memory of a run besides its points (its judge, its streams), in points."""
-
-SHARED_TYPES = (Rule, Trainer, SourceState)
-"""Not packed: other runs have these objects as well, or the run itself."""
 
 
 @dataclass(slots=True)
@@ -53,7 +45,6 @@ class Run:
     """The one that is shown."""
     _next: Evaluation | None = None
     _stale: bool = True
-    _packed: Packed | None = None
 
     def __post_init__(self) -> None:
         self.evaluation = Evaluation((), self.settings)
@@ -61,7 +52,6 @@ class Run:
     # --- new data ----------------------------------------------------------------------------
 
     def add_source(self, state: SourceState) -> None:
-        self.unpack()
         self.sources[state.key] = state
         self._stale = True
 
@@ -87,8 +77,6 @@ class Run:
         self.judged = work.advance(deadline)
         if self.judged:
             self.unjudged_points = 0
-            for source in self.sources.values():
-                source.newest_values = source.newest_values if source.more else {}
         if work is self._next and self._has_caught_up(work):
             self.evaluation, self._next = work, None
         return self.judged
@@ -112,8 +100,7 @@ class Run:
     @property
     def is_partial(self) -> bool:
         """Whether points were dropped and have not been read again."""
-        partial = (source.is_partial for source in self.sources.values())
-        return self._packed is not None or any(partial)
+        return any(source.is_partial for source in self.sources.values())
 
     @property
     def is_whole(self) -> bool:
@@ -137,7 +124,6 @@ class Run:
         """
         if self.awaiting_reread:
             return set()
-        self.unpack()
         self.needs_reread = False
         for key, source in self.sources.items():
             if key in gone:
@@ -146,46 +132,19 @@ class Run:
         return set(self.awaiting_reread)
 
     @property
-    def memory_points(self) -> int:
-        """Memory used, in points."""
-        return 0 if self._packed is not None else self.held_points + RUN_OVERHEAD_POINTS
-
-    @property
     def can_drop_history(self) -> bool:
         """Whether points can be dropped: not during a new evaluation, and never of a pipe."""
         return self._next is None and not self._stale and "stdin" not in self.sources
 
     def drop_history(self) -> None:
         """Drop all but the newest rows and the unsealed ones; verdict and findings stay."""
-        if self._packed is None and self.can_drop_history:
-            self.evaluation.drop_old(KEEP_ROWS)
+        if self.can_drop_history:
+            self.evaluation.close(KEEP_ROWS)
             streams = self.evaluation.streams
             read = {id(part) for stream in streams for part in stream.parts}
             for source in self.sources.values():
                 source.drop_unused(read)
             self.version += 1
-
-    def pack(self) -> None:
-        """Drop history and compress the rest, for a run that is not expected to change soon."""
-        if self._packed is None and self.can_drop_history and self.judged:
-            self.drop_history()
-            inner = (
-                self.evaluation.detach_state(),
-                [each.detach_state() for each in self.sources.values()],
-            )
-            self._packed = Packed(inner, SHARED_TYPES)
-
-    def unpack(self) -> None:
-        """Undo `pack`; needed before new points are added and before details are shown."""
-        if self._packed is None:
-            return
-        evaluation, sources = self._packed.unpack()
-        self._packed = None
-        self.evaluation.restore_state(evaluation)
-        for each, inner in zip(self.sources.values(), sources, strict=True):
-            each.restore_state(inner)
-        self.judged = False
-        self.evaluate()
 
     # --- queries -----------------------------------------------------------------------------
 
@@ -203,11 +162,6 @@ class Run:
     def profile(self) -> Profile:
         """What the rules know of the run besides its metrics."""
         return self.evaluation.profile
-
-    @property
-    def newest_values(self) -> dict[str, float]:
-        """concept -> value at the end of its logs, while long logs are being read."""
-        return self.evaluation.newest_values() if self._packed is None else {}
 
     @property
     def total_steps(self) -> int | None:

@@ -13,7 +13,6 @@ from ppo_top.runs.grouping import RunGroups
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
-from ppo_top.support import malloc
 
 GROUPING_TIMEOUT_S = 30.0
 """After this many seconds without new data, a log is assigned to a run as it is."""
@@ -26,9 +25,6 @@ MAX_HELD_POINTS = 1_000_000
 
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
-
-IDLE_BEFORE_PACK_S = 60.0
-"""A run unchanged for this many seconds may be packed; unpacking takes milliseconds."""
 
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
@@ -51,7 +47,6 @@ class Session:
         self._gone: set[str] = set()
         self._groups = RunGroups()
         self._names_are_stale = False
-        self._freed_points = 0
         self.reader_has_more = False
         """Whether the last poll left more to read; runs still being read are then judged later."""
 
@@ -68,13 +63,6 @@ class Session:
         state = self._states.get(key)
         if state is None:
             state = self._states[key] = SourceState(update.source)
-        if key in self._run_of:
-            self._run_of[key].unpack()
-        if update.last_points_only:
-            state.set_newest_values(update)
-            if key in self._run_of:
-                self._run_of[key].version += 1
-            return
         fresh = state.add_update(update)
         self._gone.discard(key)
         run = self._run_of.get(key) or self._assign_run(state)
@@ -184,33 +172,24 @@ class Session:
     def free_memory(
         self, in_view: Container[str] = (), before_drop: Callable[[Run], None] | None = None
     ) -> None:
-        """Drop judged points if too many are held, and pack idle runs.
+        """Drop judged points if too many are held, those of the largest runs first.
 
         Runs `in_view` (ids) and pipes, which cannot be read again, keep everything. With
         `before_drop`, only runs that are read and judged to their end are evicted; it is called
         with each of them first.
         """
-        weights = [(run, run.memory_points) for run in self.runs.values()]
-        excess = sum(weight for _, weight in weights) - self.max_points
-        if excess <= 0:
-            return
-        idle = [run for run, weight in weights if weight and run.can_drop_history]
-        idle = [run for run in idle if run.id not in in_view]
+        excess = sum(run.held_points for run in self.runs.values()) - self.max_points
+        idle = [run for run in self.runs.values() if run.can_drop_history and run.id not in in_view]
         if before_drop is not None:
             idle = [run for run in idle if run.judged and not run.has_more_to_read]
-
-        def drop(run: Run) -> None:
+        for run in sorted(idle, key=lambda run: -run.held_points):
+            if excess <= 0 or run.held_points < MIN_DROPPABLE_POINTS:
+                break
             if before_drop is not None and run.is_whole:
                 before_drop(run)
+            excess -= run.held_points
             run.drop_history()
-
-        left = _shrink(idle, drop, excess)
-        before = time.time() - IDLE_BEFORE_PACK_S
-        left = _shrink([run for run in idle if run.last_change < before], Run.pack, left)
-        self._freed_points += excess - left
-        if self._freed_points >= MAX_HELD_POINTS:
-            self._freed_points = 0
-            malloc.trim()
+            excess += run.held_points
 
     def sources_to_reread(self, in_view: Iterable[str] = ()) -> set[str]:
         """The keys of sources to read again from their beginning (`Follower.reread`), each once.
@@ -224,17 +203,6 @@ class Session:
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""
         return sorted(self.runs.values(), key=_rank)
-
-
-def _shrink(runs: Iterable[Run], how: Callable[[Run], None], excess: int) -> int:
-    """Shrink runs, the largest first, until there is no excess; return what is left of it."""
-    for run in sorted(runs, key=lambda run: -run.memory_points):
-        if excess <= 0 or run.memory_points < MIN_DROPPABLE_POINTS:
-            break
-        excess -= run.memory_points
-        how(run)
-        excess += run.memory_points
-    return excess
 
 
 def _rank(run: Run) -> tuple[int, float, str]:

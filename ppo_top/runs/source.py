@@ -6,7 +6,6 @@ import re
 from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import Any
 
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import ConfigValue, ConsoleLine, ConsoleLines, Problem, RunEnd, Series
@@ -59,8 +58,6 @@ class SourceState:
     """Whether there was more to read after the last poll."""
     held_points: int = 0
     """Points in memory."""
-    newest_values: dict[str, float] = field(default_factory=dict)
-    """tag -> value at the end of a long log, while that is read from its beginning."""
 
     @property
     def key(self) -> str:
@@ -107,16 +104,6 @@ class SourceState:
                 series.drop_before(len(series))
         self.held_points = sum(len(series.steps) for series in self.series.values())
 
-    def detach_state(self) -> tuple[Any, ...]:
-        """Remove and return what only judging and drawing need, until `restore_state`."""
-        inner = self.series, self.lines, self.evidence
-        self.series, self.lines, self.evidence = {}, deque(), []
-        return inner
-
-    def restore_state(self, inner: tuple[Any, ...]) -> None:
-        """Put back what `detach_state` returned."""
-        self.series, self.lines, self.evidence = inner
-
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
         for kept in (self.series, self.first_points, self.config, self.lines, self.evidence):
@@ -125,10 +112,6 @@ class SourceState:
         self.points = self.held_points = self.first_points.rows = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
-
-    def set_newest_values(self, update: SourceUpdate) -> None:
-        """Keep the values at the end of a long log until they are reached."""
-        self.newest_values = {points.tag: points.values[-1] for points in update.batch.points}
 
     def add_update(self, update: SourceUpdate) -> bool:
         """Add an update; True if it resets the source or has new tags, settings or evidence."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as
@@ -123,23 +123,6 @@ def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity]
     names = {name} | {first for first, second in FALLBACK_CONCEPTS.items() if second == name}
     about = (f for f in run.findings if not f.members and not names.isdisjoint(f.concepts))
     return max(open_at(about, row), key=lambda pair: pair[1], default=None)
-
-
-def with_newest_values(rows: Iterable[CheckRow], run: Run) -> Iterator[CheckRow]:
-    """While a long log is still being read: the rows with the values at its end."""
-    newest = run.newest_values
-    for row in rows:
-        value = newest.get(row.concept)
-        if value is None:
-            yield row
-            continue
-        yield replace(
-            row,
-            value=value,
-            text=value_text(value, concept(row.concept).fmt),
-            status=worse(row.status, colour(row.concept, value, run.profile)),
-            note="still reading",
-        )
 
 
 def worse(one: Status, other: Status) -> Status:

@@ -12,7 +12,7 @@ from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import count
-from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows, with_newest_values
+from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
 from ppo_top.views.liveness import RunStatus, run_status
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
@@ -55,14 +55,11 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
 
     `now` (unix seconds) decides whether a run seen at its end is still live, and nothing else.
     """
-    run.unpack()
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
     status = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
     opened = open_findings(run, at)
     rows = tuple(make_check_rows(run, at, opened))
-    if at == last and run.newest_values:
-        rows = tuple(with_newest_values(rows, run))
     return RunView(
         id=run.id,
         name=run.name,

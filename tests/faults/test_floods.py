@@ -142,25 +142,6 @@ def test_a_large_log_opened_during_training(tmp_path: Path) -> None:
     follower.close()
 
 
-async def test_the_end_of_a_large_log_is_shown_at_once(tmp_path: Path) -> None:
-    """The newest values of 5 GB are shown before the rest is read."""
-    log = tmp_path / "runs/ppo/train.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("".join(map(CONSOLE_LINE.format, range(1000))))
-    os.truncate(log, 5 << 30)
-    with open(log, "a") as file:
-        file.write(
-            "\n" + "".join(map(CONSOLE_LINE.format, range(5000, 6000))).replace("20.8", "77.5")
-        )
-    follower = Follower([tmp_path / "runs"])
-    app = app_on(follower, tmp_path)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seen(pilot, app, lambda _: "77.5" in screen_text(app))
-        assert app.ui_state.loading is not None
-        assert app.ui_state.loading.read_bytes < app.ui_state.loading.total_bytes // 2
-        assert "reading" in screen_text(app)
-
-
 def test_a_line_without_an_end(tmp_path: Path) -> None:
     """64 MB without a line end, then a good line: memory is bounded, the line is read."""
     log = tmp_path / "train.log"

@@ -16,7 +16,7 @@ from ppo_top.runs.run import KEEP_ROWS
 from ppo_top.runs.session import Session
 from ppo_top.runs.timeline import MIN_TRACK_POINTS, TimelineColumn, Track
 from ppo_top.settings import Settings
-from ppo_top.views.run_view import make_run_view, verdict
+from ppo_top.views.run_view import make_run_view
 from tests.support.growing_logs import WatchedDirectory, demo_runs, grow_logs, judged_objects
 
 DEMO_RUNS = demo_runs()
@@ -26,7 +26,7 @@ CONSOLE_BYTES = b"".join(
 
 
 class EvictingDirectory(WatchedDirectory):
-    """Keeps as few points as possible, packs every run, and reads again what is in view."""
+    """Keeps as few points as possible, and reads again what is in view."""
 
     def __init__(self, target: Path) -> None:
         super().__init__(target)
@@ -41,9 +41,6 @@ class EvictingDirectory(WatchedDirectory):
             self.reread_count += 1
             self.follower.reread(keys)
             super().read_and_judge()
-        for run in self.session.runs.values():
-            if run.id not in in_view:
-                run.pack()
 
     def judge_all_runs(self) -> None:
         """Bring every run into view."""
@@ -70,9 +67,8 @@ def test_an_evicted_run_is_complete_when_read_again(run: Path, tmp_path: Path) -
     assert judged_objects(watched.session) == judged_objects(expected.session)
 
 
-@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-def test_verdict_and_findings_outlive_the_points(run: Path, packed: bool, tmp_path: Path) -> None:
+def test_verdict_and_findings_outlive_the_points(run: Path, tmp_path: Path) -> None:
     """They do not depend on how many points are held."""
     shutil.copytree(run, tmp_path / "logs" / run.name)
     watched = WatchedDirectory(tmp_path / "logs")
@@ -90,10 +86,6 @@ def test_verdict_and_findings_outlive_the_points(run: Path, packed: bool, tmp_pa
     watched.session.max_points = 0
     watched.session.free_memory()
     for each in watched.session.runs.values():
-        if packed:
-            each.pack()
-            assert each.memory_points == 0
-            assert verdict(each) == before[each.id][0]  # the run list needs no unpacking
         shown = make_run_view(each)
         assert (shown.verdict, shown.progress, list(map(finding_content, each.findings))) == before[
             each.id

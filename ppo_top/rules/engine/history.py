@@ -11,6 +11,9 @@ from ppo_top.rules.engine.stats import Trend, median
 MAX_RECENT_VALUES = 64
 """Longest look-back, in values."""
 
+SPARE_VALUES = 32
+"""How many older ones may be held: they are dropped together."""
+
 MAX_FIRST_VALUES = 20
 """How many of the first values are kept, for baselines."""
 
@@ -34,8 +37,8 @@ NOT_IN_BLOCK = BlockPosition()
 class History:
     """The finite values of one metric in one segment of a run, in order.
 
-    Memory is bounded: the last values (`MAX_RECENT_VALUES` are seen, up to twice as many held), the
-    first `MAX_FIRST_VALUES`, extremes and counters. Values come one at a time (`push`) or as the
+    Memory is bounded: the last `MAX_RECENT_VALUES`, the first `MAX_FIRST_VALUES`, extremes and
+    counters. Values come one at a time (`push`) or as the
     column of a block, of which the first `position.rows` are seen.
     """
 
@@ -53,7 +56,7 @@ class History:
         self._count = 0
         self._last_row = -1
         self._high, self._low = -math.inf, math.inf
-        self._first: list[float] = []
+        self._first = array("d")
         self._highs: list[float] | None = None
         self._lows: list[float] | None = None
         self._trends: dict[int, tuple[int, Trend]] = {}
@@ -86,7 +89,7 @@ class History:
         if len(self._first) < MAX_FIRST_VALUES:
             more = MAX_FIRST_VALUES - len(self._first)
             self._first.extend(self._values[self._seen - count :][:more])
-        if self._seen >= 2 * MAX_RECENT_VALUES:
+        if self._seen >= MAX_RECENT_VALUES + SPARE_VALUES:
             del self._values[:-MAX_RECENT_VALUES]
             self._seen = MAX_RECENT_VALUES
 
@@ -139,11 +142,8 @@ class History:
     @property
     def first(self) -> list[float]:
         """The first values, up to `MAX_FIRST_VALUES`."""
-        rows, known = self._position.rows, len(self._first)
-        if not rows or known == MAX_FIRST_VALUES:
-            return self._first
-        more = min(rows, MAX_FIRST_VALUES - known)
-        return self._first + self._values[self._seen : self._seen + more].tolist()
+        more = min(self._position.rows, MAX_FIRST_VALUES - len(self._first))
+        return [*self._first, *self._values[self._seen : self._seen + more]]
 
     @property
     def recent(self) -> list[float]:

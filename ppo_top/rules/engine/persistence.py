@@ -17,9 +17,13 @@ class Persistence:
     finding on, the calm must last as long as the run had lasted when that finding opened.
     """
 
+    __slots__ = (
+        *("calm_points", "finding_index", "recent", "resolved", "steps"),
+        *("times_opened", "updates_when_opened"),
+    )
+
     def __init__(self, steps: PersistenceSteps) -> None:
         self.steps = steps
-        self.window = max(n for _, _, n in steps)
         self.recent: list[tuple[int, Mark]] = []
         self.calm_points = 0
         self.resolved = False
@@ -29,8 +33,9 @@ class Persistence:
 
     def copy(self) -> Persistence:
         """An independent copy."""
-        other = Persistence.__new__(Persistence)
-        other.__dict__.update(self.__dict__)
+        other = Persistence(self.steps)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name))
         other.recent = self.recent.copy()
         return other
 
@@ -40,7 +45,7 @@ class Persistence:
         self.resolved = assessment is not None and assessment.resolved
         self.calm_points = self.calm_points + 1 if assessment is None else 0
         self.recent.append((level, mark))
-        if len(self.recent) > self.window:
+        if len(self.recent) > max(n for _, _, n in self.steps):
             del self.recent[0]
         if assessment is not None and assessment.immediate:
             return level

@@ -21,7 +21,7 @@ from tensorboard.plugins.distribution.compressor import (
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from ppo_top import parsers
-from ppo_top.parsers.tensorboard.parser import FORMAT, TensorBoardParser, last_points
+from ppo_top.parsers.tensorboard.parser import FORMAT, TensorBoardParser
 from tests.support.event_files import (
     EVENT_TIME,
     event_file_of_run,
@@ -270,20 +270,6 @@ def test_tags_of_all_kinds() -> None:
     assert list(found.points) == tags
     payload = b"\x09" + bytes(8) + b"\x2a\x0b\x0a\x09\x0a\x02\xff\xfe\x15\x00\x00\x80\x3f"
     assert read(tfrecord(payload)).values("\\xff\\xfe") == [1.0]
-
-
-def test_the_newest_points_from_the_end() -> None:
-    """The last bytes of a file give its last points, wherever the cut falls."""
-    data = event_file_of_run(range(500), ["train/approx_kl", "rollout/ep_rew_mean"])
-    whole = feed_parser(TensorBoardParser(), [data])
-    for size in range(200, 330):
-        tail = {points.tag: points for points in last_points(data[-size:])}
-        assert set(tail) == set(whole.points)
-        for tag, points in tail.items():
-            count = len(points)
-            assert list(points.steps) == whole.steps(tag)[-count:]
-            assert list(points.values) == whole.values(tag)[-count:]
-    assert last_points(b"") == last_points(bytes(8192)) == last_points(b"rubbish" * 999) == []
 
 
 def test_claims_what_is_an_event_file() -> None:

@@ -1,4 +1,4 @@
-"""The screen over more runs than fit: what is looked at is whole, the rest is packed."""
+"""The screen over more runs than fit: only what is looked at is held whole."""
 
 from __future__ import annotations
 
@@ -54,15 +54,13 @@ def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:
     return PpoTop(ui, Follower([folder]))
 
 
-async def test_packed_runs_look_the_same_in_the_list(tmp_path: Path) -> None:
+async def test_evicted_runs_look_the_same_in_the_list(tmp_path: Path) -> None:
     """Step and newest reward do not depend on who was looked at, nor on when."""
     app = make_app(tmp_path)
     session = app.ui_state.session
     async with app.run_test(size=(120, 36)):
         await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
-        await until(
-            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
-        )
+        await until(lambda: sum(run.is_whole for run in session.runs.values()) <= MAX_RECENT_RUNS)
         listed = {(each.reward, each.step) for each in RunList().listed_runs(session, time.time())}
     (row,) = listed  # the runs are alike
     assert all(row)
@@ -81,7 +79,7 @@ async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | N
             if replay is None or each.id != app.ui_state.chosen_run_id
         ]
         assert {each.verdict for each in others} == {"crit"}  # a replay's own run is at its start
-        assert sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
+        assert sum(run.is_whole for run in session.runs.values()) <= MAX_RECENT_RUNS
         for _ in range(RUNS):
             await pilot.press("tab", "down")
             await until(lambda: app.ui_state.run is not None and app.ui_state.run.is_whole)
@@ -90,9 +88,7 @@ async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | N
             assert run.held_points == run.points
             assert run.timeline.steps[700] == 701 * 2048
             await pilot.press("tab")
-        await until(
-            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
-        )
+        await until(lambda: sum(run.is_whole for run in session.runs.values()) <= MAX_RECENT_RUNS)
 
 
 async def test_a_held_up_thread_loses_nothing(
@@ -124,9 +120,7 @@ async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
         assert f"of {RUNS} runs" in screen(app)
         assert screen(app).count("last ") == MAX_GROUPS
         await pilot.press("escape")
-        await until(
-            lambda: sum(run.memory_points > 0 for run in session.runs.values()) <= MAX_RECENT_RUNS
-        )
+        await until(lambda: sum(run.is_whole for run in session.runs.values()) <= MAX_RECENT_RUNS)
 
 
 def test_a_time_before_the_kept_rows_shows_the_last_row() -> None:

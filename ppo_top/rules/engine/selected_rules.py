@@ -1,0 +1,79 @@
+"""The rules that apply to a run, with its limits: the same for all runs of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ppo_top.model import Profile, Severity
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import PersistenceSteps, Rule, RuleLimits
+
+MAX_ROW_PLANS = 64
+"""For how many different sets of metrics it is remembered which rules look at them."""
+
+RowPlan = tuple[tuple[int, str], ...]
+"""(index, trigger metric or "") of the rules that look at a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRule:
+    """A rule with its limits for a run; `milder` lowers severities by so many levels."""
+
+    rule: Rule
+    limits: RuleLimits
+    max_severity: Severity
+    milder: int
+    steps: PersistenceSteps
+
+    def stays_calm(self, run: RuleContext, block: RowBlock) -> bool:
+        """Whether the rule need not be asked at the rows of a block."""
+        check = self.rule.stays_calm
+        return check is not None and check(run, block, self.limits)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRules:
+    """The rules for a run, out of `all_rules`; `index` gives their positions by id."""
+
+    all_rules: tuple[Rule, ...]
+    rules: tuple[SelectedRule, ...]
+    index: Mapping[str, int]
+    diagnoses: tuple[int, ...]
+    untriggered_diagnoses: tuple[int, ...]
+    _plans: dict[tuple[str, ...], RowPlan] = field(default_factory=dict)
+
+    def rules_for(self, values: Mapping[str, object]) -> RowPlan:
+        """The rules that look at a row with these metrics."""
+        key = tuple(values)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = tuple(
+                (index, next((c for c in each.rule.triggers if c in values), ""))
+                for index, each in enumerate(self.rules)
+                if any(concept in values for concept in each.rule.triggers)
+                or not (each.rule.triggers or each.rule.members)
+            )
+            if len(self._plans) > MAX_ROW_PLANS:
+                del self._plans[next(iter(self._plans))]
+        return plan
+
+
+def select(profile: Profile, rules: Sequence[Rule]) -> SelectedRules:
+    """The rules of the run's family that are not muted."""
+    wanted = [rule for rule in rules if profile.family in rule.families]
+    wanted = [rule for rule in wanted if rule.id not in profile.muted]
+    selected = []
+    for rule in wanted:
+        limits = rule.limits_for(profile)
+        steps, milder = rule.persistence_steps(limits), int(limits.get("milder", 0))
+        selected.append(SelectedRule(rule, limits, rule.max_severity(profile), milder, steps))
+    diagnoses = tuple(index for index, rule in enumerate(wanted) if rule.members)
+    return SelectedRules(
+        all_rules=tuple(rules),
+        rules=tuple(selected),
+        index={rule.id: index for index, rule in enumerate(wanted)},
+        diagnoses=diagnoses,
+        untriggered_diagnoses=tuple(i for i in diagnoses if not wanted[i].triggers),
+    )
