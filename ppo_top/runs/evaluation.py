@@ -68,6 +68,7 @@ class Evaluation:
             threshold_overrides=settings.thresholds,
             muted=settings.muted,
             goal=settings.goal,
+            samples={stream.concept: stream.sample for stream in selection.streams},
             tags={stream.concept: stream.tag for stream in selection.streams},
         )
         self.judge = self._committed = Judge(self.profile, settings.rules)

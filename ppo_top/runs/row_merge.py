@@ -19,7 +19,7 @@ from operator import lt
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from ppo_top.model import Series
+from ppo_top.model import UNKNOWN_SAMPLE, Sample, Series
 
 RowKey = tuple[int, int]
 """(segment, step), by which rows are sorted."""
@@ -65,6 +65,7 @@ class ConceptStream:
     offset: float = 0.0
     per_episode: bool = False
     zero_missing: bool = False
+    sample: Sample = UNKNOWN_SAMPLE
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None

@@ -90,22 +90,6 @@ def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, float(run.mark.step), None, message)
 
 
-def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward is still rising near the end of the run."""
-    reward, budget = run.reward, run.progress
-    if reward is None or budget is None or reward.at_max:
-        return None
-    if budget < limits["budget"] or not reward.rising:
-        return None
-    window = reward.history.recent[-15:]
-    climbed = median(window[-3:]) - median(window[:3])
-    if climbed <= 0.05 * reward.gain or climbed <= 4 * reward.noise:
-        return None
-    rise = f"{num(window[0])} -> {num(reward.smooth)}"
-    message = f"reward still rises at the end ({rise}): train longer"
-    return Assessment(INFO, reward.history.last, None, message)
-
-
 RULES = (
     Rule(
         id="restarted",
@@ -168,19 +152,6 @@ RULES = (
         causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),
         source="fps shows training speed (SB3 practice)",
-        grade="C",
-    ),
-    Rule(
-        id="still-improving",
-        title="Stopped while still improving",
-        description="the reward is still rising as the run comes to its end",
-        concepts=("reward_mean",),
-        assess=ended_early,
-        limits={"budget": 0.95, "warmup": 15},
-        persistence=AT_ONCE,
-        causes=("too few training steps",),
-        remedies=("train longer: {training_length}",),
-        source="too few timesteps end a run before it converges (SB3 practice)",
         grade="C",
     ),
 )

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 
 from ppo_top.catalogue import Trainer, total_steps
-from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
-from ppo_top.rules.engine.reward_course import SETTLING_REWARDS, RewardCourse
+from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.reward_course import RewardCourse
 from ppo_top.rules.engine.terms import CTRL
 
 REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
@@ -63,6 +63,7 @@ class RuleContext:
         self.values: Mapping[str, float] = {}
         self.reward: RewardCourse | None = None
         self.reward_concept = ""
+        self.last_reward_step = self.mark.step
         self.memos: dict[str, Memo] = {}
         self.updates = 0
         self.resumed = False
@@ -131,9 +132,6 @@ class RuleContext:
         if not (0.0 < passed < math.inf and steps > passed):
             return  # a step is a rollout of unknown size
         self.steps_per_update = steps / passed
-        if self.reward is not None:
-            patience = FULL_UPDATE_STEPS / self.steps_per_update if self.small_updates else 1.0
-            self.reward.settling_rewards = min(MAX_RECENT_VALUES, int(SETTLING_REWARDS * patience))
 
     def _follow_reward(self, number: int) -> None:
         """The reward: the first of `REWARD_CONCEPTS` logged; a better one may appear later."""
@@ -141,10 +139,20 @@ class RuleContext:
             found = next((name for name in REWARD_CONCEPTS if name in self.histories), "")
             if found != self.reward_concept:
                 self.reward_concept = found
-                self.reward = RewardCourse(self.histories[found], self.ceiling)
+                sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
+                self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
-            reward.add_reward(number)
+            counted = self.value("episode", 0) if not self.segment else None
+            reward.add_reward(number, self._new_episodes(), counted)
+
+    def _new_episodes(self) -> float:
+        """Episodes since the previous reward, by their mean length; NaN if that is unknown."""
+        before, self.last_reward_step = self.last_reward_step, self.mark.step
+        length = self.value("ep_len", 0)
+        if length is None or length <= 0.0 or self.mark.step <= before:
+            return math.nan
+        return (self.mark.step - before) / length
 
     @property
     def ceiling(self) -> float | None:

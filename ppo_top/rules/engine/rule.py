@@ -82,7 +82,8 @@ class Rule:
     `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family differs.
-    `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
+    `any_algorithm`: a test on the run's own noise, so it holds for algorithms that no labelled run
+    used. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
     diagnosis across metrics explains.
     """
 
@@ -103,6 +104,7 @@ class Rule:
     grade_by_family: Mapping[str, str] = field(default_factory=dict)
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    any_algorithm: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -131,7 +133,8 @@ class Rule:
         four episodes each, are normal for A2C or DQN.
         """
         grade = self.grade_by_family.get(profile.family, self.grade)
-        checked_elsewhere = profile.family == CTRL and profile.algo not in ("", "PPO")
+        other = profile.family == CTRL and profile.algo not in ("", "PPO")
+        checked_elsewhere = other and not self.any_algorithm
         return WATCH if grade == "D" or (grade == "C" and checked_elsewhere) else CRIT
 
     def persistence_steps(self, limits: RuleLimits) -> PersistenceSteps:

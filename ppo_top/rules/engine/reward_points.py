@@ -1,0 +1,242 @@
+"""Rewards as measurements of known noise: rows, blocks of episodes, or what is new in a mean."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+from ppo_top.model import Sample
+from ppo_top.rules.engine.stats import Noise, median
+
+BLOCK_EPISODES = 20
+"""The fewest episodes in a block; the outcome of a single one says little."""
+
+MAX_BLOCKS = 60
+"""When there are more blocks than this, neighbours are merged: a dip of 1 % of a run is no news."""
+
+NOISE_LAGS = (1, 2, 4, 8, 16)
+"""Distances, in rows, at which the noise of rewards of unknown kind is measured."""
+
+LAG_PERIODS = 12
+"""A lag counts from this many times its length on: earlier it would measure the learning curve."""
+
+FEW_VALUES_AFTER = (20, 40, 60)
+"""Rows after which rewards of unknown kind with few different values count as single episodes."""
+
+
+class RewardPoint(NamedTuple):
+    """A measurement of the reward's level and its standard error; NaN while that is unknown."""
+
+    value: float
+    noise: float
+
+
+class Block(NamedTuple):
+    """Consecutive values: how many, their mean, their summed squared deviations from it."""
+
+    size: float
+    mean: float
+    squares: float
+
+    def merged(self, other: Block) -> Block:
+        """Both together (Chan et al. 1979)."""
+        size = self.size + other.size
+        apart = other.mean - self.mean
+        squares = self.squares + other.squares + apart * apart * self.size * other.size / size
+        return Block(size, self.mean + apart * other.size / size, squares)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return math.sqrt(self.squares / (self.size - 1.0) / self.size) if self.size > 1.0 else 0.0
+
+
+class EpisodeBlocks:
+    """Means of equally many consecutive rows that hold an episode or a few each.
+
+    A block holds `BLOCK_EPISODES` or more; with more than `MAX_BLOCKS` blocks they are merged two
+    by two. Noise of a block: its own standard error, at least the median of all blocks'.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.open_block: Block | None = None
+        self.open_episodes = 0.0
+        self.size = float(BLOCK_EPISODES)
+
+    def copy(self) -> EpisodeBlocks:
+        """An independent copy."""
+        other = EpisodeBlocks.__new__(EpisodeBlocks)
+        other.__dict__.update(self.__dict__)
+        other.blocks = self.blocks.copy()
+        return other
+
+    def add(self, value: float, episodes: float) -> bool:
+        """Add a row; True if it completes a block."""
+        row = Block(1.0, value, 0.0)
+        self.open_block = row if self.open_block is None else self.open_block.merged(row)
+        self.open_episodes += max(episodes, 1.0)
+        if self.open_episodes < self.size:
+            return False
+        self.blocks.append(self.open_block)
+        self.open_block, self.open_episodes = None, 0.0
+        return True
+
+    def merge_pairs(self) -> bool:
+        """Merge neighbours if there are too many blocks; True if they were merged."""
+        if len(self.blocks) <= MAX_BLOCKS:
+            return False
+        if len(self.blocks) % 2:
+            self.open_block = self.blocks.pop()
+            self.open_episodes = self.size
+        pairs = zip(self.blocks[::2], self.blocks[1::2], strict=True)
+        self.blocks = [early.merged(late) for early, late in pairs]
+        self.size *= 2.0
+        return True
+
+    def points(self) -> list[RewardPoint]:
+        """All blocks as points."""
+        usual = median([block.error for block in self.blocks])
+        return [RewardPoint(block.mean, max(usual, block.error)) for block in self.blocks]
+
+
+class WindowMean:
+    """Takes a moving mean apart: what is new in a row, where the count of episodes is known.
+
+    Until the window of W episodes is full, n episodes with mean m sum to n m. After that a row
+    gives the sum since the row W episodes earlier, if there is one. `fresh` is None for good once a
+    row is missing.
+    """
+
+    def __init__(self, episodes: int) -> None:
+        self.window = float(episodes)
+        self.sums: deque[tuple[float, float]] | None = deque([(0.0, 0.0)])
+
+    def copy(self) -> WindowMean:
+        """An independent copy."""
+        other = WindowMean(int(self.window))
+        other.sums = None if self.sums is None else self.sums.copy()
+        return other
+
+    def fresh(self, mean: float, total: float) -> float | None:
+        """The mean of the episodes since the previous row; `total` is the number of all so far."""
+        if self.sums is None:
+            return None
+        sums = self.sums
+        start = max(0.0, total - self.window)
+        while len(sums) > 1 and sums[0][0] < start:
+            sums.popleft()
+        count, before = sums[-1]
+        if sums[0][0] != start or total <= count:
+            self.sums = None
+            return None
+        whole = sums[0][1] + mean * (total - start)
+        sums.append((total, whole))
+        return (whole - before) / (total - count)
+
+
+class RowNoise:
+    """The noise of one row's reward, from second differences, which do not see a trend.
+
+    Of independent rows: that of neighbours. Of a mean over a window that moves by a share 1/s each
+    row, 1.22 sqrt(s) times as much: its second difference has the standard deviation
+    2 sigma sqrt(k) / W, the mean itself sigma / sqrt(W), with k new episodes of W. Of unknown
+    kind: the largest over several distances, as it grows with the distance in a moving mean.
+    """
+
+    def __init__(self, lags: tuple[int, ...]) -> None:
+        self.estimators = [Noise(lag) for lag in lags]
+        self.count = 0
+        self.known = math.nan
+
+    def copy(self) -> RowNoise:
+        """An independent copy."""
+        other = RowNoise(())
+        other.estimators = [each.copy() for each in self.estimators]
+        other.count, other.known = self.count, self.known
+        return other
+
+    def add(self, value: float, rows_per_window: float) -> float:
+        """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
+
+        `rows_per_window` is s, 1 for independent rows.
+        """
+        self.count += 1
+        found = 0.0
+        for estimator in self.estimators:
+            estimator.push(value)
+            if estimator.lag == 1 or self.count >= LAG_PERIODS * estimator.lag:
+                found = max(found, estimator.std, 0.75 * estimator.mean)
+        if found > 0.0:
+            self.known = found
+        return self.known * max(1.0, 1.22 * math.sqrt(rows_per_window))
+
+
+class RewardPoints:
+    """Turns a run's rewards into points, by what one row is."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
+        self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
+        self.noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
+        self.rows = 0
+        self.episodes = 0.0
+        self.counted = True
+
+    def copy(self) -> RewardPoints:
+        """An independent copy."""
+        other = RewardPoints.__new__(RewardPoints)
+        other.__dict__.update(self.__dict__)
+        other.blocks = self.blocks.copy() if self.blocks is not None else None
+        other.window = self.window.copy() if self.window is not None else None
+        other.noise = self.noise.copy()
+        return other
+
+    @property
+    def rows_per_window(self) -> float:
+        """How many rows one independent measurement takes."""
+        if self.sample.kind != "window" or not self.counted or self.window is not None:
+            return 1.0
+        each = max(self.episodes / self.rows, 1e-3)
+        return max(1.0, min(self.episodes, self.sample.episodes) / each)
+
+    def add(self, value: float, episodes: float, total: float | None) -> list[RewardPoint] | None:
+        """Add a row; returns its new points, or None if all points have changed (see `all`).
+
+        `episodes` are new in this row (NaN: unknown), `total` is the trainer's own count.
+        """
+        self.rows += 1
+        self.counted = self.counted and episodes == episodes
+        self.episodes += episodes if episodes == episodes else 1.0
+        fresh = self._fresh(value, total)
+        if self.blocks is not None:
+            if not self.blocks.add(value if fresh is None else fresh, episodes):
+                return []
+            return None if self.blocks.merge_pairs() else self.blocks.points()[-1:]
+        if self.sample.kind == "window" and not self.counted and len(self.noise.estimators) == 1:
+            self.noise = RowNoise(NOISE_LAGS)
+        return [RewardPoint(value, self.noise.add(value, self.rows_per_window))]
+
+    def _fresh(self, value: float, total: float | None) -> float | None:
+        """What is new in a moving mean, if that is known: it goes into blocks as episodes do."""
+        if self.window is None:
+            return None
+        fresh = self.window.fresh(value, total) if total is not None else None
+        if fresh is None:
+            self.window = self.blocks = None
+        elif self.blocks is None:
+            self.blocks = EpisodeBlocks()
+        return fresh
+
+    def split_into_episodes(self, rewards: list[float]) -> bool:
+        """Whether rewards of unknown kind turn out to be single episodes: few different values."""
+        if self.sample.kind or self.blocks is not None or self.rows not in FEW_VALUES_AFTER:
+            return False
+        if not 1 < len(set(rewards[-self.rows :])) <= self.rows // 4:
+            return False
+        self.blocks = EpisodeBlocks()
+        for reward in rewards[-self.rows :]:
+            self.blocks.add(reward, 1.0)
+        return True
