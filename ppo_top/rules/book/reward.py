@@ -128,8 +128,8 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if below <= max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good):
         return borderline(reward.history.last)
-    budget = run.progress
-    early = budget is not None and budget < limits["early"]
+    begun = reward.points < reward.start_points / limits["early"]
+    early = begun if run.progress is None else run.progress < limits["early"]
     message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
     return Assessment(WATCH if early else WARN, reward.history.last, began, message)
 

@@ -25,11 +25,11 @@ MAX_POINTS = 64
 FIRST_POINTS = 20
 """First points kept, for the level at the start."""
 
-START_POINTS = 10
-"""A level that was held for this many points is the start, not a moment of it."""
+START_POINTS, START_EPISODES = 10, 100
+"""A level that was held for this many points or episodes is the start, not a moment of it."""
 
-GAIN_NOISE = 3.0
-"""The best exceeds the start by this many standard deviations of their difference."""
+GAIN_NOISE, KEPT_GAIN_NOISE = 3.0, 2.0
+"""The best exceeds the start by this many standard deviations; what was gained must keep fewer."""
 
 RISE_NOISE = 4.0
 """The last quarter of the run exceeds the first by this many."""
@@ -92,8 +92,7 @@ class RewardCourse:
     What is compared are points: rows, or blocks of rows that hold single episodes (`RewardPoints`).
     `smooth` is the median of the last three points, `baseline` of the first three, `best` the
     highest `smooth` so far (at row `best_row`), `gain` = best - baseline, `drawdown` = best -
-    smooth. `made_good` is the largest drawdown that was followed by a rise as high. `noise` is the
-    standard error of one point, NaN while it is unknown.
+    smooth. `made_good` is the largest drawdown that was followed by a rise as high.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class RewardCourse:
         self.recent: list[float] = []
         self.trend = Trend(15)
         self.means = PointMeans()
-        self.noise = self.start_noise = self.best_noise = math.nan
+        self.excess = self.start_excess = self.best_excess = 1.0
         self.baseline = self.smooth = math.nan
         self.best = self.notable_best = -math.inf
         self.best_row = -1
@@ -150,7 +149,7 @@ class RewardCourse:
 
     def _add_point(self, point: RewardPoint, row: int) -> None:
         self.points += 1
-        self.noise = noise = point.noise
+        self.excess = point.excess
         self.trend.push(point.value)
         self.means.add(point.value)
         if self.points <= FIRST_POINTS:
@@ -159,12 +158,8 @@ class RewardCourse:
         if len(self.recent) > MAX_POINTS:
             del self.recent[0]
         self.smooth = median(self.recent[-3:])
-        if self.points <= START_POINTS:
-            self.start_noise = noise
-        if self.best_noise != self.best_noise:
-            self.best_noise = noise
         if self.points <= 3:
-            self.baseline = median(self.first)
+            self.baseline, self.start_excess = median(self.first), point.excess
         if self.smooth > self.best or self.points <= 3:  # the initial level is no gain
             self._new_best(row)
         self.made_good = max(self.made_good, self.smooth - self.trough)
@@ -177,7 +172,7 @@ class RewardCourse:
         """A new best; notable if it beats the last notable one by 2 % of the gain."""
         self.made_good = max(self.made_good, self.best - self.trough) if self.points > 3 else 0.0
         self.best = self.trough = self.smooth
-        self.best_row, self.best_noise = row, self.noise
+        self.best_row, self.best_excess = row, self.excess
         step = 0.02 * (self.best - self.baseline)
         if self.best > self.notable_best + max(step, _known(self.noise)):
             self.notable_best, self.notable_best_count = self.best, self.history.count
@@ -187,8 +182,9 @@ class RewardCourse:
         self.scale = max(abs(self.best), abs(self.baseline))
         self.gain = self.best - self.baseline
         self.rise = self._rise_since(0)
-        apart = math.hypot(_known(self.best_noise), _known(self.start_noise))
-        clear = self.gain > GAIN_NOISE * apart > 0.0 or self.rise > RISE_NOISE
+        apart = _known(self.noise) * math.hypot(self.best_excess, self.start_excess)
+        enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
+        clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
         self.gained = self.points >= MIN_POINTS and self.gain > 0.0 and clear
 
     def _rise_since(self, quarter: int) -> float:
@@ -205,7 +201,8 @@ class RewardCourse:
         self.rising = self.falling = False
         if trend.full and abs(trend.z) > 1.96:
             moved = median(trend.values[-3:]) - median(trend.values[:3])
-            self.rising = trend.tau > 0.3 and moved > 2.0 * sd
+            overlap = min(2.0, self.source.rows_per_window)
+            self.rising = trend.tau > 0.3 and moved > overlap * sd
             sinks = trend.tau < -0.45 and moved < -GAIN_NOISE * sd
             self.falling = sinks and -moved > self.made_good
         self.rising = self.rising or (trend.tau > 0.0 and self._rise_since(2) > RISE_NOISE)
@@ -240,10 +237,16 @@ class RewardCourse:
     @property
     def below(self) -> float:
         """By how much the newest points all lie below the level held at the start."""
-        window = self.source.rows_per_window
-        held = int(min(FIRST_POINTS, self.points // 2, max(START_POINTS, 5 * window)))
-        newest = int(min(FIRST_POINTS, max(3, window)))
-        return median(self.first[: max(3, held)]) - max(self.recent[-newest:])
+        newest = int(min(FIRST_POINTS, max(3, self.source.rows_per_window)))
+        return median(self.first[: self.start_points]) - max(self.recent[-newest:])
+
+    @property
+    def start_points(self) -> int:
+        """How many of the first points make the start: `START_POINTS`, or `START_EPISODES`."""
+        each = self.episodes / max(1, self.points) if self.source.counted else 1.0
+        held = min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0)))
+        held = max(3, held, int(3.0 * self.source.rows_per_window))
+        return min(FIRST_POINTS, held, max(3, self.points // 2))
 
     def _at_max(self) -> bool:
         history, newest = self.history, self.history.recent[-SETTLED_POINTS:]
@@ -284,8 +287,13 @@ class RewardCourse:
     @property
     def sd(self) -> float:
         """The standard deviation of the best minus the present level; infinite while unknown."""
-        noise = math.hypot(_known(self.noise), _known(self.best_noise))
+        noise = _known(self.noise) * math.hypot(self.excess, self.best_excess)
         return noise if noise > 0.0 else math.inf
+
+    @property
+    def noise(self) -> float:
+        """The usual standard error of a point; NaN while unknown."""
+        return self.source.noise
 
     @property
     def drawdown(self) -> float:

@@ -26,10 +26,13 @@ FEW_VALUES_AFTER = (20, 40, 60)
 
 
 class RewardPoint(NamedTuple):
-    """A measurement of the reward's level and its standard error; NaN while that is unknown."""
+    """A measurement of the reward's level.
+
+    Its standard error is `excess` (1 or more) times the usual one, `RewardPoints.noise`.
+    """
 
     value: float
-    noise: float
+    excess: float
 
 
 class Block(NamedTuple):
@@ -56,7 +59,7 @@ class EpisodeBlocks:
     """Means of equally many consecutive rows that hold an episode or a few each.
 
     A block holds `BLOCK_EPISODES` or more; with more than `MAX_BLOCKS` blocks they are merged two
-    by two. Noise of a block: its own standard error, at least the median of all blocks'.
+    by two. The usual noise is the median of the blocks' own standard errors.
     """
 
     def __init__(self) -> None:
@@ -95,10 +98,21 @@ class EpisodeBlocks:
         self.size *= 2.0
         return True
 
-    def points(self) -> list[RewardPoint]:
-        """All blocks as points."""
-        usual = median([block.error for block in self.blocks])
-        return [RewardPoint(block.mean, max(usual, block.error)) for block in self.blocks]
+    def noise(self) -> float:
+        """The usual standard error of a block; NaN while no block's values differ.
+
+        Where most blocks hold equal values only (a sparse reward), the mean of their errors.
+        """
+        errors = [block.error for block in self.blocks]
+        return median(errors) or sum(errors) / len(errors) or math.nan
+
+    def points(self, count: int = 0) -> list[RewardPoint]:
+        """The newest `count` blocks as points; all if 0."""
+        usual = self.noise()
+        return [
+            RewardPoint(block.mean, max(1.0, block.error / usual) if usual == usual else 1.0)
+            for block in self.blocks[-count:]
+        ]
 
 
 class WindowMean:
@@ -180,7 +194,8 @@ class RewardPoints:
         self.sample = sample
         self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
-        self.noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
+        self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
+        self.noise = math.nan
         self.rows = 0
         self.episodes = 0.0
         self.counted = True
@@ -191,7 +206,7 @@ class RewardPoints:
         other.__dict__.update(self.__dict__)
         other.blocks = self.blocks.copy() if self.blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
-        other.noise = self.noise.copy()
+        other.row_noise = self.row_noise.copy()
         return other
 
     @property
@@ -214,10 +229,23 @@ class RewardPoints:
         if self.blocks is not None:
             if not self.blocks.add(value if fresh is None else fresh, episodes):
                 return []
-            return None if self.blocks.merge_pairs() else self.blocks.points()[-1:]
-        if self.sample.kind == "window" and not self.counted and len(self.noise.estimators) == 1:
-            self.noise = RowNoise(NOISE_LAGS)
-        return [RewardPoint(value, self.noise.add(value, self.rows_per_window))]
+            merged = self.blocks.merge_pairs()
+            self.noise = self.blocks.noise()
+            return None if merged else self.blocks.points(1)
+        if (
+            self.sample.kind == "window"
+            and not self.counted
+            and len(self.row_noise.estimators) == 1
+        ):
+            self.row_noise = RowNoise(NOISE_LAGS)
+        filled = self._filled_share()
+        self.noise = self.row_noise.add(value, self.rows_per_window) * math.sqrt(filled)
+        return [RewardPoint(value, 1.0 / math.sqrt(filled))]
+
+    def _filled_share(self) -> float:
+        """The share of a moving mean's window that is filled: it begins as a mean of few."""
+        window = self.sample.episodes if self.sample.kind == "window" and self.counted else 0
+        return min(1.0, max(self.episodes, 1.0) / window) if window else 1.0
 
     def _fresh(self, value: float, total: float | None) -> float | None:
         """What is new in a moving mean, if that is known: it goes into blocks as episodes do."""
@@ -239,4 +267,5 @@ class RewardPoints:
         self.blocks = EpisodeBlocks()
         for reward in rewards[-self.rows :]:
             self.blocks.add(reward, 1.0)
+        self.noise = self.blocks.noise() if self.blocks.blocks else math.nan
         return True
