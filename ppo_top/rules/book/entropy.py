@@ -149,9 +149,11 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether less than a tenth of the run (or, if its end is unknown, few episodes) is over."""
+    """Whether a small share of the run (or, if its end is unknown, few episodes) is over."""
     budget = run.progress
-    return run.few_episodes(limits["early_episodes"]) if budget is None else budget < 0.1
+    if budget is None:
+        return run.few_episodes(limits["early_episodes"])
+    return budget < limits["early"]
 
 
 UNIFORM_ENTROPY = math.log(2)
@@ -256,7 +258,7 @@ RULES = (
         concepts=("entropy",),
         assess=entropy_not_falling,
         families=frozenset({CTRL}),
-        limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
+        limits={"share": 0.97, "some": 0.90, "early": 0.25, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),
         causes=(
             "entropy bonus too high",

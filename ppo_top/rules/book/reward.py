@@ -15,7 +15,6 @@ from ppo_top.rules.engine.rule import (
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
-    CTRL,
     GRPO,
     INFO,
     LLM_FAMILIES,
@@ -58,9 +57,9 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if reward.gained or reward.rising:
+    if reward.gained:
         return RESOLVED
-    level = _unlearned_level(run, reward, limits)
+    level = 0 if reward.rising else _unlearned_level(run, reward, limits)
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
@@ -80,7 +79,10 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
     if run.family in LLM_FAMILIES:
         enough = reward.points >= limits["points"]
     if budget is None:
-        return WARN if enough and reward.points >= limits["long_points"] else 0
+        if not enough or reward.points < limits["long_points"]:
+            return 0
+        endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
+        return WARN if endless else WATCH
     if budget < limits["budget"]:
         return 0
     if not enough:
@@ -94,15 +96,15 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     Above 0 it may be the most there is. A sparse reward that nobody has found yet is the same, too,
     so a run of known length is given a share of it.
     """
-    told = reward.episodes >= limits["constant"] and reward.count >= MIN_POINTS
+    long = reward.count >= limits["constant_rows"]
     if run.family in LLM_FAMILIES:
-        told = reward.count >= limits["constant_rows"]
-    if not told:
+        return WARN if long else 0
+    if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    if run.family == CTRL and reward.baseline > 0.0:
-        return WATCH
-    sparse = run.progress is not None and run.progress < limits["constant_budget"]
-    return WATCH if sparse or reward.count < limits["constant_rows"] else WARN
+    sure = long and reward.episodes >= limits["constant_episodes"]
+    if run.progress is not None:
+        sure = sure and run.progress >= limits["constant_budget"]
+    return WARN if sure and reward.baseline <= 0.0 else WATCH
 
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
@@ -128,7 +130,7 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if below <= max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good):
         return borderline(reward.history.last)
-    begun = reward.points < reward.start_points / limits["early"]
+    begun = reward.points < limits["starts"] * reward.start_points
     early = begun if run.progress is None else run.progress < limits["early"]
     message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
     return Assessment(WATCH if early else WARN, reward.history.last, began, message)
@@ -188,9 +190,12 @@ RULES = (
             "points": 6,
             "episodes": 120,
             "long_points": 30,
+            "endless_points": 250,
+            "looks": 25,
             "budget": 0.5,
             "end": 0.9,
             "constant": 20,
+            "constant_episodes": 200,
             "constant_rows": 10,
             "constant_budget": 0.1,
         },
@@ -220,7 +225,7 @@ RULES = (
         assess=below_start,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
-        limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25},
+        limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25, "starts": 2.0},
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
         causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),

@@ -63,7 +63,7 @@ class RuleContext:
         self.values: Mapping[str, float] = {}
         self.reward: RewardCourse | None = None
         self.reward_concept = ""
-        self.last_reward_step = self.mark.step
+        self.start_step = 0
         self.memos: dict[str, Memo] = {}
         self.updates = 0
         self.resumed = False
@@ -93,6 +93,8 @@ class RuleContext:
         self._count_steps(row)
         self.mark, self.values = row.mark, row.values
         self.updates += 1
+        if self.segment and self.updates == 1:
+            self.start_step = row.mark.step
         number, histories = row.mark.row, self.histories
         bad: list[str] = []
         for concept, value in row.values.items():
@@ -143,16 +145,9 @@ class RuleContext:
                 self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
+            step = self.mark.step - self.start_step
             counted = self.value("episode", 0) if not self.segment else None
-            reward.add_reward(number, self._new_episodes(), counted)
-
-    def _new_episodes(self) -> float:
-        """Episodes since the previous reward, by their mean length; NaN if that is unknown."""
-        before, self.last_reward_step = self.last_reward_step, self.mark.step
-        length = self.value("ep_len", 0)
-        if length is None or length <= 0.0 or self.mark.step <= before:
-            return math.nan
-        return (self.mark.step - before) / length
+            reward.add_reward(number, step, self.value("ep_len", 0), counted)
 
     @property
     def ceiling(self) -> float | None:

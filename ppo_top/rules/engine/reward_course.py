@@ -19,6 +19,9 @@ from ppo_top.rules.engine.stats import Trend, median
 MIN_POINTS = 6
 """With fewer points nothing is said."""
 
+MIN_LOOKS = 3
+"""Nor with fewer independent ones: the rows of a moving mean overlap."""
+
 MAX_POINTS = 64
 """Newest points kept."""
 
@@ -111,6 +114,7 @@ class RewardCourse:
         self.recent: list[float] = []
         self.trend = Trend(15)
         self.means = PointMeans()
+        self.quarters: list[tuple[float, float]] = []
         self.excess = self.start_excess = self.best_excess = 1.0
         self.baseline = self.smooth = math.nan
         self.best = self.notable_best = -math.inf
@@ -129,14 +133,16 @@ class RewardCourse:
         other.trend, other.means = self.trend.copy(), self.means.copy()
         return other
 
-    def add_reward(self, row: int, episodes: float = math.nan, total: float | None = None) -> None:
+    def add_reward(
+        self, row: int, step: int = 0, length: float | None = None, counted: float | None = None
+    ) -> None:
         """Update with the value just added to the history.
 
-        `episodes` are those that ended since the previous row (NaN if unknown), `total` is the
-        trainer's own count of all.
+        `step` counts from the start of the log, `length` is the mean length of episodes, `counted`
+        the trainer's own count of them, where these are logged.
         """
         history, source = self.history, self.source
-        new = source.add(history.last, episodes, total)
+        new = source.add(history.last, step, length, counted)
         if source.split_into_episodes(history.recent):
             new = None
         if new is None and source.blocks is not None:
@@ -152,6 +158,7 @@ class RewardCourse:
         self.excess = point.excess
         self.trend.push(point.value)
         self.means.add(point.value)
+        self.quarters = self.means.quarters()
         if self.points <= FIRST_POINTS:
             self.first.append(point.value)
         self.recent.append(point.value)
@@ -181,19 +188,37 @@ class RewardCourse:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
         self.scale = max(abs(self.best), abs(self.baseline))
         self.gain = self.best - self.baseline
-        self.rise = self._rise_since(0)
+        self.rise = max(self._rise_since(0), self._rise_since_start())
         apart = _known(self.noise) * math.hypot(self.best_excess, self.start_excess)
         enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
         clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
-        self.gained = self.points >= MIN_POINTS and self.gain > 0.0 and clear
+        told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
+        self.gained = told and self.gain > 0.0 and clear
 
     def _rise_since(self, quarter: int) -> float:
         """The last quarter's mean minus an earlier one's, in its standard deviations."""
-        quarters, noise = self.means.quarters(), self.noise
+        quarters, noise = self.quarters, self.noise
         if not quarters or not noise > 0.0:
             return 0.0
         count = max(1.0, min(quarters[-1][0], quarters[quarter][0]) / self.source.rows_per_window)
         return (quarters[-1][1] - quarters[quarter][1]) / (noise * math.sqrt(2.0 / count))
+
+    def _rise_since_start(self) -> float:
+        """The last quarter's mean minus the first points', in its standard deviations.
+
+        It sees what was learned within the first few per cent of a noisy run.
+        """
+        quarters, noise, size = (
+            self.means.quarters(),
+            self.noise,
+            min(START_POINTS, len(self.first)),
+        )
+        if not noise > 0.0 or self.points < 4 * size:
+            return 0.0
+        window = self.source.rows_per_window
+        early, late = max(1.0, size / window), max(1.0, quarters[-1][0] / window)
+        apart = noise * self.start_excess * math.sqrt(1.0 / early + 1.0 / late)
+        return (quarters[-1][1] - sum(self.first[:size]) / size) / apart
 
     def _measure_trend(self) -> None:
         """A trend of the last 15 points: by rank, and by more than noise."""
@@ -201,7 +226,7 @@ class RewardCourse:
         self.rising = self.falling = False
         if trend.full and abs(trend.z) > 1.96:
             moved = median(trend.values[-3:]) - median(trend.values[:3])
-            overlap = min(2.0, self.source.rows_per_window)
+            overlap = min(2.0, 0.5 * self.source.rows_per_window)
             self.rising = trend.tau > 0.3 and moved > overlap * sd
             sinks = trend.tau < -0.45 and moved < -GAIN_NOISE * sd
             self.falling = sinks and -moved > self.made_good

@@ -22,7 +22,7 @@ LAG_PERIODS = 12
 """A lag counts from this many times its length on: earlier it would measure the learning curve."""
 
 FEW_VALUES_AFTER = (20, 40, 60)
-"""Rows after which rewards of unknown kind with few different values count as single episodes."""
+"""Rows after which rewards with few different values count as single episodes."""
 
 
 class RewardPoint(NamedTuple):
@@ -150,6 +150,47 @@ class WindowMean:
         return (whole - before) / (total - count)
 
 
+class EpisodeCount:
+    """How many episodes have ended, from the steps and the mean length of the last W episodes.
+
+    Where one environment is logged every k episodes, steps divided by the mean length are a whole
+    number until the window is full; then the count goes on by k, as long as the new lengths add up
+    to the new steps.
+    """
+
+    def __init__(self, window: int) -> None:
+        self.lengths = WindowMean(window)
+        self.total = self.new = 0.0
+        self.step = 0
+
+    def copy(self) -> EpisodeCount:
+        """An independent copy."""
+        other = EpisodeCount(0)
+        other.__dict__.update(self.__dict__)
+        other.lengths = self.lengths.copy()
+        return other
+
+    def add(self, step: int, length: float | None, counted: float | None) -> float | None:
+        """The number of episodes at a step; None for good once it is not certain.
+
+        `counted` is the trainer's own count, if it logs one.
+        """
+        if self.lengths.sums is None or length is None or length <= 0.0 or step <= self.step:
+            self.lengths.sums = None
+            return None
+        total = counted
+        if total is None:
+            full = self.total + self.new > self.lengths.window
+            total = self.total + self.new if full else float(round(step / length))
+        fresh = self.lengths.fresh(length, total)
+        self.new, self.total = total - self.total, total
+        steps, self.step = step - self.step, step
+        if fresh is None or abs(fresh * self.new - steps) > max(1e-3 * steps, 1e-5 * step):
+            self.lengths.sums = None
+            return None
+        return total
+
+
 class RowNoise:
     """The noise of one row's reward, from second differences, which do not see a trend.
 
@@ -193,10 +234,12 @@ class RewardPoints:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
+        self.low, self.high = math.inf, -math.inf
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
+        self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
         self.noise = math.nan
-        self.rows = 0
+        self.rows = self.step = 0
         self.episodes = 0.0
         self.counted = True
 
@@ -206,7 +249,7 @@ class RewardPoints:
         other.__dict__.update(self.__dict__)
         other.blocks = self.blocks.copy() if self.blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
-        other.row_noise = self.row_noise.copy()
+        other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
         return other
 
     @property
@@ -217,12 +260,23 @@ class RewardPoints:
         each = max(self.episodes / self.rows, 1e-3)
         return max(1.0, min(self.episodes, self.sample.episodes) / each)
 
-    def add(self, value: float, episodes: float, total: float | None) -> list[RewardPoint] | None:
-        """Add a row; returns its new points, or None if all points have changed (see `all`).
+    def add(
+        self, value: float, step: int, length: float | None, counted: float | None
+    ) -> list[RewardPoint] | None:
+        """Add a row; returns its new points, or None if all points have changed (see `blocks`).
 
-        `episodes` are new in this row (NaN: unknown), `total` is the trainer's own count.
+        `step` counts from the start of the log, `length` is the mean length of episodes, `counted`
+        the trainer's own count of them.
         """
+        episodes = math.nan
+        if length is not None and length > 0.0 and step > self.step:
+            episodes = (step - self.step) / length
+        total = self.count.add(step, length, counted) if self.window is not None else None
+        self.step = step
         self.rows += 1
+        self.low, self.high = min(self.low, value), max(self.high, value)
+        if self.rows == 1 and self.sample.kind == "update" and episodes < BLOCK_EPISODES:
+            self.blocks = EpisodeBlocks()
         self.counted = self.counted and episodes == episodes
         self.episodes += episodes if episodes == episodes else 1.0
         fresh = self._fresh(value, total)
@@ -239,8 +293,20 @@ class RewardPoints:
         ):
             self.row_noise = RowNoise(NOISE_LAGS)
         filled = self._filled_share()
-        self.noise = self.row_noise.add(value, self.rows_per_window) * math.sqrt(filled)
+        noise = self.row_noise.add(value, self.rows_per_window) * math.sqrt(filled)
+        self.noise = max(noise, self._chance()) if noise == noise else noise
         return [RewardPoint(value, 1.0 / math.sqrt(filled))]
+
+    def _chance(self) -> float:
+        """The most noise that a mean of rewards from 0 to 1 can have, where episodes are counted.
+
+        If few succeed, most rows are equal and second differences show less than there is.
+        """
+        if not (self.counted and self.sample.kind and 0.0 <= self.low < self.high <= 1.0):
+            return 0.0
+        each = self.sample.episodes or max(1.0, self.episodes / self.rows)
+        middle = min(0.5, self.high) if self.low < 0.5 else self.low
+        return math.sqrt(middle * (1.0 - middle) / each)
 
     def _filled_share(self) -> float:
         """The share of a moving mean's window that is filled: it begins as a mean of few."""
@@ -259,8 +325,9 @@ class RewardPoints:
         return fresh
 
     def split_into_episodes(self, rewards: list[float]) -> bool:
-        """Whether rewards of unknown kind turn out to be single episodes: few different values."""
-        if self.sample.kind or self.blocks is not None or self.rows not in FEW_VALUES_AFTER:
+        """Whether rewards turn out to be single episodes: few different values."""
+        whole = self.sample.kind == "window" or self.blocks is not None
+        if whole or self.rows not in FEW_VALUES_AFTER:
             return False
         if not 1 < len(set(rewards[-self.rows :])) <= self.rows // 4:
             return False
