@@ -67,14 +67,18 @@ class Course(NamedTuple):
     start: float
     seed: int
     known_length: bool
+    off_policy: bool
 
 
 def draw_course(seed: int, max_rows: int) -> Course:
     """A course by its seed: lengths and noise are drawn evenly on a logarithmic scale."""
     draw = random.Random(seed)
-    kind = draw.choice(("episode", "window", "window", "update"))
-    least = 100 if kind == "episode" else 20
-    rows = int(least * (max(max_rows, least) / least) ** draw.random())
+    kind = draw.choice(("episode", "window", "window", "update", "off-policy"))
+    off_policy = kind == "off-policy"
+    kind = "window" if off_policy else kind
+    least = 300 if kind == "episode" else 20
+    rows = int(least * (max(max_rows, 2 * least) / least) ** draw.random())
+    rows = draw.randint(30, 70) if off_policy else rows
     each = {
         "episode": 1.0,
         "window": 2.0 * 20.0 ** draw.random(),
@@ -92,6 +96,7 @@ def draw_course(seed: int, max_rows: int) -> Course:
         start=draw.choice((0.0, 0.0, -1.0, -5.0, 1.0)) * scale,
         seed=seed,
         known_length=draw.random() < 0.5,
+        off_policy=off_policy,
     )
 
 
@@ -107,23 +112,40 @@ def _episode(course: Course, level: float, draw: random.Random) -> float:
     return course.start + course.scale * (level + course.noise * spread)
 
 
-def _rewards(course: Course, level: Shape) -> Iterator[float | None]:
-    """The reward of each row, None in a row without a finished episode."""
+class _Rollout(NamedTuple):
+    """What a row says of its episodes: mean reward, mean length; and the steps it took."""
+
+    reward: float | None
+    length: float | None
+    steps: int
+
+
+def _rollouts(course: Course, level: Shape) -> Iterator[_Rollout]:
     draw = random.Random(course.seed + 1)
-    window: deque[float] = deque(maxlen=course.sample.episodes or None)
+    window: deque[tuple[float, int]] = deque(maxlen=course.sample.episodes or None)
     owed = 0.0
     for row in range(course.rows):
         owed += course.episodes_a_row
-        new = [_episode(course, level(row / course.rows), draw) for _ in range(int(owed))]
-        owed -= len(new)
+        returns = [_episode(course, level(row / course.rows), draw) for _ in range(int(owed))]
+        owed -= len(returns)
+        new = [(value, _length(course, value, draw)) for value in returns]
         if course.sample.kind == "window":
             window.extend(new)
-            yield sum(window) / len(window) if window else None
-        else:
-            yield sum(new) / len(new) if new else None
+        seen = window if course.sample.kind == "window" else new
+        steps = sum(length for _, length in new)
+        if not seen:
+            yield _Rollout(None, None, 200)
+            continue
+        reward = sum(value for value, _ in seen) / len(seen)
+        yield _Rollout(reward, sum(length for _, length in seen) / len(seen), steps)
 
 
-def _other_metrics(course: Course, level: Shape) -> Iterator[dict[str, float]]:
+def _length(course: Course, value: float, draw: random.Random) -> int:
+    """The steps of an episode; each is rewarded by 1 in some tasks."""
+    return max(1, int(value if course.rewards == "length" else draw.gauss(200.0, 30.0)))
+
+
+def _other_metrics(course: Course) -> Iterator[dict[str, float]]:
     """What a healthy PPO logs beside the reward."""
     draw = random.Random(course.seed + 2)
     for row in range(course.rows):
@@ -149,25 +171,23 @@ def draw_rows(course: Course, fault: str = "") -> Iterator[Row]:
     if fault:
         planted = FAULTS[fault]
         level = lambda t: planted(healthy, t)  # noqa: E731 (a closure, once a run)
-    length = 200.0
     alone = course.sample.kind == "episode"
-    others = iter(()) if alone else _other_metrics(course, level)
-    step = 0.0
-    for row, reward in enumerate(_rewards(course, level)):
-        if course.rewards == "length" and reward is not None:
-            length = max(1.0, reward)
-        step += course.episodes_a_row * length
-        values = {} if alone else next(others)
-        if reward is not None:
-            values |= {"reward_mean": reward, "ep_len": length}
-        yield Row(Mark(row, int(step), 1e9 + 3.0 * row), values)
+    others = iter(()) if alone or course.off_policy else _other_metrics(course)
+    step = 0
+    for row, rollout in enumerate(_rollouts(course, level)):
+        step += rollout.steps
+        values = next(others, {})
+        if rollout.reward is not None and rollout.length is not None:
+            values |= {"reward_mean": rollout.reward, "ep_len": rollout.length}
+        yield Row(Mark(row, step, 1e9 + 3.0 * row), values)
 
 
 def profile_of(course: Course, last_step: int) -> Profile:
     """What is known of a course: its trainer, what a row is, in half of them the length."""
     trainer = "monitor" if course.sample.kind == "episode" else "sb3"
     config = {"total_timesteps": last_step} if course.known_length else {}
-    return Profile(trainer, "ctrl", config, samples={"reward_mean": course.sample}, algo="PPO")
+    algo = "SAC" if course.off_policy else "PPO"
+    return Profile(trainer, "ctrl", config, samples={"reward_mean": course.sample}, algo=algo)
 
 
 def judge_course(course: Course, fault: str = "") -> Judge:

@@ -12,6 +12,9 @@ from ppo_top.rules.engine.stats import Noise, median
 BLOCK_EPISODES = 20
 """The fewest episodes in a block; the outcome of a single one says little."""
 
+MIN_BLOCK_ROWS = 3
+"""The fewest rows in a block: its noise is that of their mean."""
+
 MAX_BLOCKS = 60
 """When there are more blocks than this, neighbours are merged: a dip of 1 % of a run is no news."""
 
@@ -79,8 +82,8 @@ class EpisodeBlocks:
         """Add a row; True if it completes a block."""
         row = Block(1.0, value, 0.0)
         self.open_block = row if self.open_block is None else self.open_block.merged(row)
-        self.open_episodes += max(episodes, 1.0)
-        if self.open_episodes < self.size:
+        self.open_episodes += episodes
+        if self.open_episodes < self.size or self.open_block.size < MIN_BLOCK_ROWS:
             return False
         self.blocks.append(self.open_block)
         self.open_block, self.open_episodes = None, 0.0
@@ -277,8 +280,11 @@ class RewardPoints:
         self.low, self.high = min(self.low, value), max(self.high, value)
         if self.rows == 1 and self.sample.kind == "update" and episodes < BLOCK_EPISODES:
             self.blocks = EpisodeBlocks()
+        if self.rows == 1 and self.sample.kind == "episode" and episodes >= BLOCK_EPISODES:
+            self.blocks = None  # each row holds enough of them
         self.counted = self.counted and episodes == episodes
-        self.episodes += episodes if episodes == episodes else 1.0
+        episodes = max(1.0, episodes) if self.counted else 1.0
+        self.episodes += episodes
         fresh = self._fresh(value, total)
         if self.blocks is not None:
             if not self.blocks.add(value if fresh is None else fresh, episodes):
@@ -326,8 +332,8 @@ class RewardPoints:
 
     def split_into_episodes(self, rewards: list[float]) -> bool:
         """Whether rewards turn out to be single episodes: few different values."""
-        whole = self.sample.kind == "window" or self.blocks is not None
-        if whole or self.rows not in FEW_VALUES_AFTER:
+        told = self.sample.kind == "window" or (self.sample.kind and self.counted)
+        if told or self.blocks is not None or self.rows not in FEW_VALUES_AFTER:
             return False
         if not 1 < len(set(rewards[-self.rows :])) <= self.rows // 4:
             return False
