@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
+from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row, State
 from ppo_top.rules.console_text import TextEvidence
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
@@ -227,7 +227,9 @@ class Evaluation:
         """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
         cursors = self._merger.cursors()
         key = self._merger.next_key()
-        if key is None and self._notes_done == tuple(map(len, self._notes)):
+        ends = (source.ended for source in self._sources)
+        complete = any(end is not None and end.state == State.FINISHED for end in ends)
+        if key is None and not complete and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         before = self._segment, self._notes_done
@@ -236,6 +238,8 @@ class Evaluation:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
+        if complete:
+            self.judge.end_run()
         self._merger.rewind(cursors)
         self._segment, self._notes_done = before
 

@@ -130,8 +130,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None
     if run.at_max or _too_early(run, limits):
         return borderline(value)
-    small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.baseline))
-    if value > limits["share"] * first and small and not reward.rising:
+    if value > limits["share"] * first and not (reward.gained or reward.rising):
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Assessment(WARN, value, limits["share"] * first, message)

@@ -27,7 +27,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward is still rising near the end of the run."""
-    reward, budget = reward_now(run), run.progress
+    reward, budget = run.reward if run.ended else reward_now(run), run.progress
     if reward is None or budget is None or reward.at_max or budget < limits["budget"]:
         return None
     if _beside_findings(run):
@@ -63,6 +63,7 @@ RULES = (
         assess=ended_early,
         limits={"budget": 0.95},
         persistence=AT_ONCE,
+        at_end=True,
         causes=("too few training steps",),
         remedies=("train longer: {training_length}",),
         source="too few timesteps end a run before it converges (SB3 practice)",

@@ -54,7 +54,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has not risen above its start, though a run of its budget should have."""
-    reward = reward_now(run)
+    reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.at_max:
         return None
     if reward.gained:
@@ -65,7 +65,8 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
     if run.resumed:
         level, message = INFO, f"{message}, since it was resumed"
-    return Assessment(level, reward.history.last, reward.baseline, message)
+    value = reward.history.last
+    return Assessment(level, value, reward.baseline, message, immediate=run.ended)
 
 
 def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
@@ -96,15 +97,16 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     Above 0 it may be the most there is. A sparse reward that nobody has found yet is the same, too,
     so a run of known length is given a share of it.
     """
-    long = reward.count >= limits["constant_rows"]
+    long, budget = reward.count >= limits["constant_rows"], run.progress
     if run.family in LLM_FAMILIES:
-        return WARN if long else 0
+        needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
+        return WARN if reward.count >= limits[needed] else 0
     if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    sure = long and reward.episodes >= limits["constant_episodes"]
-    if run.progress is not None:
-        sure = sure and run.progress >= limits["constant_budget"]
-    return WARN if sure and reward.baseline <= 0.0 else WATCH
+    sure = long and reward.episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
+    if not sure or (budget is not None and budget < limits["constant_budget"]):
+        return WATCH
+    return CRIT if budget is not None and budget >= limits["budget"] else WARN
 
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
@@ -201,6 +203,7 @@ RULES = (
         },
         limit_overrides={RLHF: {"long_points": 60}, GRPO: {"long_points": 60}},
         persistence=k_of_n(3, 3),
+        at_end=True,
         causes=(
             "the policy is not learning (learning rate, reward scale or exploration)",
             "reward never reached, or independent of the actions",

@@ -55,6 +55,7 @@ class RuleContext:
         self.opened_rows: dict[str, int] = {}
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
         self.segment = 0
+        self.ended = False
         self.restart()
 
     def restart(self) -> None:
@@ -191,7 +192,9 @@ class RuleContext:
 
     @property
     def progress(self) -> float | None:
-        """The completed share of the run, if its length is known."""
+        """The completed share of the run, if its length or its end is known."""
+        if self.ended:
+            return 1.0
         steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
 

@@ -95,7 +95,8 @@ class RewardCourse:
     What is compared are points: rows, or blocks of rows that hold single episodes (`RewardPoints`).
     `smooth` is the median of the last three points, `baseline` of the first three, `best` the
     highest `smooth` so far (at row `best_row`), `gain` = best - baseline, `drawdown` = best -
-    smooth. `made_good` is the largest drawdown that was followed by a rise as high.
+    smooth. `made_good` is the largest drawdown that was followed by a rise as high. `looks` is how
+    many independent measurements the points amount to: the rows of a moving mean overlap.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class RewardCourse:
 
     def _reset(self) -> None:
         self.points = 0
+        self.looks = 0.0
         self.first: list[float] = []
         self.recent: list[float] = []
         self.trend = Trend(15)
@@ -155,6 +157,7 @@ class RewardCourse:
 
     def _add_point(self, point: RewardPoint, row: int) -> None:
         self.points += 1
+        self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
         self.trend.push(point.value)
         self.means.add(point.value)
@@ -181,7 +184,7 @@ class RewardCourse:
         self.best = self.trough = self.smooth
         self.best_row, self.best_excess = row, self.excess
         step = 0.02 * (self.best - self.baseline)
-        if self.best > self.notable_best + max(step, _known(self.noise)):
+        if self.best > self.notable_best + max(step, self.noise):
             self.notable_best, self.notable_best_count = self.best, self.history.count
 
     def _measure_gain(self) -> None:
@@ -189,7 +192,7 @@ class RewardCourse:
         self.scale = max(abs(self.best), abs(self.baseline))
         self.gain = self.best - self.baseline
         self.rise = max(self._rise_since(0), self._rise_since_start())
-        apart = _known(self.noise) * math.hypot(self.best_excess, self.start_excess)
+        apart = self.noise * math.hypot(self.best_excess, self.start_excess)
         enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
         clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
         told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
@@ -222,14 +225,14 @@ class RewardCourse:
 
     def _measure_trend(self) -> None:
         """A trend of the last 15 points: by rank, and by more than noise."""
-        trend, sd = self.trend, self.sd
+        trend, sd = self.trend, self.noise * math.hypot(self.excess, self.best_excess)
         self.rising = self.falling = False
         if trend.full and abs(trend.z) > 1.96:
             moved = median(trend.values[-3:]) - median(trend.values[:3])
             overlap = min(2.0, 0.5 * self.source.rows_per_window)
             self.rising = trend.tau > 0.3 and moved > overlap * sd
             sinks = trend.tau < -0.45 and moved < -GAIN_NOISE * sd
-            self.falling = sinks and -moved > self.made_good
+            self.falling = sinks and -moved > self.made_good and sd > 0.0
         self.rising = self.rising or (trend.tau > 0.0 and self._rise_since(2) > RISE_NOISE)
 
     def _measure_drawdown(self) -> None:
@@ -305,20 +308,15 @@ class RewardCourse:
         return self.history.high <= self.history.low
 
     @property
-    def looks(self) -> float:
-        """How many independent measurements of the level there are."""
-        return self.points / self.source.rows_per_window
-
-    @property
     def sd(self) -> float:
         """The standard deviation of the best minus the present level; infinite while unknown."""
-        noise = _known(self.noise) * math.hypot(self.excess, self.best_excess)
+        noise = self.noise * math.hypot(self.excess, self.best_excess)
         return noise if noise > 0.0 else math.inf
 
     @property
     def noise(self) -> float:
-        """The usual standard error of a point; NaN while unknown."""
-        return self.source.noise
+        """The usual standard error of a point; 0 while unknown."""
+        return self.source.noise if self.source.noise == self.source.noise else 0.0
 
     @property
     def drawdown(self) -> float:
@@ -345,8 +343,3 @@ class RewardCourse:
     def levelled_off(self) -> bool:
         """Whether the second half of the run has brought no rise."""
         return self.looks >= MIN_POINTS and not self.rising and self._rise_since(2) < GAIN_NOISE
-
-
-def _known(noise: float) -> float:
-    """Noise, 0 while unknown."""
-    return noise if noise == noise else 0.0

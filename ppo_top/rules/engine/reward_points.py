@@ -272,8 +272,8 @@ class RewardPoints:
         the trainer's own count of them.
         """
         episodes = math.nan
-        if length is not None and length > 0.0 and step > self.step:
-            episodes = (step - self.step) / length
+        if length is not None and length > 0.0:
+            episodes = max(0, step - self.step) / length
         total = self.count.add(step, length, counted) if self.window is not None else None
         self.step = step
         self.rows += 1

@@ -83,8 +83,8 @@ class Rule:
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family differs.
     `any_algorithm`: a test on the run's own noise, so it holds for algorithms that no labelled run
-    used. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
-    diagnosis across metrics explains.
+    used. `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
+    `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics explains.
     """
 
     id: str
@@ -105,6 +105,7 @@ class Rule:
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     any_algorithm: bool = False
+    at_end: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
