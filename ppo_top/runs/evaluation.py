@@ -272,7 +272,7 @@ class Evaluation:
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
     ) -> None:
-        """Add the median of the episodes since the previous row to a row."""
+        """Add the mean of the episodes since the previous row to a row."""
         value = self._merger.merge_episodes(stream, key)
         if value is not None:
             row[stream.concept] = value

@@ -49,23 +49,29 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
     memo = run.memos.get("slow", ())
     if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
-        run.memos["slow"] = (step, time, learns)
+        run.memos["slow"] = (step, time, learns, 0.0)
         return None
-    last_step, last_time, _, *speeds = memo
+    last_step, last_time, _, slowed, *speeds = memo
     seconds = time - last_time
     if not seconds > 0.0 or step <= last_step:
         return None
     speed = (step - last_step) / seconds
+    usual = median(speeds[1:]) if len(speeds) >= limits["points"] else speed
+    share = speed / usual
+    if share < limits["info"]:
+        slowed += 1.0
+    elif 0.0 <= slowed < limits["warmup_points"]:
+        slowed = 0.0
+    if not learns and slowed == limits["warmup_points"]:
+        # No losses are logged: it was a replay buffer that filled, once in a run.
+        speeds, slowed, share = [], limits["warmup_points"] + 1.0, 1.0
     if len(speeds) < limits["points"]:
         speeds.append(speed)
-        run.memos["slow"] = (step, time, learns, *speeds)
-        return None
-    run.memos["slow"] = (step, time, learns, *speeds)
-    usual = median(speeds[1:])
-    share = speed / usual
+    run.memos["slow"] = (step, time, learns, slowed, *speeds)
     if share > limits["clear"]:
         return None
-    if share >= max(limits["warn"], limits["info"]):
+    first_fall = not learns and slowed < limits["warmup_points"]
+    if share >= max(limits["warn"], limits["info"]) or first_fall:
         return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
     return Assessment(WARN if share < limits["warn"] else INFO, speed, usual, message)
@@ -147,7 +153,7 @@ RULES = (
         assess=slow,
         judged_at=(),
         families=ALL_FAMILIES,
-        limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15},
+        limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15, "warmup_points": 5},
         persistence=k_of_n(5, 6),
         causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),
