@@ -306,12 +306,12 @@ class RewardPoints:
     def _chance(self) -> float:
         """The most noise that a mean of rewards from 0 to 1 can have, where episodes are counted.
 
-        If few succeed, most rows are equal and second differences show less than there is.
+        If few succeed (some rows have no success at all), second differences show less than that.
         """
-        if not (self.counted and self.sample.kind and 0.0 <= self.low < self.high <= 1.0):
+        if not (self.counted and self.sample.kind and 0.0 == self.low < self.high <= 1.0):
             return 0.0
         each = self.sample.episodes or max(1.0, self.episodes / self.rows)
-        middle = min(0.5, self.high) if self.low < 0.5 else self.low
+        middle = min(0.5, self.high)
         return math.sqrt(middle * (1.0 - middle) / each)
 
     def _filled_share(self) -> float:
