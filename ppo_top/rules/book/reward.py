@@ -36,7 +36,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = reward_now(run)
     if reward is None or not reward.gained:
         return None
-    if reward.lost_share < limits["clear"] or reward.best_row == run.mark.row:
+    if reward.lost_share < limits["clear"]:
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"

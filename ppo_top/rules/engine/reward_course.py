@@ -106,7 +106,6 @@ class RewardCourse:
         self.ceiling = ceiling
         self.source = RewardPoints(sample)
         self.notable_best_count = 0
-        self.is_new_point = False
         self._reset()
 
     def _reset(self) -> None:
@@ -150,12 +149,12 @@ class RewardCourse:
         if new is None and source.blocks is not None:
             self._reset()
             new = source.blocks.points()
-        self.is_new_point = bool(new)
-        for point in new or ():
-            self._add_point(point, row)
+        for number, point in enumerate(new or (), 1):
+            self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
 
-    def _add_point(self, point: RewardPoint, row: int) -> None:
+    def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
+        """Add a point that ends with the `count`-th reward."""
         self.points += 1
         self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
@@ -171,21 +170,21 @@ class RewardCourse:
         if self.points <= 3:
             self.baseline, self.start_excess = median(self.first), point.excess
         if self.smooth > self.best or self.points <= 3:  # the initial level is no gain
-            self._new_best(row)
+            self._new_best(row, count)
         self.made_good = max(self.made_good, self.smooth - self.trough)
         self.trough = min(self.trough, self.smooth)
         self._measure_gain()
         self._measure_trend()
         self._measure_drawdown()
 
-    def _new_best(self, row: int) -> None:
+    def _new_best(self, row: int, count: int) -> None:
         """A new best; notable if it beats the last notable one by 2 % of the gain."""
         self.made_good = max(self.made_good, self.best - self.trough) if self.points > 3 else 0.0
         self.best = self.trough = self.smooth
         self.best_row, self.best_excess = row, self.excess
         step = 0.02 * (self.best - self.baseline)
         if self.best > self.notable_best + max(step, self.noise):
-            self.notable_best, self.notable_best_count = self.best, self.history.count
+            self.notable_best, self.notable_best_count = self.best, count
 
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
@@ -211,11 +210,8 @@ class RewardCourse:
 
         It sees what was learned within the first few per cent of a noisy run.
         """
-        quarters, noise, size = (
-            self.means.quarters(),
-            self.noise,
-            min(START_POINTS, len(self.first)),
-        )
+        quarters, noise = self.quarters, self.noise
+        size = min(START_POINTS, len(self.first))
         if not noise > 0.0 or self.points < 4 * size:
             return 0.0
         window = self.source.rows_per_window
@@ -331,7 +327,7 @@ class RewardCourse:
     @property
     def flat(self) -> bool:
         """Not rising and not at its ceiling, with enough measurements to tell."""
-        told = self.count >= 15 and self.points >= MIN_POINTS
+        told = self.count >= 15 and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
         return told and not self.rising and not self.at_max
 
     @property
