@@ -191,11 +191,12 @@ def profile_of(course: Course, last_step: int) -> Profile:
 
 
 def judge_course(course: Course, fault: str = "") -> Judge:
-    """A course, judged to its end."""
+    """A course, judged to its end; the judge is told that it is complete."""
     rows = list(draw_rows(course, fault))
     judge = Judge(profile_of(course, rows[-1].mark.step))
     for row in rows:
         judge.add_row(row)
+    judge.end_run()
     return judge
 
 

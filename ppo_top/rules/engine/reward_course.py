@@ -65,17 +65,18 @@ class PointMeans:
         other.blocks, other.size = self.blocks.copy(), self.size
         return other
 
-    def add(self, value: float) -> None:
-        """Add a point."""
+    def add(self, value: float) -> bool:
+        """Add a point; True if it begins a block."""
         point, blocks = Block(1.0, value, 0.0), self.blocks
         if blocks and blocks[-1].size < self.size:
             blocks[-1] = blocks[-1].merged(point)
-            return
+            return False
         if len(blocks) == self.most:
             self.size *= 2.0
             pairs = zip(blocks[::2], blocks[1::2], strict=True)
             self.blocks = blocks = [early.merged(late) for early, late in pairs]
         blocks.append(point)
+        return True
 
     def quarters(self) -> list[tuple[float, float]]:
         """(points, mean) of each quarter of the points; empty with fewer than four blocks."""
@@ -159,8 +160,8 @@ class RewardCourse:
         self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
         self.trend.push(point.value)
-        self.means.add(point.value)
-        self.quarters = self.means.quarters()
+        if self.means.add(point.value):
+            self.quarters = self.means.quarters()
         if self.points <= FIRST_POINTS:
             self.first.append(point.value)
         self.recent.append(point.value)
