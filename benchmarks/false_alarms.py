@@ -84,6 +84,8 @@ def draw_course(seed: int, max_rows: int) -> Course:
         "window": 2.0 * 20.0 ** draw.random(),
         "update": 8.0 * 8.0 ** draw.random(),
     }
+    if off_policy:
+        each["window"] = 4.0  # SB3's log_interval
     scale = 10.0 ** draw.uniform(-1.0, 3.5)
     return Course(
         shape=draw.choice(list(SHAPES)),

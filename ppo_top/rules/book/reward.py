@@ -189,7 +189,7 @@ RULES = (
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={
-            "points": 6,
+            "points": 8,
             "episodes": 120,
             "long_points": 30,
             "endless_points": 250,

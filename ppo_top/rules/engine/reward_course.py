@@ -190,8 +190,10 @@ class RewardCourse:
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
         self.scale = max(abs(self.best), abs(self.baseline))
-        self.gain = self.best - self.baseline
         self.rise = max(self._rise_since(0), self._rise_since_start())
+        if self.rise > RISE_NOISE and self.quarters:  # the first three points may be too late
+            self.baseline = min(self.baseline, self.quarters[0][1])
+        self.gain = self.best - self.baseline
         apart = self.noise * math.hypot(self.best_excess, self.start_excess)
         enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
         clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
