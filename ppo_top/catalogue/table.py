@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
+
 TABLES_FOLDER = Path(__file__).parent
 """Read as plain files: importing importlib.resources takes longer than reading them all."""
 
@@ -28,7 +30,8 @@ class TagEntry:
     """One line of a table: a tag (or a pattern), its metric, and how to convert it.
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
-    one point per episode, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
+    one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
+    update collected, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
     `ignore` neither drawn nor judged; others (`k1`, `binding`, ...) how it is computed.
     """
 
@@ -42,6 +45,15 @@ class TagEntry:
     def scale(self) -> tuple[float, float]:
         """(scale, offset) from the logged number to the metric."""
         return next((_SCALES[word] for word in self.modifiers if word in _SCALES), (1.0, 0.0))
+
+    @property
+    def sample(self) -> Sample:
+        """What one point is; unknown unless a modifier says so."""
+        for word in self.modifiers:
+            kind, _, episodes = word.partition(":")
+            if kind in ("bin", "window", "update"):
+                return Sample("episode" if kind == "bin" else kind, int(episodes or 0))
+        return UNKNOWN_SAMPLE
 
     @property
     def axis(self) -> str | None:

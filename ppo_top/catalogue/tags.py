@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, is_concept
 from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
 
 IGNORE = "ignore"
 """Marks a tag neither drawn nor judged: a copy on another axis, or not about training."""
@@ -18,7 +19,7 @@ HISTOGRAM_PART_PRIORITY = 1000
 """Added to the priority of a tag that is one statistic of a histogram."""
 
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
-_MEAN_WINDOW = re.compile(r"_?\(\w*\d\w*\)$")
+_MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
 
@@ -28,7 +29,7 @@ class Meaning:
 
     `per_episode`: one point per episode, to be aligned with updates. `zero_missing`: 0 means "no
     measurement". `priority`: of two tags of one metric, the lower number wins. `fallback`: guessed
-    from the name alone, so absolute limits do not apply.
+    from the name alone, so absolute limits do not apply. `sample`: what one point is.
     """
 
     concept: str
@@ -38,6 +39,7 @@ class Meaning:
     zero_missing: bool = False
     priority: int = 0
     fallback: bool = False
+    sample: Sample = UNKNOWN_SAMPLE
 
 
 def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
@@ -94,6 +96,7 @@ def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
         per_episode="bin" in entry.modifiers,
         zero_missing="zero-missing" in entry.modifiers,
         priority=entry.line,
+        sample=entry.sample,
     )
 
 
@@ -107,10 +110,15 @@ def _guess_patterns() -> list[tuple[re.Pattern[str], str, bool]]:
 def _guess_meaning(tag: str) -> Meaning | None:
     """A guess for a tag of an unknown trainer: the first regex that matches its path."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
-    path = _MEAN_WINDOW.sub("", path)
+    window = _MEAN_WINDOW.search(path)
+    path = path[: window.start()] if window else path
     for number, (expression, concept, binned) in enumerate(_guess_patterns()):
         if expression.search(path):
             if concept == NO_CONCEPT:
                 return None
-            return Meaning(concept, per_episode=binned, priority=number, fallback=True)
+            sample = Sample("episode") if binned else UNKNOWN_SAMPLE
+            sample = Sample("window", int(window[1])) if window else sample
+            return Meaning(
+                concept, per_episode=binned, priority=number, fallback=True, sample=sample
+            )
     return None

@@ -13,11 +13,13 @@ from ppo_top.model.findings import Profile as Profile
 from ppo_top.model.findings import Row as Row
 from ppo_top.model.findings import SeverityChange as SeverityChange
 from ppo_top.model.findings import open_at as open_at
+from ppo_top.model.points import UNKNOWN_SAMPLE as UNKNOWN_SAMPLE
 from ppo_top.model.points import Batch as Batch
 from ppo_top.model.points import ConfigValue as ConfigValue
 from ppo_top.model.points import Points as Points
 from ppo_top.model.points import Problem as Problem
 from ppo_top.model.points import RunEnd as RunEnd
+from ppo_top.model.points import Sample as Sample
 from ppo_top.model.points import Series as Series
 from ppo_top.model.verdicts import Severity as Severity
 from ppo_top.model.verdicts import State as State

@@ -157,6 +157,14 @@ class Judge:
         if len(self.findings) != before:
             self._gather_members()
 
+    def end_run(self) -> None:
+        """The run is complete: ask the rules that weigh its whole length once more."""
+        self._context.ended = True
+        if self._context.updates:
+            for index, each in enumerate(self._rules):
+                if each.rule.at_end:
+                    self._apply_rule(index)
+
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
         if kind == LAST_ERROR:

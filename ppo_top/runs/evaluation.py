@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
+from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row, State
 from ppo_top.rules.console_text import TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
@@ -63,6 +63,7 @@ class Evaluation:
             threshold_overrides=settings.thresholds,
             muted=settings.muted,
             goal=settings.goal,
+            samples={stream.concept: stream.sample for stream in selection.streams},
             tags={stream.concept: stream.tag for stream in selection.streams},
         )
         self.judge = self._committed = Judge(self.profile, settings.rules)
@@ -188,7 +189,9 @@ class Evaluation:
         """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
         cursors = self._merger.cursors()
         key = self._merger.next_key()
-        if key is None and self._notes_done == tuple(map(len, self._notes)):
+        ends = (source.ended for source in self._sources)
+        complete = any(end is not None and end.state == State.FINISHED for end in ends)
+        if key is None and not complete and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         before = self._segment, self._notes_done
@@ -197,6 +200,8 @@ class Evaluation:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
+        if complete:
+            self.judge.end_run()
         self._merger.rewind(cursors)
         self._segment, self._notes_done = before
 
@@ -231,7 +236,7 @@ class Evaluation:
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
     ) -> None:
-        """Add the median of the episodes since the previous row to a row."""
+        """Add the mean of the episodes since the previous row to a row."""
         value = self._merger.merge_episodes(stream, key)
         if value is not None:
             row[stream.concept] = value

@@ -181,7 +181,7 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream = ConceptStream(known.concept, tag, chain.key, chain.parts(tag))
             stream.scale, stream.offset = known.scale, known.offset
             stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
-            stream.step_mapping = mapping
+            stream.sample, stream.step_mapping = known.sample, mapping
             streams.append(stream)
     return streams
 

@@ -57,6 +57,11 @@ def settled(i: int) -> float:
     return 20 + 6 * min(i, 20) + jitter(i, 3)
 
 
+def swinging(i: int, low: float) -> float:
+    """A reward that climbs to 210 and then falls to `low` for six updates again and again."""
+    return jitter(i, 2) + (20.0 + 10 * i if i < 20 else (200.0 if i % 12 < 6 else low))
+
+
 STEP_CASES = (
     RuleCase("non-finite", {"value_loss": after(30, NAN, 5.0)}, {"explained_variance": NAN}, CRIT),
     RuleCase(
@@ -267,6 +272,7 @@ REWARD_CASES = (
         "reward-never-moves",
         {"reward_mean": flat, "ep_len": flat},
         {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
+        config={"total_timesteps": 60_000},
     ),
     RuleCase(
         "reward-wrong-way",
@@ -285,8 +291,8 @@ REWARD_CASES = (
     ),
     RuleCase(
         "reward-swings",
-        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 40.0)},
-        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 180.0)},
+        {"reward_mean": lambda i: swinging(i, 40.0)},
+        {"reward_mean": lambda i: swinging(i, 160.0)},
     ),
     RuleCase(
         "reward-spread",
@@ -324,7 +330,7 @@ PROGRESS_CASES = (
     ),
     RuleCase(
         "still-improving",
-        {"reward_mean": lambda i: 20 + 5.0 * i},
+        {"reward_mean": lambda i: 20 + 5.0 * i + jitter(i, 3)},
         {"reward_mean": settled},
         INFO,
         config={"total_timesteps": 60_000},

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
+from ppo_top.rules import book
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
 from ppo_top.settings.custom_rule import CustomRule
@@ -151,15 +152,17 @@ def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
 
 
 def test_other_algorithms_are_only_remarked_on_where_thresholds_come_from_runs() -> None:
-    """A crash is a fault of PPO and a remark on DQN; NaN is the same in both."""
+    """Entropy is a fault of PPO and a remark on A2C; a crash and NaN are the same in both."""
     columns = {"reward_mean": fallen, "value_loss": lambda i: math.nan if i == 55 else 1.0}
     by_algorithm = {
         algorithm: findings(Profile("sb3", "ctrl", algo=algorithm), draw_rows(columns))
         for algorithm in ("PPO", "DQN")
     }
     assert first_finding(by_algorithm["PPO"], "reward-crash").severity == Severity.CRIT
-    assert first_finding(by_algorithm["DQN"], "reward-crash").severity == Severity.WATCH
+    assert first_finding(by_algorithm["DQN"], "reward-crash").severity == Severity.CRIT
     assert first_finding(by_algorithm["DQN"], "non-finite").severity == Severity.CRIT
+    on_a2c = Profile("sb3", "ctrl", algo="A2C")
+    assert book.BY_ID["entropy-collapsed"].max_severity(on_a2c) == Severity.WATCH
 
 
 def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:

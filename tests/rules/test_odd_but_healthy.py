@@ -271,17 +271,19 @@ def test_a_crash_that_was_made_good_is_over_at_once() -> None:
     assert crashes[0].cleared.row <= 63
 
 
-def test_a_fourth_crash_that_was_made_good_is_over_at_once() -> None:
-    """However often the rule has spoken before: calm need not last as long as the run."""
+def test_a_crash_like_one_that_was_made_good_is_no_news() -> None:
+    """An algorithm that falls and recovers all the time is measured by its own wobble."""
 
     def climbing(i: int) -> float:
-        return 40.0 if 25 < i % 40 < 35 else min(20 + 5.0 * i, 150) + 10 * (i // 40)
+        return jitter(i, 2) + (
+            40.0 if 25 < i % 40 < 35 else min(20 + 5.0 * i, 150) + 10 * (i // 40)
+        )
 
     columns = {**CTRL_COLUMNS, "reward_mean": climbing}
     found = findings(profile(), draw_rows(columns, 175))
     crashes = [each for each in found if each.rule == "reward-crash"]
-    assert len(crashes) == 4
-    assert all(each.cleared is not None for each in crashes)
+    assert [each.since.row < 40 for each in crashes] == [True]
+    assert crashes[0].cleared is not None
 
 
 UNWATCHED = ("approx_kl", "clip_fraction")

@@ -16,6 +16,7 @@ from ppo_top.rules.book import (
     learning_rate,
     not_a_number,
     optimiser,
+    outcome,
     progress,
     reference_kl,
     returns,
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     *diagnoses_standstill.RULES,
     *diagnoses_llm.RULES,
     *diagnoses_kl.RULES,
+    *outcome.RULES,
 )
 
 BY_ID: dict[str, Rule] = {rule.id: rule for rule in RULES}

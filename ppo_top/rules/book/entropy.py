@@ -131,8 +131,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None
     if run.at_max or _too_early(run, limits):
         return borderline(value)
-    small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.baseline))
-    if value > limits["share"] * first and small and not reward.rising:
+    if value > limits["share"] * first and not (reward.gained or reward.rising):
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Assessment(WARN, value, limits["share"] * first, message)
@@ -150,9 +149,11 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether less than a tenth of the run (or, if its end is unknown, few episodes) is over."""
+    """Whether a small share of the run (or, if its end is unknown, few episodes) is over."""
     budget = run.progress
-    return run.few_episodes(limits["early_episodes"]) if budget is None else budget < 0.1
+    if budget is None:
+        return run.few_episodes(limits["early_episodes"])
+    return budget < limits["early"]
 
 
 UNIFORM_ENTROPY = math.log(2)
@@ -285,7 +286,7 @@ RULES = (
         assess=entropy_not_falling,
         stays_calm=_lost_some_entropy,
         families=frozenset({CTRL}),
-        limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
+        limits={"share": 0.97, "some": 0.90, "early": 0.25, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),
         causes=(
             "entropy bonus too high",

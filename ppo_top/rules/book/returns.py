@@ -39,7 +39,7 @@ def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if memo is None or history.count - memo[0] > limits["within"]:
         return None
     fallen = max(memo[3], reward.best - 0.1 * reward.gain) - reward.smooth
-    if not reward.gained or fallen < max(4.0 * reward.noise, limits["share"] * reward.gain):
+    if not reward.gained or fallen < max(2.0 * reward.sd, limits["share"] * reward.gain):
         return borderline(history.last)
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"

@@ -90,9 +90,10 @@ class Rule:
     `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family differs.
-    `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
-    diagnosis across metrics explains; it is asked while one of those that it `needs` is open, or
-    was within `RECENT_ROWS`.
+    `any_algorithm`: a test on the run's own noise, so it holds for algorithms that no labelled run
+    used. `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
+    `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics explains; it is
+    asked while one of those that it `needs` is open, or was within `RECENT_ROWS`.
     """
 
     id: str
@@ -114,6 +115,8 @@ class Rule:
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    any_algorithm: bool = False
+    at_end: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -142,7 +145,8 @@ class Rule:
         four episodes each, are normal for A2C or DQN.
         """
         grade = self.grade_by_family.get(profile.family, self.grade)
-        checked_elsewhere = profile.family == CTRL and profile.algo not in ("", "PPO")
+        other = profile.family == CTRL and profile.algo not in ("", "PPO")
+        checked_elsewhere = other and not self.any_algorithm
         return WATCH if grade == "D" or (grade == "C" and checked_elsewhere) else CRIT
 
     def persistence_steps(self, limits: RuleLimits) -> PersistenceSteps:
