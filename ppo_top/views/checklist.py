@@ -111,7 +111,7 @@ def _check_row(
 
 def _why_missing(name: str, trainer: Trainer) -> str:
     """How to get the value logged, if that is known, else the tag that this trainer gives it."""
-    text = not_logged_text(name, trainer.id)
+    text = not_logged_text(name, trainer)
     if ":" in text:
         return text
     tags = logged_as(name, trainer)

@@ -25,7 +25,7 @@ class RuleCase:
     sick: DrawnColumns
     near: DrawnColumns
     min_severity: Severity = WARN
-    family: str = "ctrl"
+    family: str = "on-policy"
     trainer: str = ""
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60

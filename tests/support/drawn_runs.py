@@ -85,8 +85,8 @@ GRPO_COLUMNS: DrawnColumns = {
     "num_tokens": lambda i: 4000.0 * (i + 1),
 }
 
-HEALTHY_COLUMNS = {"ctrl": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
-TRAINER_BY_FAMILY = {"ctrl": "sb3", "rlhf": "trl-ppo", "grpo": "trl-grpo"}
+HEALTHY_COLUMNS = {"on-policy": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
+TRAINER_BY_FAMILY = {"on-policy": "sb3", "rlhf": "trl-ppo", "grpo": "trl-grpo"}
 
 
 def _cell(column: DrawnColumn, number: int) -> float | None:
@@ -110,7 +110,7 @@ def draw_rows(
     return made
 
 
-def profile(family: str = "ctrl", trainer: str = "", **config: ConfigValue) -> Profile:
+def profile(family: str = "on-policy", trainer: str = "", **config: ConfigValue) -> Profile:
     """The profile of a run of a family's usual trainer."""
     return Profile(trainer or TRAINER_BY_FAMILY.get(family, "unknown"), family, config)
 

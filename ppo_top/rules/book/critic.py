@@ -5,13 +5,13 @@ from __future__ import annotations
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
 def critic_loss(run: RuleContext) -> History | None:
-    """The critic's loss; RLlib clips its `vf_loss` and logs the unclipped error separately."""
-    if run.trainer_id == "rllib" and "value_error" in run.histories:
+    """The critic's loss; where it is logged clipped, the unclipped error if there is one."""
+    if "clipped-value-loss" in run.facts and "value_error" in run.histories:
         return run.histories["value_error"]
     return run.histories.get("value_loss")
 
@@ -144,6 +144,7 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_learns_nothing,
+        families=POLICY_GRADIENT,
         limits={
             "low": 0.05,
             "clear": 0.2,
@@ -172,6 +173,7 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_lost,
+        families=POLICY_GRADIENT,
         limits={"good": 0.7, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
         causes=(
@@ -190,6 +192,7 @@ RULES = (
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=reward_scale,
+        families=POLICY_GRADIENT,
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),
@@ -204,6 +207,7 @@ RULES = (
         concepts=("value_var",),
         related=("return_var", "value_mean", "return_mean"),
         assess=value_drift,
+        families=POLICY_GRADIENT,
         judged_at=("value_var", "value_mean"),
         limits={"low": 0.01, "high": 10.0, "warmup": 30},
         persistence=k_of_n(8, 10),

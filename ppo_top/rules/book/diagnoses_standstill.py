@@ -7,7 +7,7 @@ from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE, recent_v
 from ppo_top.rules.book.learning_rate import is_cut
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, UNCHECKED_ON_LLM, WARN
+from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN
 from ppo_top.rules.engine.wording import num
 
 
@@ -87,6 +87,7 @@ RULES = (
         description="entropy is gone and the reward is stuck below its ceiling",
         concepts=("entropy", "reward_mean"),
         assess=premature,
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=(
             "too little exploration",
@@ -108,6 +109,7 @@ RULES = (
         description="the critic explains nothing while its loss grows or the reward swings",
         concepts=("explained_variance", "value_loss"),
         assess=critic_failing,
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("critic untrained or too small, or its targets too large",),
         remedies=(*CRITIC_REMEDIES[:5],),
@@ -128,6 +130,7 @@ RULES = (
         description="the value loss is huge, and neither entropy nor reward moves",
         concepts=("value_loss", "entropy", "reward_mean"),
         assess=scale_too_large,
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("rewards far too large for the learner to fit",),
         remedies=("{normalised_rewards}", "lower {learning_rate}"),
@@ -147,6 +150,7 @@ RULES = (
         description="KL is zero, and entropy and reward stay where they were",
         concepts=("approx_kl", "entropy", "reward_mean"),
         assess=nothing_learns,
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate too low", "frozen weights", "advantages are zero"),
         remedies=(
@@ -164,6 +168,7 @@ RULES = (
         description="learning rate, KL and clipping go to zero together",
         concepts=("lr", "approx_kl", "clip_fraction"),
         assess=decayed,
+        families=POLICY_GRADIENT,
         judged_at=("lr",),
         limits={"kl": 1e-3, "clip": 0.01},
         persistence=k_of_n(2, 2),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    CRIT,
+    LLM_FAMILIES,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import format_value, num, pct
 
 STEP_SIZE_RULES = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
@@ -96,7 +104,7 @@ def _rate(run: RuleContext) -> str:
     rate = run.value("lr", 10)
     if rate is None:
         rate = run.config_number("learning_rate")
-    high = 3e-3 if run.family == CTRL else 1e-4
+    high = 1e-4 if run.family in LLM_FAMILIES else 3e-3
     return f"; learning rate {num(rate)} is high" if rate is not None and rate >= high else ""
 
 
@@ -184,6 +192,7 @@ RULES = (
         description="KL or clipping is high while the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=too_large,
+        families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate too high", "too many epochs", "advantages not normalised"),
@@ -214,7 +223,7 @@ RULES = (
         description="the KL is high, hardly anything is clipped, and the reward falls",
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=clip_too_wide,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("clip range too wide to constrain the policy",),
         remedies=("lower {clip_range:above 0.2} to 0.2", "{kl_limit}", "lower {learning_rate}"),
@@ -228,6 +237,7 @@ RULES = (
         description="very high KL with positive policy loss or lost entropy, before reward falls",
         concepts=("approx_kl", "policy_loss", "entropy"),
         assess=rate_too_high,
+        families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate an order of magnitude too high",),
@@ -246,6 +256,7 @@ RULES = (
         description="the reward falls without any sign of trouble in policy or critic",
         concepts=("reward_mean", "ep_len", "query_len_mean"),
         assess=environment_changed,
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the curriculum, environment, reward or data changed",),
         remedies=("check the environment and the curriculum", "check the data of these updates"),

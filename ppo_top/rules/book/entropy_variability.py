@@ -7,7 +7,7 @@ from ppo_top.rules.book.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -81,7 +81,7 @@ RULES = (
         description="the std of a Gaussian policy explodes or vanishes without reward",
         concepts=("policy_std",),
         assess=action_spread,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
         persistence=k_of_n(3, 4),
         causes=(
@@ -102,7 +102,7 @@ RULES = (
         description="entropy goes up and down by a large share of its initial value",
         concepts=("entropy",),
         assess=entropy_swings,
-        families=frozenset({CTRL, GRPO}),
+        families=frozenset({ON_POLICY, GRPO}),
         limits={"leg": 0.3, "turns": 4, "warmup": 15},
         persistence=k_of_n(2, 3),
         causes=("learning rate too high",),

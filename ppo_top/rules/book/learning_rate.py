@@ -7,7 +7,7 @@ from itertools import pairwise
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -39,13 +39,13 @@ def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-ADAPTIVE_RATE_TRAINERS = ("rsl_rl", "skrl", "rl_games")
-"""Trainers whose learning rate may follow the KL, by factors of 1.5 several times per update."""
+ADAPTIVE_RATE = "adaptive-rate"
+"""The fact that the learning rate may follow the KL, by factors of 1.5 several times an update."""
 
 
 def is_cut(run: RuleContext, rate: History) -> bool:
     """Whether a rate of almost zero became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.trainer_id in ADAPTIVE_RATE_TRAINERS:
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or ADAPTIVE_RATE in run.facts:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
@@ -57,7 +57,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
-    if run.trainer_id in ADAPTIVE_RATE_TRAINERS:
+    if ADAPTIVE_RATE in run.facts:
         return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
     return Assessment(INFO, history.last, before, message)
@@ -65,7 +65,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A KL-adaptive learning rate has reached its lower or upper bound."""
-    if run.trainer_id not in ADAPTIVE_RATE_TRAINERS:
+    if ADAPTIVE_RATE not in run.facts:
         return None
     history = run.histories["lr"]
     if history.high <= history.low:
@@ -103,7 +103,6 @@ RULES = (
         concepts=("lr",),
         assess=rate_over,
         limits={"share": 1e-3, "idle": 20, "warmup": 5},
-        families=KNOWN_FAMILIES,
         persistence=k_of_n(3, 3),
         causes=("the schedule is shorter than the run",),
         remedies=(
@@ -153,7 +152,7 @@ RULES = (
         description="a KL-adaptive learning rate stays at its minimum or maximum",
         concepts=("lr",),
         assess=rate_pinned,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={
             "floor": 1.001e-6,
             "floor_points": 20,
@@ -180,7 +179,7 @@ RULES = (
         concepts=("n_updates",),
         related=("approx_kl",),
         assess=stopped_by_kl,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={"warmup": 5},
         persistence=k_of_n(8, 10),
         causes=("learning rate too high for the KL target; early stopping hides the KL",),

@@ -12,6 +12,7 @@ from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
     LLM_FAMILIES,
+    NOT_LLM,
     REWARD_COMPONENT_PREFIX,
     WARN,
     WATCH,
@@ -26,7 +27,7 @@ def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
     if may_be_nan(concept, value):
         return False
     before_first = concept not in run.histories
-    waits_for_episodes = before_first and run.family in ("ctrl", "unknown")
+    waits_for_episodes = before_first and run.family in NOT_LLM
     rewards = concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:"))
     return not (waits_for_episodes and rewards and math.isnan(value))
 
@@ -92,7 +93,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _level_of_loss(run: RuleContext, concept: str) -> int:
     """Severity of a metric that stops; 0 for one that may come and go."""
     if concept in WATCHED_LOSSES:
-        return CRIT if run.trainer_id == "rllib" else WATCH
+        return CRIT if "drops-nan" in run.facts else WATCH
     if run.family not in LLM_FAMILIES:
         return 0
     if concept.startswith(REWARD_COMPONENT_PREFIX):

@@ -90,17 +90,13 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value)
 
 
-K1_KL_TRAINERS = ("verl", "openrlhf")
-"""Trainers that log the k1 estimator (log p - log q) by default: negative by chance."""
-
-
 def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
-    """A mean per token; TRL's k3 estimator is never negative but for rounding."""
-    value = history.last
-    if run.trainer_id not in K1_KL_TRAINERS and value < -1e-3:
+    """A mean per token: k1 (log p - log q) is negative by chance, k3 never but for rounding."""
+    value, is_k1 = history.last, run.facts.get("ref-kl-estimator") == "k1"
+    if not is_k1 and value < -1e-3:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
         return Assessment(CRIT, value, 0.0, message)
-    if run.trainer_id in K1_KL_TRAINERS and history.recent_median(3) < limits["token_noise"]:
+    if is_k1 and history.recent_median(3) < limits["token_noise"]:
         message = (
             f"KL to the reference is negative ({num(value)} a token): "
             "text is not sampled from the policy that is trained"
@@ -114,8 +110,8 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.flat:
         return None
-    if run.trainer_id == "openrlhf" and history.high == history.low == 0.0:
-        return None  # it logs 0 where there is no reference model
+    if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
+        return None
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
     if history.count < limits["points"] or abs(history.recent_median(5)) >= small:
         return None

@@ -15,12 +15,13 @@ from ppo_top.rules.engine.rule import (
 )
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
+    CONTROL,
     CRIT,
-    CTRL,
     GRPO,
     INFO,
     LLM_FAMILIES,
     RLHF,
+    UNCHECKED_BEYOND_PPO,
     WARN,
     WATCH,
 )
@@ -109,7 +110,7 @@ def _unmoved_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
     if run.resumed:
         return INFO
     constant = _constant(reward)
-    able = run.family == CTRL and constant and reward.baseline > 0.0
+    able = run.family not in LLM_FAMILIES and constant and reward.baseline > 0.0
     if able or (run.family in LLM_FAMILIES and not constant):
         return WATCH
     budget = run.progress
@@ -215,6 +216,7 @@ RULES = (
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
         grade="C",
+        grade_by_family=UNCHECKED_BEYOND_PPO,
     ),
     Rule(
         id="reward-never-moves",
@@ -284,7 +286,7 @@ RULES = (
         concepts=("reward_mean",),
         assess=no_reward,
         judged_at=(),
-        families=frozenset({"ctrl"}),
+        families=CONTROL,
         limits={"rows": 5},
         persistence=k_of_n(3, 3),
         causes=("no wrapper records episode returns", "no episode has finished yet"),

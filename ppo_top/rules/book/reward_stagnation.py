@@ -6,7 +6,14 @@ from ppo_top.rules.book.reward import reward_now
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    INFO,
+    UNCHECKED_BEYOND_PPO,
+    UNCHECKED_ON_LLM,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num
 
 
@@ -96,6 +103,6 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        grade_by_family=UNCHECKED_ON_LLM,
+        grade_by_family={**UNCHECKED_ON_LLM, **UNCHECKED_BEYOND_PPO},
     ),
 )

@@ -7,7 +7,16 @@ from ppo_top.rules.book.learning_rate import is_cut
 from ppo_top.rules.book.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    LLM_FAMILIES,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct
 
 
@@ -109,6 +118,7 @@ RULES = (
         concepts=("ratio_mean",),
         related=("clip_fraction", "approx_kl"),
         assess=ratio_off,
+        families=POLICY_GRADIENT,
         judged_at=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
@@ -140,6 +150,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=no_op_updates,
+        families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
@@ -169,7 +180,7 @@ RULES = (
         related=("clip_fraction",),
         assess=clip_not_binding,
         judged_at=("approx_kl", "approx_kl_k1"),
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={
             "kl": 0.05,
             "clip": 0.02,
