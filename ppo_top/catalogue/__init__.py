@@ -44,7 +44,7 @@ from ppo_top.catalogue.options import (
     total_steps,
 )
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
-from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning
+from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning, suggested_alias
 from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 
 __all__ = [
@@ -91,6 +91,7 @@ __all__ = [
     "option_name",
     "option_spellings",
     "options",
+    "suggested_alias",
     "total_steps",
     "trainer_tables",
     "why_missing",

@@ -14,6 +14,10 @@ RLHF, GRPO, PREFERENCE = "rlhf", "grpo", "preference"
 UNKNOWN_FAMILY = "unknown"
 
 
+ROUNDED = "rounded"
+"""The fact that values may be rounded to a few decimals, as scripts print them."""
+
+
 class Algorithm(NamedTuple):
     """An algorithm: its family, and facts about its usual implementations."""
 
@@ -52,6 +56,8 @@ def facts_about(trainer: str, algo: str = "") -> Mapping[str, str]:
     """What the code of a trainer (an id) and of an algorithm does, by the name of the fact."""
     known = algorithms().get(algo)
     found = dict.fromkeys(known.facts, "yes") if known is not None else {}
+    if trainer == UNKNOWN_FAMILY:
+        found = {ROUNDED: "yes", **found}
     table = trainer_tables().get(trainer)
     while table is not None:
         found = {**table.facts, **found}

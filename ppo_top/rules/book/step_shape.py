@@ -51,6 +51,8 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value is None or abs(value) > limits["clear_kl"]:
         return None
     clip = clipped_share(run) or 0.0
+    if not clip and _rounded_to_zero(run, limits):
+        return borderline(value, limits["kl"])
     if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
         return borderline(value, limits["kl"])
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
@@ -65,6 +67,15 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         width = f"clip range {num(held)}" if held is not None else "clip range"
         message = f"the {width} holds the policy: {pct(clip)} clipped at a KL of {num(value)}"
     return Assessment(WARN, value, limits["kl"], message)
+
+
+def _rounded_to_zero(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a KL of 0 may be a small one: a script that prints 0.0000 hides all below 5e-5."""
+    if "rounded" not in run.facts:
+        return False
+    history = run.histories.get("approx_kl") or run.histories["approx_kl_k1"]
+    decimals = int(limits["decimals"])
+    return all(round(each, decimals) == each for each in (*history.first, *history.recent))
 
 
 def _rate_gone(run: RuleContext) -> bool:
@@ -152,7 +163,7 @@ RULES = (
         assess=no_op_updates,
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
+        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "decimals": 5, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
         causes=(
