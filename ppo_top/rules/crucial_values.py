@@ -5,25 +5,52 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ppo_top.catalogue import UNKNOWN_TRAINER, Trainer, why_missing
+from ppo_top.catalogue import UNKNOWN_TRAINER, Trainer, concept_stem, why_missing
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 from ppo_top.model import Profile
 
+FALLBACK_CONCEPTS = {
+    "approx_kl": ("approx_kl_k1",),
+    "critic_loss": ("total_loss", "value_loss"),
+    "actor_loss": ("policy_loss",),
+}
+"""concept -> cruder estimates of it, or other names, shown where only they are logged."""
+
 
 class CrucialValue(NamedTuple):
-    """A row of the checklist; `if_logged`: left out where the run does not log it."""
+    """A row of the checklist.
+
+    `context`: it helps to read the others, and a run may be judged without it; `optional`: the
+    same, and left out where it is not logged.
+    """
 
     concept: str
     label: str
-    if_logged: bool
+    context: bool
+    optional: bool
 
 
 def crucial_values(profile: Profile) -> list[tuple[str, str]]:
     """(concept, label) of each checklist row of a run, most important first."""
-    by_name, names = _table(), (profile.trainer_id, profile.algo, profile.family)
-    rows = next((by_name[name] for name in names if name in by_name), by_name["unknown"])
-    shown = (row for row in rows if not row.if_logged or row.concept in profile.tags)
+    shown = (row for row in _rows(profile) if not row.optional or row.concept in profile.tags)
     return [(row.concept, row.label) for row in shown]
+
+
+def essential_values(profile: Profile) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(concept, label) of the values that a verdict rests on: those logged, those not logged."""
+    stems = {concept_stem(name) for name in profile.tags}
+    logged: list[tuple[str, str]] = []
+    missing: list[tuple[str, str]] = []
+    for row in _rows(profile):
+        if not (row.context or row.optional or row.concept.endswith("{f}")):
+            same = {row.concept, *FALLBACK_CONCEPTS.get(row.concept, ())}
+            (missing if stems.isdisjoint(same) else logged).append((row.concept, row.label))
+    return logged, missing
+
+
+def _rows(profile: Profile) -> list[CrucialValue]:
+    by_name, names = _table(), (profile.trainer_id, profile.algo, profile.family)
+    return next((by_name[name] for name in names if name in by_name), by_name["unknown"])
 
 
 @cache
@@ -32,7 +59,8 @@ def _table() -> dict[str, list[CrucialValue]]:
     found: dict[str, list[CrucialValue]] = {}
     text = (TABLES_FOLDER / "crucial.tsv").read_text(encoding="utf-8")
     for _, (whose, concept, label, *when) in table_rows(text):
-        found.setdefault(whose, []).append(CrucialValue(concept, label, bool(when)))
+        row = CrucialValue(concept, label, "context" in when, "optional" in when)
+        found.setdefault(whose, []).append(row)
     return found
 
 

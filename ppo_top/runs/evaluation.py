@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import TextEvidence
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
@@ -301,8 +301,8 @@ class Evaluation:
         done = []
         for notes, number, until in zip(self._notes, self._notes_done, reached, strict=True):
             while number < len(notes) and (until is None or notes[number][0] <= until):
-                at, evidence, text = notes[number]
-                mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
+                _, evidence, text = notes[number]
+                mark = self.timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
                 judge.add_text_evidence(evidence.kind, text, mark)
                 number += 1
             done.append(number)

@@ -52,7 +52,7 @@ def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     ):
         return borderline(0.0)
     message = "diverged: numbers became NaN after updates went wrong"
-    return Assessment(CRIT, float("nan"), None, message)
+    return Assessment(CRIT, float("nan"), None, message, concepts=tuple(run.non_finite))
 
 
 GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")

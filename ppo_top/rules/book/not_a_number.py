@@ -48,7 +48,8 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"{label(first)} became {num(values[first])}"
     if len(fresh) > 1:
         message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
-    return Assessment(CRIT, values[first], None, message, evidence=_moved_most(run, fresh))
+    seen = _moved_most(run, fresh)
+    return Assessment(CRIT, values[first], None, message, evidence=seen, concepts=tuple(fresh))
 
 
 def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
             what = "reward " * concept.startswith("reward_component") + label(concept)
             words = f"{what} is no longer logged, for {gone} updates, while others are"
-            return Assessment(level, history.last, None, words)
+            return Assessment(level, history.last, None, words, concepts=(concept,))
     return None
 
 

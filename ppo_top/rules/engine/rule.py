@@ -25,7 +25,7 @@ class Assessment(NamedTuple):
 
     `level` is the severity of this point by itself (0: between the limits for raising and for
     clearing). `immediate` raises at once, without waiting for k of n points; `resolved` clears at
-    once.
+    once. `concepts` are the metrics at fault, where the rule does not know them beforehand.
     """
 
     level: int
@@ -35,6 +35,7 @@ class Assessment(NamedTuple):
     immediate: bool = False
     evidence: tuple[str, ...] = ()
     resolved: bool = False
+    concepts: tuple[str, ...] = ()
 
 
 def borderline(value: float, limit: float | None = None) -> Assessment:
