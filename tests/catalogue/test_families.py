@@ -74,7 +74,8 @@ def test_rloo_is_not_called_grpo_or_ppo() -> None:
 
 def test_families_of_the_tables_are_families_of_the_rules() -> None:
     """A misspelt family would leave a run without rules."""
-    named = {each.family for each in (*known_trainers(), *algorithms().values())}
+    named = {each.family for each in known_trainers()}
+    named |= {each.family for each in algorithms().values()}
     assert named <= ALL_FAMILIES
 
 

@@ -31,6 +31,8 @@ def kl_limit(find: FindOption, facts: Facts, family: str) -> str:
         raise KeyError("target_kl")  # `AdviceOptions` names it instead of the learning rate
     if "kl-controlled" in facts:
         return f"lower {target}: the KL coefficient follows it"
+    if "critic-rate" in facts:
+        return f"lower {target}"
     wanted = 0.1 if family == RLHF else 0.02
     if target.number is not None and 0.0 < target.number <= wanted:
         raise KeyError("target_kl")

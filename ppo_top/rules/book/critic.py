@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -63,7 +65,10 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         size = num(run.steps_per_update)
         message = f"explained variance {num(value)}, of {size} samples an update"
         return Assessment(WATCH, value, limits["low"], message)
-    improves = _loss_falls(loss) or run.rising
+    if (run.rising or (run.gained and not run.falling)) and not _held_by_setting(run, limits):
+        message = f"critic explains little (explained variance {num(value)}), yet reward was gained"
+        return Assessment(WATCH, value, limits["low"], message)
+    improves = _loss_falls(loss)
     never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
     if improves and not never:
         message = f"critic explains little for now (explained variance {num(value)}), but learns"
@@ -72,6 +77,12 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
     level = CRIT if value < limits["crit"] and not improves else WARN
     return Assessment(level, value, limits["low"], message, never, _value_clip(run))
+
+
+def _held_by_setting(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a setting keeps the critic from learning: no weight, or a tiny value clip."""
+    width = run.setting("clip_range_vf") or math.inf
+    return run.config_number("vf_coef") == 0.0 or width < limits["clip"]
 
 
 def _value_clip(run: RuleContext) -> tuple[str, ...]:
@@ -153,6 +164,7 @@ RULES = (
             "never_points": 12,
             "early": 10,
             "still": 1e-5,
+            "clip": 0.01,
             "warmup": 5,
         },
         persistence=k_of_n(8, 10),

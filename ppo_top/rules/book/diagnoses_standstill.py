@@ -35,11 +35,9 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
     if not (worse or rises):
         return borderline(0.0)
-    spite = run.gained and not run.falling
     seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
-    effect = "it learns in spite of that" if spite else "policy gradients are noise"
-    value, level = run.value("explained_variance", 3) or 0.0, WARN if spite else CRIT
-    return Assessment(level, value, 0.0, f"critic is failing ({seen}): {effect}")
+    message = f"critic is failing ({seen}): policy gradients are noise"
+    return Assessment(CRIT, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:

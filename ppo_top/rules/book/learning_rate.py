@@ -7,7 +7,7 @@ from itertools import pairwise
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, WARN, WATCH
+from ppo_top.rules.engine.terms import ALL_FAMILIES, GRPO, INFO, ON_POLICY, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -49,6 +49,21 @@ def is_cut(run: RuleContext, rate: History) -> bool:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
+
+
+def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """A learning rate with which no optimiser learns, from the start."""
+    history = run.histories["lr"]
+    high, value = history.high >= limits["high"], history.last
+    low = history.high <= limits["low"] and history.count >= limits["points"]
+    if not (high or low) or (high and value < limits["high"]) or ADAPTIVE_RATE in run.facts:
+        return None
+    whose = "the critic's learning rate" if "critic-rate" in run.facts else "learning rate"
+    limit = limits["high"] if high else limits["low"]
+    why = "no optimiser learns with steps this large" if high else "nothing will change"
+    message = f"{whose} is {num(value)}: {why}"
+    harmless = (run.gained and not run.falling) or "critic-rate" in run.facts
+    return Assessment(WATCH if harmless else WARN, value, limit, message)
 
 
 def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -131,6 +146,23 @@ RULES = (
         ),
         source="labelled run: learning rate 0 in mid-run; too small is too slow (SB3 practice)",
         grade="C",
+    ),
+    Rule(
+        id="learning-rate-extreme",
+        title="Learning rate far outside the usual",
+        description="the learning rate in the log is one with which no optimiser learns",
+        concepts=("lr",),
+        assess=rate_extreme,
+        limits={"high": 0.03, "low": 1e-7, "points": 5},
+        limit_overrides={RLHF: {"high": 0.03, "low": 1e-9}, GRPO: {"high": 0.03, "low": 1e-9}},
+        persistence=k_of_n(2, 2),
+        causes=("a learning rate wrong by powers of ten",),
+        remedies=(
+            "set {learning_rate} to a usual value, and restart",
+            "check the unit and the schedule of the learning rate",
+        ),
+        source="3e-2 oscillates or collapses (an experiment); defaults lie between 1e-6 and 3e-3",
+        grade="B",
     ),
     Rule(
         id="learning-rate-jump",

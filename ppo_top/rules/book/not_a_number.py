@@ -13,6 +13,7 @@ from ppo_top.rules.engine.terms import (
     CRIT,
     LLM_FAMILIES,
     NOT_LLM,
+    ON_POLICY,
     REWARD_COMPONENT_PREFIX,
     WARN,
     WATCH,
@@ -23,19 +24,39 @@ FINITE_POINTS_TO_CLEAR = 3
 """This many finite points in a row clear the finding."""
 
 
-def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
+def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) -> bool:
+    """Whether a NaN or infinity is one, and not the mean of nothing."""
     if may_be_nan(concept, value):
         return False
-    before_first = concept not in run.histories
-    waits_for_episodes = before_first and run.family in NOT_LLM
-    rewards = concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:"))
-    return not (waits_for_episodes and rewards and math.isnan(value))
+    if run.family not in NOT_LLM or not math.isnan(value):
+        return True
+    if concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:")):
+        return concept in run.histories and not _no_episode_ended(run)
+    return concept in run.histories or not _before_learning(run, limits)
+
+
+def _no_episode_ended(run: RuleContext) -> bool:
+    """Whether the mean over episodes is one of none: their length is NaN too, or losses are not."""
+    if "ep_len" in run.values:
+        return "ep_len" in run.non_finite_now
+    return any(math.isfinite(run.values.get(name, math.nan)) for name in TRAINING_LOSSES)
+
+
+def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a replay buffer may still be filling: scripts log NaN for losses until then."""
+    if run.family == ON_POLICY or any(name in run.histories for name in TRAINING_LOSSES):
+        return False
+    starts = run.config_number("learning_starts")
+    return run.mark.step <= starts if starts is not None else run.updates <= limits["filling"]
+
+
+TRAINING_LOSSES = ("policy_loss", "actor_loss", "value_loss", "critic_loss", "total_loss")
 
 
 def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A value is NaN or infinite."""
     values, bad = run.values, run.non_finite
-    fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name])]
+    fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name], limits)]
     for concept in [name for name in bad if name in values and name not in run.non_finite_now]:
         bad[concept] += 1
         if bad[concept] >= FINITE_POINTS_TO_CLEAR:
@@ -137,7 +158,7 @@ RULES = (
         assess=non_finite,
         families=ALL_FAMILIES,
         persistence=AT_ONCE,
-        limits={"clear_after": 1},
+        limits={"clear_after": 1, "filling": 200},
         causes=(
             "exploding gradients, or learning rate too high",
             "an infinite or NaN reward or observation",

@@ -33,6 +33,8 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     run.memos["updates-stuck"] = (step, before[0])
     if history is None or len(history.recent) < 2 or history.recent[-2] != history.last:
         return None
+    if history.high <= history.low:
+        return None  # a count of each call, such as one SGD step, is no running count
     if step <= before[0]:
         return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"

@@ -6,7 +6,16 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    INFO,
+    LLM_FAMILIES,
+    REWARD_COMPONENT_PREFIX,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num
 
 
@@ -57,6 +66,8 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
+    if _paid_by_rules(run):
+        return Assessment(INFO, value, limit, f"{message}, and the reward pays for it")
     if value > limits["once"]:
         return Assessment(CRIT, value, limit, message, immediate=True)
     before = history.previous(20)
@@ -69,6 +80,19 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value > limits["warn"]:
         return Assessment(WATCH if run.rising else WARN, value, limit, message)
     return borderline(value, limit)
+
+
+def _paid_by_rules(run: RuleContext) -> bool:
+    """Whether a reward computed by rules rises or keeps its gain: then drift is what it costs.
+
+    A learned reward model can be exploited instead. TRL names its reward after the model, with
+    hyphens or dots, and one of a function after that.
+    """
+    prefix = len(REWARD_COMPONENT_PREFIX)
+    parts = [name[prefix:-1] for name in run.histories if name.startswith(REWARD_COMPONENT_PREFIX)]
+    by_model = any("-" in part or "." in part for part in parts)
+    pays = run.rising or run.at_max or (run.gained and not run.falling)
+    return pays and not by_model and run.family == GRPO
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:

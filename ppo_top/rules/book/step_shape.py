@@ -57,6 +57,8 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["kl"])
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
         return None
+    if "lr" not in run.histories and run.gained and not run.falling:
+        return borderline(value, limits["kl"])  # perhaps the end of a schedule that is not logged
     if run.family in LLM_FAMILIES and run.gained and not run.falling:
         return borderline(value, limits["kl"])  # small updates may suffice for a large model
     if has_settled(run) or _moves_all_the_same(run, limits):
@@ -88,6 +90,8 @@ def _rate_gone(run: RuleContext) -> bool:
 
 def _never_moved_by_design(run: RuleContext) -> bool:
     """One on-policy step per batch has KL and clipping of exactly 0."""
+    if "one-step" in run.facts:
+        return True
     if run.family != GRPO:
         return False
     kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
