@@ -82,8 +82,10 @@ def summary_lines(runs: Sequence[RunSummary], reported: int) -> Iterator[str]:
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run, without colours."""
-    yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict.words}"
+    yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict_words}"
     yield f"  {_facts(view)}"
+    if view.verdict_words != view.verdict.words:
+        yield from _wrap(view.headline, "  ")
     for opened in view.open_findings:
         yield ""
         yield from _finding_lines(opened, run)
@@ -157,8 +159,9 @@ def _skipped_rules(run: Run) -> Iterator[str]:
     yield ""
     yield f"  {count(looked.rules)} of {plural(looked.of, 'rule')} for such a run checked it"
     for tag, alias in looked.suggested_tags.items():
-        words = f"{tag} may be {concept(alias.split()[0]).label}; if so, add to ppo-top.toml:"
-        yield from _wrap(f'{words} [tags] "{tag}" = "{alias}"', "    ", "      ")
+        label = concept(alias.split()[0]).label
+        yield f"    {clean(tag)} is not known; if it is the {label}, add to ppo-top.toml:"
+        yield f'      [tags] "{clean(tag)}" = "{alias}"'
     reasons: dict[str, list[str]] = {}
     for each in skipped:
         reasons.setdefault(each.reason, []).append(each.rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ppo_top.catalogue import UNKNOWN_TRAINER, Trainer, concept_stem, why_missing
+from ppo_top.catalogue import UNKNOWN_FAMILY, UNKNOWN_TRAINER, Trainer, concept_stem, why_missing
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 from ppo_top.model import Profile
 
@@ -49,8 +49,9 @@ def essential_values(profile: Profile) -> tuple[list[tuple[str, str]], list[tupl
 
 
 def _rows(profile: Profile) -> list[CrucialValue]:
-    by_name, names = _table(), (profile.trainer_id, profile.algo, profile.family)
-    return next((by_name[name] for name in names if name in by_name), by_name["unknown"])
+    own = "" if profile.trainer_id == UNKNOWN_TRAINER.id else profile.trainer_id
+    by_name, names = _table(), (own, profile.algo, profile.family)
+    return next((by_name[name] for name in names if name in by_name), by_name[UNKNOWN_FAMILY])
 
 
 @cache

@@ -22,6 +22,10 @@ MAX_NAMES = 3
 """Names in a headline; more are counted."""
 
 
+RESERVATION = "Healthy as far as"
+"""How the headline of a healthy run begins of which too little is logged."""
+
+
 class JudgedBy(NamedTuple):
     """What a verdict rests on.
 
@@ -74,7 +78,7 @@ def healthy_text(profile: Profile) -> str:
     seen = [label for _, label in logged] or ["evaluation"]
     verbs = "tells" if len(seen) == 1 else "tell", "is" if len(missing) == 1 else "are"
     unseen = names([label for _, label in missing])
-    return f"Healthy as far as {names(seen)} {verbs[0]}; {unseen} {verbs[1]} not logged"
+    return f"{RESERVATION} {names(seen)} {verbs[0]}; {unseen} {verbs[1]} not logged"
 
 
 def names(labels: Sequence[str]) -> str:

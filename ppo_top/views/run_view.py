@@ -12,7 +12,7 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows, with_newest_values
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
-from ppo_top.views.judged_by import enough_to_judge, has_reward, healthy_text, names
+from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
 from ppo_top.views.liveness import RunStatus, run_status
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
@@ -47,6 +47,12 @@ class RunView:
     timeline: Timeline
     config: dict[str, ConfigValue]
     problem_count: int
+
+    @property
+    def verdict_words(self) -> str:
+        """The verdict in words, with a reservation where much is not logged."""
+        partly = self.verdict is Verdict.HEALTHY and self.headline.startswith(RESERVATION)
+        return self.verdict.words + (" as far as logged" if partly else "")
 
 
 def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView:

@@ -212,6 +212,11 @@ GAUSSIAN_CASES = (
 
 REPLAY_CASES = (
     RuleCase(
+        "episodes-of-one-step",
+        {"ep_len": 1.0, "reward_mean": flat},
+        {"ep_len": 1.05, "reward_mean": flat},
+    ),
+    RuleCase(
         "critic-loss-growing",
         {"critic_loss": lambda i: 10.0 ** (i / 6), "reward_mean": lambda i: -1400 + jitter(i, 20)},
         {

@@ -7,6 +7,7 @@ counts is growth by powers of ten.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
@@ -35,10 +36,10 @@ def _pays(run: RuleContext) -> bool:
 
 
 def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The critic's loss has grown by powers of ten and stays there.
+    """The critic's loss grows by powers of ten.
 
-    With sparse rewards it starts near 0 and rises when the first is found: what is below a
-    hundredth of the rewards' size, squared, does not count.
+    With sparse rewards it starts near 0, and jumps when the first is found: what is below a
+    hundredth of the rewards' size, squared, does not count, nor does a single jump.
     """
     history = _newest(run, CRITIC_LOSSES)
     if history is None:
@@ -52,12 +53,20 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if decades < limits["clear"] or value < limits["left"] * history.high:
         return None
     limit = early * 10 ** limits["decades"]
-    if decades < limits["decades"]:
+    if decades < limits["decades"] or (decades < limits["crit"] and not _goes_on(history, decades)):
         return borderline(value, limit)
     message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
     if decades >= limits["crit"] or run.falling:
         return Assessment(CRIT, value, limit, message)
     return Assessment(WATCH if _pays(run) else WARN, value, limit, message)
+
+
+def _goes_on(history: History, decades: float) -> bool:
+    """Whether a loss has trebled within 30 values, and not most of its growth in one of them."""
+    recent = history.recent[-30:]
+    ratios = (after / before for before, after in pairwise(recent) if before > 0.0)
+    jump = max(ratios, default=1.0)
+    return recent[-1] > 3.0 * recent[0] and jump < 10 ** (0.6 * decades)
 
 
 def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
