@@ -26,12 +26,16 @@ class Trainer(NamedTuple):
 UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", UNKNOWN_FAMILY, "")
 
 
-def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Trainer:
-    """The first trainer whose evidence is among the tags (and formats, spelt `@name`), or unknown.
+def identify(
+    tags: Iterable[str], formats: Iterable[str] = (), settings: Iterable[str] = ()
+) -> Trainer:
+    """The first trainer whose evidence is among the tags, or unknown.
 
-    New tags may change the answer, so ask again when they appear.
+    In the tables, formats are spelt `@name`, and options set by the run `@setting:name`. New tags
+    may change the answer, so ask again when they appear.
     """
-    return _identify(frozenset(tags) | {f"@{name}" for name in formats})
+    known = (*(f"@{name}" for name in formats), *(f"@setting:{name}" for name in settings))
+    return _identify(frozenset(tags).union(known))
 
 
 @lru_cache(maxsize=64)

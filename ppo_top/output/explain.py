@@ -40,8 +40,8 @@ FAMILY_LABELS = {
     "on-policy": "on-policy (PPO, A2C, TRPO)",
     "value-based": "value-based (DQN)",
     "off-policy": "off-policy (SAC, TD3, DDPG)",
-    "rlhf": "RLHF with a critic (TRL PPO)",
-    "grpo": "GRPO and similar (TRL, verl, ...)",
+    "rlhf": "LLM with a critic (TRL PPO)",
+    "grpo": "LLM without a critic (GRPO, RLOO)",
     "preference": "preference training (DPO)",
     "unknown": "any trainer",
 }

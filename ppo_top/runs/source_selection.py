@@ -55,7 +55,9 @@ class SourceChain:
     def trainer(self) -> Trainer:
         """The trainer that wrote it, by its tags."""
         names = (self.full_names.get(tag, tag) for tag in self.tags)
-        return identify(names, {source.format for source in self.sources})
+        settings = (key for source in self.sources for key in source.config)
+        plain = {key.replace("/", ".").rpartition(".")[2] for key in settings}
+        return identify(names, {source.format for source in self.sources}, plain)
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:

@@ -72,6 +72,20 @@ def test_rloo_is_not_called_grpo_or_ppo() -> None:
     assert (found.algo, found.label) == ("RLOO", "TRL RLOO")
 
 
+@pytest.mark.parametrize(
+    ("settings", "label"),
+    [
+        (["loss_type", "beta"], "TRL GRPO"),
+        (["reward_clip_range", "beta"], "TRL RLOO"),
+        (["beta"], "TRL GRPO/RLOO"),
+    ],
+)
+def test_the_newer_rloo_logs_the_names_of_grpo(settings: list[str], label: str) -> None:
+    """Only options tell them apart; without these, no name is claimed."""
+    tags = ["completions/mean_length", "reward", "kl"]
+    assert identify(tags, settings=settings).label == label
+
+
 def test_families_of_the_tables_are_families_of_the_rules() -> None:
     """A misspelt family would leave a run without rules."""
     named = {each.family for each in known_trainers()}

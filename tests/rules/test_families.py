@@ -77,6 +77,10 @@ def test_the_learning_rate_of_trpo_is_the_critics() -> None:
     mine = [f for f in findings(about("TRPO"), made) if f.rule == "learning-rate-extreme"]
     assert [finding.severity for finding in mine] == [Severity.WATCH]
     assert "critic's" in mine[0].message
+    loud = draw_rows({**CTRL_COLUMNS, "approx_kl": 0.2})
+    (kl_high,) = (f for f in findings(about("TRPO"), loud) if f.rule == "kl-high")
+    assert not any("learning_rate" in remedy for remedy in kl_high.remedies)
+    assert any(remedy.startswith("lower target_kl") for remedy in kl_high.remedies)
 
 
 @pytest.mark.parametrize(("decades", "speaks"), [(2.9, False), (3.1, True)])

@@ -85,6 +85,8 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         raise KeyError(name)
 
     def _advised(self, canonical: str) -> AdvisedOption | None:
+        if canonical == "learning_rate" and "critic-rate" in self.context.facts:
+            return None  # the size of policy updates does not depend on it
         own = current_value(self.context, canonical)
         known = _catalogue_option(self.trainer, canonical)
         if known is None:
