@@ -17,7 +17,7 @@ from typing import Any
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
 from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
-from ppo_top.rules.console_text import TextEvidence
+from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
@@ -197,7 +197,8 @@ class Evaluation:
             steps = self._foreign_steps(source)
             for line, found in source.evidence:
                 if line.step is None:
-                    by_step.append((-1 if source.points else END_OF_RUN_STEP, found, line.text))
+                    at_end = not source.points or (source.died and found.kind in LAST_WORDS)
+                    by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
                 elif steps is None:
                     by_step.append((line.step, found, line.text))
                 else:

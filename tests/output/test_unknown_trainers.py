@@ -14,6 +14,8 @@ from ppo_top.views.run_view import make_run_view
 from tests.support.drawn_runs import jitter
 from tests.support.growing_logs import WatchedDirectory
 
+RAISED = Path(__file__).parents[1] / "data" / "wandb_0.16.6" / "raised"
+
 Columns = Mapping[str, Callable[[int], float]]
 
 ROWS = 60
@@ -245,3 +247,12 @@ def test_a_crash_before_the_first_metric_is_judged(
     )
     main(["check", str(tmp_path)])
     assert "ValueError: no such environment" in capsys.readouterr().out
+
+
+def test_a_process_that_died_is_never_unjudged(capsys: pytest.CaptureFixture[str]) -> None:
+    """W&B's console has no steps: the traceback of a run that failed stands at its end."""
+    run = checked(RAISED, capsys)
+    assert (run["state"], run["verdict"]) == ("died", "crit")
+    crashed = next(each for each in run["findings"] if each["rule"] == "crashed")
+    assert crashed["since_step"] == run["progress"]["step"]
+    assert "CUDA out of memory" in crashed["message"]

@@ -52,7 +52,9 @@ def test_a_gradient_step_measured_before_it_is_made_has_no_kl() -> None:
     assert "no-op-updates" not in rules_found(findings(about("A2C"), draw_rows(columns)))
 
 
-@pytest.mark.parametrize(("rate", "speaks"), [(0.029, False), (0.031, True)])
+@pytest.mark.parametrize(
+    ("rate", "speaks"), [(0.029, False), (0.029999999329, True), (0.031, True)]
+)
 def test_a_learning_rate_that_no_optimiser_survives(rate: float, speaks: bool) -> None:
     """It stands in the log itself, before any harm."""
     made = draw_rows({**OFF_POLICY_COLUMNS, "lr": rate, "reward_mean": flat}, 4)

@@ -51,12 +51,17 @@ def is_cut(run: RuleContext, rate: History) -> bool:
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
 
 
+SINGLE = 1.0 + 1e-6
+"""Event files hold single precision, in which 0.03 is less than 0.03."""
+
+
 def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A learning rate with which no optimiser learns, from the start."""
     history = run.histories["lr"]
-    high, value = history.high >= limits["high"], history.last
-    low = history.high <= limits["low"] and history.count >= limits["points"]
-    if not (high or low) or (high and value < limits["high"]) or ADAPTIVE_RATE in run.facts:
+    value, too_high, too_low = history.last, limits["high"] / SINGLE, limits["low"] * SINGLE
+    high = value >= too_high
+    low = history.high <= too_low and history.count >= limits["points"]
+    if not (high or low) or ADAPTIVE_RATE in run.facts:
         return None
     whose = "the critic's learning rate" if "critic-rate" in run.facts else "learning rate"
     limit = limits["high"] if high else limits["low"]

@@ -263,6 +263,7 @@ RULES = (
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",
         grade="C",
+        grade_by_family=UNCHECKED_BEYOND_PPO,
     ),
     Rule(
         id="at-ceiling",
