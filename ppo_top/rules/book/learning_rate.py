@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(
         id="learning-rate-extreme",
-        title="Learning rate far outside the usual",
+        title="Learning rate out of range",
         description="the learning rate in the log is one with which no optimiser learns",
         concepts=("lr",),
         assess=rate_extreme,
