@@ -166,6 +166,20 @@ def _other_metrics(course: Course) -> Iterator[dict[str, float]]:
         }
 
 
+def _replay_metrics(course: Course) -> Iterator[dict[str, float]]:
+    """What a healthy SAC logs beside the reward."""
+    draw = random.Random(course.seed + 3)
+    for row in range(course.rows):
+        reached = SHAPES[course.shape](row / course.rows)
+        yield {
+            "critic_loss": (1.0 + 9.0 * reached) * math.exp(draw.gauss(0.0, 0.4)),
+            "actor_loss": -0.5 * course.scale * reached * (1.0 + draw.gauss(0.0, 0.05)),
+            "entropy_coef": 0.02 + 0.98 * math.exp(-8.0 * row / course.rows),
+            "lr": 3e-4,
+            "n_updates": 500.0 * (row + 1),
+        }
+
+
 def draw_rows(course: Course, fault: str = "") -> Iterator[Row]:
     """The rows of a course, healthy or with a planted fault in its reward."""
     healthy = SHAPES[course.shape]
@@ -174,7 +188,8 @@ def draw_rows(course: Course, fault: str = "") -> Iterator[Row]:
         planted = FAULTS[fault]
         level = lambda t: planted(healthy, t)  # noqa: E731 (a closure, once a run)
     alone = course.sample.kind == "episode"
-    others = iter(()) if alone or course.off_policy else _other_metrics(course)
+    logged = _replay_metrics if course.off_policy else _other_metrics
+    others = iter(()) if alone else logged(course)
     step = 0
     for row, rollout in enumerate(_rollouts(course, level)):
         step += rollout.steps
@@ -188,8 +203,10 @@ def profile_of(course: Course, last_step: int) -> Profile:
     """What is known of a course: its trainer, what a row is, in half of them the length."""
     trainer = "monitor" if course.sample.kind == "episode" else "sb3"
     config = {"total_timesteps": last_step} if course.known_length else {}
-    algo = "SAC" if course.off_policy else "PPO"
-    return Profile(trainer, "ctrl", config, samples={"reward_mean": course.sample}, algo=algo)
+    family, algo = ("off-policy", "SAC") if course.off_policy else ("on-policy", "PPO")
+    if trainer == "monitor":
+        family, algo = "unknown", ""
+    return Profile(trainer, family, config, samples={"reward_mean": course.sample}, algo=algo)
 
 
 def judge_course(course: Course, fault: str = "") -> Judge:

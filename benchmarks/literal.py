@@ -66,7 +66,7 @@ def _spike(row: Row, losses: list[float]) -> Iterator[str]:
 
 
 _LIMITS: dict[str, dict[str, tuple[float, float]]] = {
-    "ctrl": {
+    "on-policy": {
         "approx_kl": (-math.inf, 0.03),
         "clip_fraction": (0.0, 0.3),
         "explained_variance": (1e-9, math.inf),

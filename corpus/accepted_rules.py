@@ -17,10 +17,18 @@ STEP_SIZE = (
     "reward-swings",
     "updates-too-large",
     "learning-rate-too-high",
+    "learning-rate-extreme",
     "premature-convergence",
 )
 NO_CLIP = (*STEP_SIZE, "clip-not-binding", "clip-too-wide")
-STANDSTILL = ("no-op-updates", "entropy-not-falling", "reward-never-moves", "nothing-learns")
+STANDSTILL = (
+    "no-op-updates",
+    "entropy-constant",
+    "entropy-not-falling",
+    "learning-rate-extreme",
+    "reward-never-moves",
+    "nothing-learns",
+)
 ENTROPY_LOW = (
     "kl-high",
     "clip-high",
@@ -128,6 +136,7 @@ LARGE_STEP = (
     "zero-variance-groups",
     "updates-too-large",
     "learning-rate-too-high",
+    "learning-rate-extreme",
     "premature-convergence",
 )
 NO_LEARNING = (

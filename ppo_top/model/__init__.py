@@ -6,6 +6,7 @@ Names imported from here stay valid whichever module of this package defines the
 from ppo_top.model.console_lines import UNKNOWN_TIME as UNKNOWN_TIME
 from ppo_top.model.console_lines import ConsoleLine as ConsoleLine
 from ppo_top.model.console_lines import ConsoleLines as ConsoleLines
+from ppo_top.model.findings import NO_STEP as NO_STEP
 from ppo_top.model.findings import Finding as Finding
 from ppo_top.model.findings import FindingVersion as FindingVersion
 from ppo_top.model.findings import Mark as Mark

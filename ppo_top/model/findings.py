@@ -9,6 +9,9 @@ from typing import NamedTuple
 from ppo_top.model.points import ConfigValue, Sample
 from ppo_top.model.verdicts import Severity
 
+NO_STEP = -1
+"""The step of what happened in a run that has logged none."""
+
 
 class Mark(NamedTuple):
     """A point on a run's timeline: the number of the row, its step and unix time (or NaN)."""

@@ -39,7 +39,7 @@ def _run_words(view: RunView) -> str:
     if view.open_findings and view.verdict.is_trouble:
         words.append(clean(view.open_findings[0].finding.title))
     else:
-        words.append(view.verdict.words)
+        words.append(view.verdict_words)
     if view.state is not State.LIVE:
         words.append(view.state.value)
     if view.progress.step is not None:

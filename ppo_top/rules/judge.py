@@ -267,7 +267,7 @@ class Judge:
         return Finding(
             rule=rule.id,
             title=rule.title,
-            concepts=rule.concepts,
+            concepts=assessment.concepts or rule.concepts,
             since=since,
             changes=[SeverityChange(mark, severity)],
             value=assessment.value,

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row, State
-from ppo_top.rules.console_text import TextEvidence
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row, State
+from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
@@ -160,7 +160,8 @@ class Evaluation:
             steps = self._foreign_steps(source)
             for line, found in source.evidence:
                 if line.step is None:
-                    by_step.append((-1 if source.points else END_OF_RUN_STEP, found, line.text))
+                    at_end = not source.points or (source.died and found.kind in LAST_WORDS)
+                    by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
                 elif steps is None:
                     by_step.append((line.step, found, line.text))
                 else:
@@ -270,8 +271,8 @@ class Evaluation:
         done = []
         for notes, number, until in zip(self._notes, self._notes_done, reached, strict=True):
             while number < len(notes) and (until is None or notes[number][0] <= until):
-                at, evidence, text = notes[number]
-                mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
+                _, evidence, text = notes[number]
+                mark = self.timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
                 judge.add_text_evidence(evidence.kind, text, mark)
                 number += 1
             done.append(number)

@@ -25,7 +25,7 @@ class RuleCase:
     sick: DrawnColumns
     near: DrawnColumns
     min_severity: Severity = WARN
-    family: str = "ctrl"
+    family: str = "on-policy"
     trainer: str = ""
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60
@@ -143,6 +143,11 @@ STEP_CASES = (
         {"lr": lambda i: 3e-4 * max(0.0, 1 - i / 59), "reward_mean": settled},
     ),
     RuleCase(
+        "learning-rate-extreme",
+        {"lr": 0.031, "reward_mean": flat},
+        {"lr": 0.029, "reward_mean": flat},
+    ),
+    RuleCase(
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},
@@ -197,11 +202,79 @@ ENTROPY_CASES = (
     ),
 )
 
+GAUSSIAN_CASES = (
+    RuleCase(
+        "action-noise-growing",
+        {"entropy": lambda i: 8.51 + 0.05 * i + jitter(i, 0.02), "reward_mean": flat},
+        {"entropy": lambda i: 8.51 + 0.013 * i + jitter(i, 0.02), "reward_mean": flat},
+    ),
+    RuleCase(
+        "entropy-constant",
+        {"entropy": 0.6931471, "reward_mean": flat, "ep_len": flat},
+        {"entropy": lambda i: 0.6931471 - 3e-6 * (i % 9), "reward_mean": flat, "ep_len": flat},
+    ),
+)
+
+REPLAY_CASES = (
+    RuleCase(
+        "episodes-of-one-step",
+        {"ep_len": 1.0, "reward_mean": flat},
+        {"ep_len": 1.05, "reward_mean": flat},
+    ),
+    RuleCase(
+        "critic-loss-growing",
+        {"critic_loss": lambda i: 10.0 ** (i / 6), "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {
+            "critic_loss": lambda i: 400 * 10.0 ** min(i / 20, 2.9),
+            "reward_mean": lambda i: -1400 + jitter(i, 20),
+        },
+        CRIT,
+        "off-policy",
+    ),
+    RuleCase(
+        "actor-loss-large",
+        {"actor_loss": lambda i: 10 * 1.2**i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        {"actor_loss": lambda i: 19 + 3.0 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "entropy-coefficient",
+        {"entropy_coef": lambda i: 1.1**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {"entropy_coef": lambda i: 1.035**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "exploration-not-falling",
+        {"exploration_rate": 1.0},
+        {"exploration_rate": lambda i: 1.0 - 0.0089 * i},
+        WARN,
+        "value-based",
+    ),
+    RuleCase(
+        "not-training",
+        {"critic_loss": None, "actor_loss": None},
+        {"critic_loss": lambda i: 1.0 if i > 90 else None, "actor_loss": None},
+        WARN,
+        "off-policy",
+        count=120,
+    ),
+)
+
 CRITIC_CASES = (
     RuleCase(
         "critic-not-learning",
-        {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
-        {"explained_variance": lambda i: 0.0 if i < 9 else 0.4, "value_loss": lambda i: 90.0},
+        {
+            "explained_variance": lambda i: 0.01 + jitter(i, 0.02),
+            "value_loss": 900.0,
+            "reward_mean": flat,
+        },
+        {
+            "explained_variance": lambda i: 0.0 if i < 9 else 0.4,
+            "value_loss": 90.0,
+            "reward_mean": flat,
+        },
     ),
     RuleCase(
         "returns-constant",
@@ -427,6 +500,8 @@ DIAGNOSIS_CASES = (
 )
 
 CONTROL_CASES = (
+    *GAUSSIAN_CASES,
+    *REPLAY_CASES,
     *STEP_CASES,
     *ENTROPY_CASES,
     *CRITIC_CASES,

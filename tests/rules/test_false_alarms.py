@@ -50,7 +50,7 @@ def reward_findings(rewards: list[float], last_step: int = 0, **known: str) -> d
     """Rule -> severity of what stands open at the end of updates of 20 episodes each."""
     config = {"total_timesteps": last_step} if last_step else {}
     sample = Sample(known.get("kind", "update"), 0)
-    judge = Judge(Profile("sb3", "ctrl", config, samples={"reward_mean": sample}))
+    judge = Judge(Profile("sb3", "on-policy", config, samples={"reward_mean": sample}))
     for row, reward in enumerate(rewards):
         judge.add_row(
             Row(Mark(row, 2000 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
@@ -111,7 +111,7 @@ def test_no_gain_counts_by_the_budget(progress: float, severity: Severity | None
 
 def test_a_run_of_unknown_length_is_only_watched_until_it_is_complete() -> None:
     """Sixty updates may be the beginning, unless the log says that there are no more."""
-    judge = Judge(Profile("sb3", "ctrl", samples={"reward_mean": Sample("update")}))
+    judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))
     for row in range(60):
         judge.add_row(update(row, 20.0 + gauss(row, 2.0)))
     assert [f.severity for f in judge.findings] == [Severity.WATCH]
@@ -122,7 +122,7 @@ def test_a_run_of_unknown_length_is_only_watched_until_it_is_complete() -> None:
 def test_too_few_episodes_say_nothing_about_learning() -> None:
     """A complete run of 60 single episodes holds three blocks: at most a remark."""
     flat = [20.0 + gauss(row, 2.0) for row in range(60)]
-    judge = Judge(Profile("monitor", "ctrl", samples={"reward_mean": Sample("episode")}))
+    judge = Judge(Profile("monitor", "on-policy", samples={"reward_mean": Sample("episode")}))
     for row, reward in enumerate(flat):
         judge.add_row(
             Row(Mark(row, 100 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
@@ -147,7 +147,8 @@ def test_below_the_start_is_a_warning_once_a_quarter_of_the_run_is_over() -> Non
 
 def test_success_is_not_said_beside_a_finding() -> None:
     """At its ceiling with NaN in the loss is no success."""
-    judge = Judge(Profile("sb3", "ctrl", goal=100.0, samples={"reward_mean": Sample("update")}))
+    solved = Profile("sb3", "on-policy", goal=100.0, samples={"reward_mean": Sample("update")})
+    judge = Judge(solved)
     for row, reward in enumerate(learned(noise=0.5)):
         values = {
             "reward_mean": reward,

@@ -31,6 +31,8 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     name, history = next(rising, ("", None))
     if history is None or history.previous(1) != [history.last]:
         return None
+    if history.high <= history.low:
+        return None  # a count of each call, such as one SGD step, is no running count
     if run.mark.step <= run.previous_step:
         return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"

@@ -15,6 +15,7 @@ from ppo_top.rules.engine.rule import (
 )
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
+    CONTROL,
     CRIT,
     GRPO,
     INFO,
@@ -182,7 +183,6 @@ RULES = (
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
         grade="C",
-        any_algorithm=True,
     ),
     Rule(
         id="reward-never-moves",
@@ -223,7 +223,6 @@ RULES = (
         ),
         source="'never moves': critical (SB3 practice)",
         grade="C",
-        any_algorithm=True,
     ),
     Rule(
         id="reward-wrong-way",
@@ -239,7 +238,6 @@ RULES = (
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",
         grade="C",
-        any_algorithm=True,
     ),
     Rule(
         id="no-reward",
@@ -249,7 +247,7 @@ RULES = (
         assess=no_reward,
         stays_calm=_has_reward,
         judged_at=(),
-        families=frozenset({"ctrl"}),
+        families=CONTROL,
         limits={"rows": 5},
         persistence=k_of_n(3, 3),
         causes=("no wrapper records episode returns", "no episode has finished yet"),

@@ -95,6 +95,5 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        any_algorithm=True,
     ),
 )

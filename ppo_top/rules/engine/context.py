@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ppo_top.catalogue import Trainer, total_steps
+from ppo_top.catalogue import Trainer, facts_about, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward_course import RewardCourse
-from ppo_top.rules.engine.terms import CTRL
+from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
 """Metrics that serve as the reward, in order of preference."""
@@ -53,9 +53,9 @@ class RuleContext:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.family = profile.family
-        self.trainer_id = profile.trainer_id
         self.config: Mapping[str, ConfigValue] = profile.config
         self.trainer = Trainer(profile.trainer_id, "", profile.family, "")
+        self.facts = facts_about(profile.trainer_id, profile.algo)
         self.open_severities: dict[str, Severity] = {}
         self.closed_rows: dict[str, int] = {}
         self.last_severities: dict[str, int] = {}
@@ -169,9 +169,9 @@ class RuleContext:
         counted = self.last_counts
         counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
         now = logged.get(counter)
-        if not counter and self.trainer_id == "cleanrl" and "value_loss" in logged:
+        if not counter and "losses-once-an-update" in self.facts and "value_loss" in logged:
             counter, now = "losses", float(self.updates)  # a row with losses is an update
-        if now is None or (counter == "n_updates" and self.trainer_id != "sb3"):
+        if now is None or (counter == "n_updates" and "n-updates-of-epochs" not in self.facts):
             return
         step = float(mark.step)
         before, last = self.last_counts.get(counter, (step, now))
@@ -260,7 +260,7 @@ class RuleContext:
     def few_episodes(self, enough: float) -> bool:
         """Whether a control task has had fewer episodes, judging by the episode length."""
         length = self.histories.get("ep_len")
-        if self.family != CTRL or length is None or length.last <= 0.0:
+        if self.family in LLM_FAMILIES or length is None or length.last <= 0.0:
             return False
         return self.mark.step < enough * length.last
 
