@@ -59,11 +59,12 @@ def select_rules(profile: Profile, custom_rules: Iterable[CustomRule]) -> Select
     overrides = profile.threshold_overrides.items()
     limits = tuple(sorted((rule, *sorted(own.items())) for rule, own in overrides))
     kind = (profile.family, profile.trainer_id, profile.algo, profile.muted, limits)
-    if kind not in _SELECTED:
+    found = _SELECTED.get(kind)
+    if found is None or found.all_rules is not book.RULES:
         if len(_SELECTED) >= MAX_KINDS_OF_RUNS:
             _SELECTED.clear()
-        _SELECTED[kind] = select(profile, book.RULES)
-    return _SELECTED[kind]
+        found = _SELECTED[kind] = select(profile, book.RULES)
+    return found
 
 
 class Judge:
