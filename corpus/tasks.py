@@ -270,7 +270,37 @@ FAMILY_TASKS = (
 )  # fmt: skip
 """Tasks beside PPO's: other on-policy algorithms, value-based, off-policy, and our own scripts."""
 
-CONTROL_TASKS |= {task.name: task for task in FAMILY_TASKS}
+LAST_TASKS = (
+    _on_policy("queue-ppo", "Queue-v0", "last", 60_000, options={"n_steps": 128}),
+    _on_policy(
+        "tank-ppo", "Tank-v0", "last", 60_000, options={"n_steps": 128, "learning_rate": 1e-3}
+    ),
+    _on_policy(
+        "windy-a2c", "Windy-v0", "last", 60_000, log_interval=20, algorithm="A2C",
+        options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    _on_policy(
+        "queue-trpo", "Queue-v0", "last", 40_000, algorithm="TRPO",
+        options={"n_steps": 128, "learning_rate": 1e-3, "target_kl": 0.01},
+    ),
+    _value_based("windy-dqn", "Windy-v0", "last", 8_000, log_interval=4),
+    _value_based("queue-dqn", "Queue-v0", "last", 8_000, log_interval=1),
+    _value_based("queue-qrdqn", "Queue-v0", "last", 8_000, log_interval=1, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
+    }),
+    _value_based("corridor-last-dqn", "Corridor-v0", "last", 8_000, log_interval=4),
+    _off_policy("tank-sac", "Tank-v0", "last", 6_000),
+    _off_policy("tank-ddpg", "Tank-v0", "last", 6_000),
+    _off_policy("double-pendulum-td3", "InvertedDoublePendulum-v5", "last", 6_000, log_interval=4),
+    _off_policy("cruise-tqc", "Cruise-v0", "last", 6_000),
+    _own("queue-own-ppo", "Queue-v0", "last", 60_000),
+    _own("windy-own-reinforce", "Windy-v0", "last", 60_000),
+    _own("windy-own-dqn", "Windy-v0", "last", 20_000),
+    _own("queue-own-dqn", "Queue-v0", "last", 20_000),
+)  # fmt: skip
+"""Tasks of the last part: Queue, Windy, Tank and the double pendulum stand nowhere else."""
+
+CONTROL_TASKS |= {task.name: task for task in (*FAMILY_TASKS, *LAST_TASKS)}
 
 
 START_FAULTS = (
@@ -374,6 +404,7 @@ ACTOR_CRITIC_FAULTS = (
     *MIDWAY_ANYWHERE,
 )  # fmt: skip
 FAULTS_BY_ALGORITHM = {
+    "PPO": (*ON_POLICY_FAULTS, "clip-off-lr-x10"),
     "A2C": ON_POLICY_FAULTS,
     "TRPO": TRUST_REGION_FAULTS,
     "RecurrentPPO": ON_POLICY_FAULTS,
@@ -392,6 +423,12 @@ OWN_FAULTS = {
 }
 
 
+def faults_of(task: ControlTask) -> tuple[str, ...]:
+    """The faults that a task can have."""
+    own = task.producer == "own"
+    return (OWN_FAULTS if own else FAULTS_BY_ALGORITHM)[task.algorithm]
+
+
 def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int) -> RunPlan:
     """Healthy runs with these seeds, and each task's share (one in `share`) of its faults.
 
@@ -400,9 +437,7 @@ def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int
     """
     for number, task in enumerate(tasks):
         yield task.name, ("none",), seeds
-        own = task.producer == "own"
-        faults = (OWN_FAULTS if own else FAULTS_BY_ALGORITHM)[task.algorithm]
-        for place, fault in list(enumerate(faults))[number % share :: share]:
+        for place, fault in list(enumerate(faults_of(task)))[number % share :: share]:
             yield task.name, (fault,), (11 + place,)
 
 
