@@ -178,8 +178,8 @@ def _value_based(name: str, environment: str, split: str, steps: int, **more: An
 def _off_policy(name: str, environment: str, split: str, steps: int, **more: Any) -> ControlTask:
     algorithm = name.split("-")[-1].upper()
     usual: dict[str, Any] = {
-        "learning_rate": 2e-3, "buffer_size": 20_000, "learning_starts": 500, "batch_size": 64,
-        "train_freq": 8, "gradient_steps": 2, "policy_kwargs": {"net_arch": [64, 64]},
+        "learning_rate": 3e-3, "buffer_size": 20_000, "learning_starts": 500, "batch_size": 64,
+        "train_freq": 8, "gradient_steps": 1, "policy_kwargs": {"net_arch": [64, 64]},
     }  # fmt: skip
     if algorithm in ("TD3", "DDPG"):
         usual["action_noise"] = 0.1
@@ -250,7 +250,10 @@ FAMILY_TASKS = (
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
     }),
     _value_based("acrobot-dqn", "Acrobot-v1", "check", 12_000, log_interval=1),
-    _off_policy("pointmass-sac", "PointMass-v0", "tune", 5_000),
+    _off_policy(
+        "pointmass-sac", "PointMass-v0", "tune", 5_000,
+        options={"learning_rate": 2e-3, "gradient_steps": 2},
+    ),
     _off_policy("pointmass-td3", "PointMass-v0", "tune", 5_000),
     _off_policy("pointmass-ddpg", "PointMass-v0", "tune", 5_000),
     _off_policy(
@@ -261,12 +264,12 @@ FAMILY_TASKS = (
     _off_policy("cruise-ddpg", "Cruise-v0", "check", 6_000),
     _off_policy("thermostat-td3", "Thermostat-v0", "check", 8_000),
     _off_policy("thermostat-tqc", "Thermostat-v0", "check", 8_000),
-    _own("cartpole-own-ppo", "CartPole-v1", "tune", 40_000),
-    _own("corridor-own-reinforce", "Corridor-v0", "tune", 50_000),
-    _own("inventory-own-dqn", "Inventory-v0", "tune", 20_000),
-    _own("lander-own-ppo", "Lander-v0", "check", 60_000, ent_coef=0.01),
-    _own("bandit-own-reinforce", "Bandit-v0", "check", 50_000),
-    _own("grid-own-dqn", "Grid-v0", "check", 20_000),
+    _own("cartpole-own-ppo", "CartPole-v1", "tune", 30_000, n_steps=64),
+    _own("corridor-own-reinforce", "Corridor-v0", "tune", 25_000, n_steps=64, learning_rate=3e-3),
+    _own("inventory-own-dqn", "Inventory-v0", "tune", 16_000),
+    _own("lander-own-ppo", "Lander-v0", "check", 40_000, n_steps=64, ent_coef=0.01),
+    _own("bandit-own-reinforce", "Bandit-v0", "check", 25_000, n_steps=64, learning_rate=3e-3),
+    _own("grid-own-dqn", "Grid-v0", "check", 16_000),
 )  # fmt: skip
 """Tasks beside PPO's: other on-policy algorithms, value-based, off-policy, and our own scripts."""
 
@@ -293,10 +296,10 @@ LAST_TASKS = (
     _off_policy("tank-ddpg", "Tank-v0", "last", 6_000),
     _off_policy("double-pendulum-td3", "InvertedDoublePendulum-v5", "last", 6_000, log_interval=4),
     _off_policy("cruise-tqc", "Cruise-v0", "last", 6_000),
-    _own("queue-own-ppo", "Queue-v0", "last", 60_000),
-    _own("windy-own-reinforce", "Windy-v0", "last", 60_000),
-    _own("windy-own-dqn", "Windy-v0", "last", 20_000),
-    _own("queue-own-dqn", "Queue-v0", "last", 20_000),
+    _own("queue-own-ppo", "Queue-v0", "last", 40_000, n_steps=64),
+    _own("windy-own-reinforce", "Windy-v0", "last", 40_000, n_steps=64, learning_rate=3e-3),
+    _own("windy-own-dqn", "Windy-v0", "last", 16_000),
+    _own("queue-own-dqn", "Queue-v0", "last", 16_000),
 )  # fmt: skip
 """Tasks of the last part: Queue, Windy, Tank and the double pendulum stand nowhere else."""
 
@@ -442,16 +445,25 @@ def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int
 
 
 def all_planned() -> RunPlan:
-    """The families, *tune* first, then `RUN_PLAN`."""
-    for split in ("tune", "check"):
-        tasks = [task for task in FAMILY_TASKS if task.split == split]
-        own = [task for task in tasks if task.producer == "own"]
-        on_policy = [task for task in tasks if task.algorithm in ON_POLICY and task not in own]
-        collecting = [task for task in tasks if task.algorithm not in ON_POLICY]
-        yield from family_runs((task for task in collecting if task not in own), (1, 2, 3, 4), 3)
-        yield from family_runs(own, (1, 2, 3, 4, 5), 2)
-        yield from family_runs(on_policy, (1, 2), 4)
+    """The families, *tune* before *check*, then `RUN_PLAN`."""
+    for chosen, seeds, share in ((_collecting, (1, 2, 3, 4), 3), (_own_script, (1, 2, 3, 4, 5), 2),
+                                 (_on_policy_sb3, (1, 2), 4)):  # fmt: skip
+        for split in ("tune", "check"):
+            tasks = [task for task in FAMILY_TASKS if task.split == split and chosen(task)]
+            yield from family_runs(tasks, seeds, share)
     yield from RUN_PLAN
+
+
+def _own_script(task: ControlTask) -> bool:
+    return task.producer == "own"
+
+
+def _on_policy_sb3(task: ControlTask) -> bool:
+    return task.producer == "sb3" and task.algorithm in ON_POLICY
+
+
+def _collecting(task: ControlTask) -> bool:
+    return task.producer == "sb3" and task.algorithm not in ON_POLICY
 
 
 def planned_runs() -> Iterator[tuple[str, str, int]]:
