@@ -19,7 +19,7 @@ def box(size: int, limit: float = np.inf) -> spaces.Box:
     return spaces.Box(-limit, limit, (size,), np.float32)
 
 
-class Small(gymnasium.Env[Any, Any]):
+class SmallEnvironment(gymnasium.Env[Any, Any]):
     """What the small environments share: `begin` draws a state, `act` changes it."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
@@ -46,7 +46,7 @@ class Small(gymnasium.Env[Any, Any]):
         raise NotImplementedError
 
 
-class Corridor(Small):
+class Corridor(SmallEnvironment):
     """Sparse: 1 for reaching the right end of ten cells in 40 steps, else 0. One step in ten slips.
 
     `action_masks` forbids walking against the left wall.
@@ -76,7 +76,7 @@ class Corridor(Small):
         return np.array([self.cell > 0, True])
 
 
-class Inventory(Small):
+class Inventory(SmallEnvironment):
     """Money, thousands of either sign: order 0 to 20 units a day for 50 days of random demand."""
 
     action_space = spaces.Discrete(5)
@@ -100,7 +100,7 @@ class Inventory(Small):
         return np.array([self.stock / 10.0, self.yesterday / 10.0], np.float32)
 
 
-class PointMass(Small):
+class PointMass(SmallEnvironment):
     """Dense, negative, in the hundreds: push a point in the plane towards a drawn target."""
 
     action_space = box(2, 1.0)
@@ -123,7 +123,7 @@ class PointMass(Small):
         return np.concatenate([self.place, self.speed, self.target - self.place]).astype(np.float32)
 
 
-class Bandit(Small):
+class Bandit(SmallEnvironment):
     """Noisy: ten contexts an episode, four actions; noise of twice what the choice is worth."""
 
     action_space = spaces.Discrete(4)
@@ -145,7 +145,7 @@ class Bandit(Small):
         return self.context.astype(np.float32)
 
 
-class Grid(Small):
+class Grid(SmallEnvironment):
     """Both signs: -1 a step, -10 in one of two pits, 20 at the goal of a 5 x 5 grid."""
 
     action_space = spaces.Discrete(4)
@@ -170,7 +170,7 @@ class Grid(Small):
         return np.eye(25, dtype=np.float32)[5 * self.cell[0] + self.cell[1]]
 
 
-class Thermostat(Small):
+class Thermostat(SmallEnvironment):
     """Negative, in the ten thousands: hold a leaking room at a set temperature."""
 
     action_space = box(1, 1.0)
@@ -195,7 +195,7 @@ class Thermostat(Small):
         )
 
 
-class Cruise(Small):
+class Cruise(SmallEnvironment):
     """Dense, positive, at most 1 a step: hold a wished speed on a hilly road."""
 
     action_space = box(1, 1.0)
@@ -218,7 +218,7 @@ class Cruise(Small):
         return np.array([self.speed, self.wish, np.sin(self.place)], np.float32)
 
 
-class Lander(Small):
+class Lander(SmallEnvironment):
     """Seldom and large: fall from 10 m with little fuel; 100 for a soft landing, else -100."""
 
     action_space = spaces.Discrete(2)
@@ -243,7 +243,7 @@ class Lander(Small):
         return np.array([self.height / 10, self.speed, self.fuel / 25], np.float32)
 
 
-class Recall(Small):
+class Recall(SmallEnvironment):
     """Memory: a sign at the start says what to answer five steps later, for 1 or -1."""
 
     action_space = spaces.Discrete(2)
@@ -268,7 +268,7 @@ class Recall(Small):
         return shown
 
 
-class Ranking(Small):
+class Ranking(SmallEnvironment):
     """Zero on average, then positive: pick eight drawn numbers, each once, the largest first."""
 
     action_space = spaces.Discrete(8)
@@ -295,7 +295,7 @@ class Ranking(Small):
         return self.left.copy()
 
 
-class Windy(Small):
+class Windy(SmallEnvironment):
     """Negative, one a step: cross a 7 x 5 field with a side wind, 60 steps at most."""
 
     action_space = spaces.Discrete(4)
@@ -318,7 +318,7 @@ class Windy(Small):
         return np.array([self.x / 3 - 1, self.y / 2 - 1], np.float32)
 
 
-class Queue(Small):
+class Queue(SmallEnvironment):
     """Negative costs, hundreds: choose how many counters serve a queue for 80 minutes."""
 
     action_space = spaces.Discrete(4)
@@ -340,7 +340,7 @@ class Queue(Small):
         return np.array([self.waiting / 10, self.rate / 3], np.float32)
 
 
-class Tank(Small):
+class Tank(SmallEnvironment):
     """Positive, hundreds, with a cliff: keep a tank level near 5; running dry or over ends it."""
 
     action_space = box(1, 1.0)

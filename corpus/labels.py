@@ -70,15 +70,15 @@ def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
     }
 
 
-MIN_ROWS, MIN_EPISODES, MAX_GAIN_SHARE = 10, 20, 0.5
+MIN_ROWS, MIN_EPISODES, MAX_GAIN_SHARE = 10, 20, 2 / 3
 
 
 def visible(meta: Meta) -> bool:
     """Whether a harmful run's own log can show that something is wrong.
 
     It died; or the log goes on for ten rows and 20 episodes after the fault began, and the run
-    ended with less than half of the healthy gain: without its siblings one log does not tell a
-    slower run from a harder task.
+    ended with less than two thirds of the healthy gain: without its siblings one log does not tell
+    a slower run from a harder task.
     """
     if meta["died"] or math.isnan(meta["final_return"]):
         return True

@@ -20,16 +20,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from corpus.tasks import LAST_TASKS, ControlTask, faults_of
+from corpus.tasks import LAST_TASKS, ControlTask, PlannedRun, faults_of
 
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
 LAST_FIGURES = Path(__file__).resolve().parent / "last.json"
 COMMIT_FILE = "commit.txt"
 HEALTHY_RUNS, FAULTY_RUNS = 8, 12
 """Runs a task."""
-
-PlannedRun = tuple[str, str, int]
-"""Task, fault, seed."""
 
 
 class RefusedError(Exception):

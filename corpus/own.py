@@ -14,9 +14,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from corpus.faults import reverse_steps
-from corpus.own_logs import LogWriter
-
-Figures = dict[str, float]
+from corpus.own_logs import LogWriter, UpdateFigures
 
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
@@ -50,7 +48,7 @@ class Script:
         """Make the networks."""
         raise NotImplementedError
 
-    def update(self) -> Figures:
+    def update(self) -> UpdateFigures:
         """Collect, optimise, and return the figures of this update."""
         raise NotImplementedError
 
@@ -154,7 +152,7 @@ class Ppo(Script):
             result[t] = last
         return result
 
-    def update(self) -> Figures:
+    def update(self) -> UpdateFigures:
         """One rollout and its epochs."""
         seen, actions, old, rewards, ends = self.collect(self.options.get("n_steps", 128))
         newest = torch.as_tensor(self.seen.copy(), dtype=torch.float32)
@@ -169,7 +167,7 @@ class Ppo(Script):
             advantages.flatten(),
             returns,
         )
-        figures: list[Figures] = []
+        figures: list[UpdateFigures] = []
         for _ in range(self.options.get("n_epochs", 10)):
             order = torch.randperm(len(returns))
             for part in order.chunk(max(1, len(order) // 256)):
@@ -178,7 +176,9 @@ class Ppo(Script):
         mean = {name: float(np.mean([each[name] for each in figures])) for name in figures[0]}
         return mean | {"explained_variance": 1.0 - float(unexplained)}
 
-    def step(self, seen: Any, actions: Any, old: Any, advantages: Any, returns: Any) -> Figures:
+    def step(
+        self, seen: Any, actions: Any, old: Any, advantages: Any, returns: Any
+    ) -> UpdateFigures:
         """One minibatch."""
         choice = Categorical(logits=self.policy(seen), validate_args=False)
         log_ratio = choice.log_prob(actions) - old
@@ -213,7 +213,7 @@ class Reinforce(Ppo):
             result[t] = last
         return result
 
-    def update(self) -> Figures:
+    def update(self) -> UpdateFigures:
         """One rollout, one step."""
         seen, actions, _, rewards, ends = self.collect(self.options.get("n_steps", 256))
         returns = self.advantages(rewards, rewards.float(), ends.float()).flatten()
@@ -242,7 +242,7 @@ class Dqn(Script):
         last = float(self.options.get("exploration_final_eps", 0.05))
         return max(last, 1.0 - self.steps / (0.3 * float(self.options["total_steps"])))
 
-    def update(self) -> Figures:
+    def update(self) -> UpdateFigures:
         """500 steps, an optimiser step for each four of them."""
         figures = []
         for _ in range(500 // len(self.envs)):
@@ -265,7 +265,7 @@ class Dqn(Script):
             name: float(np.mean([each[name] for each in figures])) for name in figures[0]
         }
 
-    def step(self) -> Figures:
+    def step(self) -> UpdateFigures:
         """One batch of 64."""
         rows = [self.memory[n] for n in self.random.integers(0, len(self.memory), 64)]
         seen, actions, rewards, ends, after = (

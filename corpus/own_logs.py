@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-Figures = dict[str, float]
+UpdateFigures = dict[str, float]
 
 NAMES: dict[str, dict[str, str]] = {
     "colons": {
@@ -79,7 +79,7 @@ class LogWriter:
             self._writer.add_scalar("charts/episodic_return", score, script.steps)
             self._writer.add_scalar("charts/episodic_length", length, script.steps)
 
-    def row(self, script: Any, figures: Figures) -> None:
+    def row(self, script: Any, figures: UpdateFigures) -> None:
         """An update is done."""
         self.row_steps.append(script.steps)
         if script.recent:
@@ -89,7 +89,7 @@ class LogWriter:
         named = {self._names[key]: value for key, value in figures.items() if key in self._names}
         getattr(self, f"_{self.way}")(script, named)
 
-    def _events(self, script: Any, named: Figures) -> None:
+    def _events(self, script: Any, named: UpdateFigures) -> None:
         for name, value in named.items():
             self._writer.add_scalar(name, value, script.steps)
         speed = int(script.steps / (time.time() - self.started))
@@ -99,18 +99,18 @@ class LogWriter:
         self._file.write(line + "\n")
         self._file.flush()
 
-    def _colons(self, script: Any, named: Figures) -> None:
+    def _colons(self, script: Any, named: UpdateFigures) -> None:
         cells = [f"update: {script.updates}", f"steps: {script.steps}"]
         self._print(" ".join([*cells, *(f"{name}: {value:.4g}" for name, value in named.items())]))
 
-    def _bars(self, script: Any, named: Figures) -> None:
+    def _bars(self, script: Any, named: UpdateFigures) -> None:
         updates = round(self.total_steps * script.updates / script.steps)
         cells = [f"Iteration {script.updates}/{updates}", f"Episodes: {script.episodes}"]
         for name, value in named.items():
             cells.append(f"{name}: {value:.1%}" if name == "clip%" else f"{name}: {value:.4f}")
         self._print(" | ".join(cells))
 
-    def _csv(self, script: Any, named: Figures) -> None:
+    def _csv(self, script: Any, named: UpdateFigures) -> None:
         cells: dict[str, Any] = {"iteration": script.updates, "env_steps": script.steps, **named}
         if not self._columns:
             every = ("return", "length", *script.figures, "learning_rate")
@@ -119,11 +119,11 @@ class LogWriter:
             self._print(",".join(self._columns))
         self._print(",".join(f"{cells[c]:.6g}" if c in cells else "" for c in self._columns))
 
-    def _jsonl(self, script: Any, named: Figures) -> None:
+    def _jsonl(self, script: Any, named: UpdateFigures) -> None:
         cells = {"iter": script.updates, "timesteps": script.steps, "time": time.time(), **named}
         self._print(json.dumps(cells))
 
-    def _logging(self, script: Any, named: Figures) -> None:
+    def _logging(self, script: Any, named: UpdateFigures) -> None:
         cells = " ".join(f"{name}={value:.3f}" for name, value in named.items())
         logging.getLogger("train").info(
             "episode %d step %d %s", script.episodes, script.steps, cells

@@ -249,7 +249,6 @@ FAMILY_TASKS = (
     _value_based("lander-qrdqn", "Lander-v0", "check", 9_000, log_interval=4, options={
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
     }),
-    _value_based("acrobot-dqn", "Acrobot-v1", "check", 12_000, log_interval=1),
     _off_policy(
         "pointmass-sac", "PointMass-v0", "tune", 5_000,
         options={"learning_rate": 2e-3, "gradient_steps": 2},
@@ -257,10 +256,14 @@ FAMILY_TASKS = (
     _off_policy("pointmass-td3", "PointMass-v0", "tune", 5_000),
     _off_policy("pointmass-ddpg", "PointMass-v0", "tune", 5_000),
     _off_policy(
-        "inverted-pendulum-td3", "InvertedPendulum-v5", "tune", 5_000, log_interval=4
+        "inverted-pendulum-td3", "InvertedPendulum-v5", "tune", 6_000, log_interval=8,
+        options={"learning_rate": 2e-3, "gradient_steps": 2},
     ),
     _off_policy("pointmass-tqc", "PointMass-v0", "tune", 5_000),
-    _off_policy("cruise-sac", "Cruise-v0", "check", 6_000),
+    _off_policy(
+        "cruise-sac", "Cruise-v0", "check", 6_000,
+        options={"learning_rate": 2e-3, "gradient_steps": 2},
+    ),
     _off_policy("cruise-ddpg", "Cruise-v0", "check", 6_000),
     _off_policy("thermostat-td3", "Thermostat-v0", "check", 8_000),
     _off_policy("thermostat-tqc", "Thermostat-v0", "check", 8_000),
@@ -328,6 +331,9 @@ BROKEN_PART_FAULTS = (
 )  # fmt: skip
 OTHER_FAULTS = tuple(fault for fault in START_FAULTS + MIDWAY_FAULTS if fault not in MAIN_FAULTS)
 SLOW_FAULTS = ("epochs-80",)  # eight times the work of a healthy run, so on one task only
+
+PlannedRun = tuple[str, str, int]
+"""Task, fault, seed."""
 
 PlannedRuns = tuple[str, tuple[str, ...], tuple[int, ...]]
 RunPlan = Iterable[PlannedRuns]
@@ -466,7 +472,7 @@ def _collecting(task: ControlTask) -> bool:
     return task.producer == "sb3" and task.algorithm not in ON_POLICY
 
 
-def planned_runs() -> Iterator[tuple[str, str, int]]:
+def planned_runs() -> Iterator[PlannedRun]:
     """Every run (task, fault, seed) once, in order of priority."""
     seen = set()
     for task, faults, seeds in all_planned():

@@ -42,15 +42,12 @@ from corpus.faults import (
 from corpus.labels import label
 from corpus.own import ALGORITHMS
 from corpus.own_logs import LogWriter
-from corpus.tasks import CONTROL_TASKS, ControlTask, planned_runs
+from corpus.tasks import CONTROL_TASKS, ControlTask, PlannedRun, planned_runs
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LOGS = Path("logs")
 LAST_EPISODES = 50
 CONSOLE_TAIL_CHARS = 4000  # kept of the console of a crashed run
-
-PlannedRun = tuple[str, str, int]
-"""Task, fault, seed."""
 
 
 def onset_of(task: ControlTask, fault: ControlFault) -> int:

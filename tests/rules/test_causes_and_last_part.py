@@ -48,9 +48,9 @@ def test_naming_everything_counts_nothing() -> None:
 @pytest.mark.parametrize(
     ("meta", "expected"),
     [
-        (run("lr-x100", final_return=49.0), True),
-        (run("lr-x100", final_return=51.0), False),
-        (run("lr-x100", final_return=51.0, died=True), True),
+        (run("lr-x100", final_return=65.0), True),
+        (run("lr-x100", final_return=68.0), False),
+        (run("lr-x100", final_return=68.0, died=True), True),
         (run("lr-x100", rows=9), False),
         (run("lr-x100", rows=10), True),
         (run("lr-x100", episodes_since_onset=19), False),
@@ -58,7 +58,7 @@ def test_naming_everything_counts_nothing() -> None:
     ],
 )
 def test_harm_is_visible(meta: dict[str, Any], expected: bool) -> None:
-    """With enough rows and episodes after the onset, and less than half of the healthy gain."""
+    """With enough rows and episodes after the onset, and a third of the healthy gain missing."""
     assert visible(meta) is expected
 
 
