@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 
@@ -451,25 +452,21 @@ def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int
 
 
 def all_planned() -> RunPlan:
-    """The families, *tune* before *check*, then `RUN_PLAN`."""
-    for chosen, seeds, share in ((_collecting, (1, 2, 3, 4), 3), (_own_script, (1, 2, 3, 4, 5), 2),
-                                 (_on_policy_sb3, (1, 2), 4)):  # fmt: skip
-        for split in ("tune", "check"):
-            tasks = [task for task in FAMILY_TASKS if task.split == split and chosen(task)]
-            yield from family_runs(tasks, seeds, share)
+    """The families in turns, so that each gets its share of the time; then `RUN_PLAN`."""
+    plans: list[RunPlan] = []
+    for split in ("tune", "check"):
+        tasks = [task for task in FAMILY_TASKS if task.split == split]
+        own = [task for task in tasks if task.producer == "own"]
+        on_policy = [task for task in tasks if task.algorithm in ON_POLICY and task not in own]
+        collecting = [task for task in tasks if task not in own and task not in on_policy]
+        plans += [
+            family_runs(collecting, (1, 2, 3, 4), 3),
+            family_runs(own, (1, 2, 3, 4, 5), 2),
+            family_runs(on_policy, (1, 2), 4),
+        ]
+    for turn in zip_longest(*plans):
+        yield from (each for each in turn if each is not None)
     yield from RUN_PLAN
-
-
-def _own_script(task: ControlTask) -> bool:
-    return task.producer == "own"
-
-
-def _on_policy_sb3(task: ControlTask) -> bool:
-    return task.producer == "sb3" and task.algorithm in ON_POLICY
-
-
-def _collecting(task: ControlTask) -> bool:
-    return task.producer == "sb3" and task.algorithm not in ON_POLICY
 
 
 def planned_runs() -> Iterator[PlannedRun]:
