@@ -91,8 +91,7 @@ def train_and_judge(until: str | None) -> dict[str, Any] | None:
     from corpus.train import run_id, train_missing  # needs the trainers
 
     refuse_if_judged(LAST_FIGURES)
-    outside = f":!{LAST_RUNS.name}"
-    changed = _git("status", "--porcelain", "--", ".", outside)
+    changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
     commit = frozen_commit(LAST_RUNS, _git("rev-parse", "HEAD"), changed)
     runs = drawn_runs(commit, LAST_TASKS)
     train_missing(runs, LAST_RUNS, until)

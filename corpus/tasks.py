@@ -47,8 +47,8 @@ ROLLOUTS = {"PPO": 2048, "TRPO": 2048, "MaskablePPO": 2048, "RecurrentPPO": 128,
 
 ON_POLICY = frozenset(ROLLOUTS)
 
-SB3_LOGS = ("csv", "tensorboard", "stdout", "csv", "monitor", "json")
-OWN_LOGS = ("events", "colons", "csv", "bars", "jsonl", "logging")
+SB3_LOGS = ("csv", "tensorboard", "stdout", "csv", "monitor", "json", "tensorboard")
+OWN_LOGS = ("colons", "events", "csv", "bars", "jsonl", "logging", "events")
 
 
 # rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.

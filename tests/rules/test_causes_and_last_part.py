@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.diagnosis import accuracy_document, all_figures
+from benchmarks.labelled_runs import judge_run
 from corpus.causes import credit
 from corpus.labels import healthy_runs, judge_harm, visible
 from corpus.last import RefusedError, drawn_runs, frozen_commit, judge_once
+from corpus.table import CORPUS_RUNS
 from corpus.tasks import FAMILY_TASKS, LAST_TASKS
 
 
@@ -109,3 +112,16 @@ def test_the_last_part_is_judged_once(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="a1"):
         judge_once(tmp_path / "last.json", "b2", judge)
     assert judged == [1]
+
+
+def test_the_document_holds_what_is_stored_of_the_last_part() -> None:
+    """A table for each part, and for the last one its date and commit."""
+    healthy = judge_run(CORPUS_RUNS / "cartpole-healthy-s1")
+    assert healthy is not None
+    figures = all_figures([healthy], ["tune", "check"])
+    assert "## The last part" not in accuracy_document(figures, None)
+    last = {"last, all": figures["tune, all"]}
+    stored = {"date": "2026-01-02", "commit": "a1b2", "figures": last}
+    text = accuracy_document(figures, stored)
+    assert "Judged on 2026-01-02 at commit a1b2." in text
+    assert text.count("| runs, healthy | 1 |") == 2
