@@ -278,12 +278,16 @@ FAMILY_TASKS = (
 """Tasks beside PPO's: other on-policy algorithms, value-based, off-policy, and our own scripts."""
 
 LAST_TASKS = (
-    _on_policy("queue-ppo", "Queue-v0", "last", 60_000, options={"n_steps": 128}),
     _on_policy(
-        "tank-ppo", "Tank-v0", "last", 60_000, options={"n_steps": 128, "learning_rate": 1e-3}
+        "queue-ppo", "Queue-v0", "last", 40_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
     ),
     _on_policy(
-        "windy-a2c", "Windy-v0", "last", 60_000, log_interval=20, algorithm="A2C",
+        "tank-ppo", "Tank-v0", "last", 40_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    _on_policy(
+        "windy-a2c", "Windy-v0", "last", 60_000, log_interval=8, algorithm="A2C",
         options={"n_steps": 16, "learning_rate": 1e-3},
     ),
     _on_policy(
@@ -291,21 +295,21 @@ LAST_TASKS = (
         options={"n_steps": 128, "learning_rate": 1e-3, "target_kl": 0.01},
     ),
     _value_based("windy-dqn", "Windy-v0", "last", 8_000, log_interval=4),
-    _value_based("queue-dqn", "Queue-v0", "last", 8_000, log_interval=1),
-    _value_based("queue-qrdqn", "Queue-v0", "last", 8_000, log_interval=1, options={
+    _value_based("windy-qrdqn", "Windy-v0", "last", 8_000, log_interval=4, options={
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
     }),
+    _value_based("grid-last-dqn", "Grid-v0", "last", 8_000, log_interval=4),
     _value_based("corridor-last-dqn", "Corridor-v0", "last", 8_000, log_interval=4),
     _off_policy("tank-sac", "Tank-v0", "last", 6_000),
-    _off_policy("tank-ddpg", "Tank-v0", "last", 6_000),
-    _off_policy("double-pendulum-td3", "InvertedDoublePendulum-v5", "last", 6_000, log_interval=4),
-    _off_policy("cruise-tqc", "Cruise-v0", "last", 6_000),
+    _off_policy("thermostat-last-td3", "Thermostat-v0", "last", 8_000),
+    _off_policy("tank-tqc", "Tank-v0", "last", 6_000),
+    _off_policy("pointmass-last-ddpg", "PointMass-v0", "last", 5_000),
     _own("queue-own-ppo", "Queue-v0", "last", 40_000, n_steps=64),
     _own("windy-own-reinforce", "Windy-v0", "last", 40_000, n_steps=64, learning_rate=3e-3),
     _own("windy-own-dqn", "Windy-v0", "last", 16_000),
-    _own("queue-own-dqn", "Queue-v0", "last", 16_000),
+    _own("windy-own-ppo", "Windy-v0", "last", 40_000, n_steps=64),
 )  # fmt: skip
-"""Tasks of the last part: Queue, Windy, Tank and the double pendulum stand nowhere else."""
+"""Tasks of the last part: Queue, Windy and Tank stand nowhere else."""
 
 CONTROL_TASKS |= {task.name: task for task in (*FAMILY_TASKS, *LAST_TASKS)}
 
