@@ -145,6 +145,11 @@ def _check(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--follow", action="store_true", help="keep running, one line per change")
     parser.add_argument(
+        "--ended",
+        action="store_true",
+        help="the trainings are over (for a job's last line): judge them as a whole",
+    )
+    parser.add_argument(
         "--active",
         metavar="AGE",
         type=_age,
@@ -168,6 +173,8 @@ def _check(parser: argparse.ArgumentParser) -> Command:
 
         if options.active < math.inf and not options.follow:
             raise UsageError("--active needs --follow")
+        if options.ended and options.follow:
+            raise UsageError("--ended is for a single look, not for --follow")
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
         if options.backtest:
@@ -176,7 +183,7 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         if options.follow:
             age = options.active
             return check.follow(paths, settings, as_object=json, fail_on=fail_on, active_s=age)
-        return check.check(paths, settings, as_object=json, fail_on=fail_on)
+        return check.check(paths, settings, as_object=json, fail_on=fail_on, ended=options.ended)
 
     return run
 

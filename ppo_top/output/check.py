@@ -17,13 +17,13 @@ from ppo_top.output.backtest import JudgedRun, backtest_lines, backtest_object, 
 from ppo_top.output.json_report import finding_object, report_json, run_json_text
 from ppo_top.output.text_report import RunSummary, report_lines, run_summary, summary_lines
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.load import drain, load_session
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.internal_errors import discard_stdout
 from ppo_top.text.format import clean, count
-from ppo_top.views.liveness import run_status
 from ppo_top.views.run_view import RunView, make_run_view
 
 EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
@@ -58,10 +58,14 @@ def check(
     *,
     as_object: bool,
     fail_on: Severity,
+    ended: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Judge the runs below the paths, print the report and return the exit code."""
+    """Judge the runs below the paths, print the report and return the exit code.
+
+    `ended`: the trainings are over, even if a log was written a moment ago.
+    """
     reports: dict[str, tuple[str, RunSummary]] = {}
 
     def report(run: Run) -> None:
@@ -69,7 +73,7 @@ def check(
         text = run_json_text(run, view) if as_object else "\n".join(report_lines(run, view))
         reports[run.id] = text, run_summary(view)
 
-    session = load_session(paths, settings, err or sys.stderr, report)
+    session = load_session(paths, settings, err or sys.stderr, report, ended=ended)
     if session is None:
         return EXIT_ERROR
     every = [reports[run.id] for run in session.sorted_runs()]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 
 from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row, State
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
@@ -71,6 +71,8 @@ class Evaluation:
         self._merger = RowMerger(selection.streams, selection.clock_series)
         self._merger.refresh()
         self.sealed_rows = self._segment = 0
+        self.is_over = False
+        """Whether the run is known to have ended."""
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         self._notes_done = (0, 0)
@@ -190,9 +192,7 @@ class Evaluation:
         """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
         cursors = self._merger.cursors()
         key = self._merger.next_key()
-        ends = (source.ended for source in self._sources)
-        complete = any(end is not None and end.state == State.FINISHED for end in ends)
-        if key is None and not complete and self._notes_done == tuple(map(len, self._notes)):
+        if key is None and not self.is_over and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         before = self._segment, self._notes_done
@@ -201,7 +201,7 @@ class Evaluation:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
-        if complete:
+        if self.is_over:
             self.judge.end_run()
         self._merger.rewind(cursors)
         self._segment, self._notes_done = before

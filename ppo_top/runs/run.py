@@ -39,6 +39,8 @@ class Run:
     """Keys of sources whose second reading was requested and has not begun."""
     unjudged_points: int = 0
     """Points added since everything was judged."""
+    is_over: bool = False
+    """Whether it is known to have ended: rules about a whole run may then speak."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
     evaluation: Evaluation = field(init=False)
@@ -57,8 +59,12 @@ class Run:
 
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""
-        self.judged = False
+        self.judged = self.is_over = False
         self._stale = self._stale or start_over
+
+    def mark_over(self) -> None:
+        """Note that it has ended; it is judged once more."""
+        self.judged, self.is_over = False, True
 
     # --- judging -----------------------------------------------------------------------------
 
@@ -74,6 +80,7 @@ class Run:
                 self.judged = True  # as far as possible for now
                 return True
             work = self._start_evaluation()
+        work.is_over = self.is_over
         self.judged = work.advance(deadline)
         if self.judged:
             self.unjudged_points = 0

@@ -7,9 +7,10 @@ from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
 from ppo_top.files.update import PollResult, Source, SourceUpdate
-from ppo_top.model import Severity
+from ppo_top.model import Severity, State
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
@@ -26,6 +27,9 @@ MAX_HELD_POINTS = 1_000_000
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
+LOOK_AT_ENDS_S = 5.0
+"""How often silent runs are looked at, to see whether they are over."""
+
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
 
@@ -38,8 +42,13 @@ class Session:
     keep verdict, findings and newest rows. `sources_to_reread` then gives the logs to read again.
     """
 
-    def __init__(self, settings: Settings, max_points: int | None = None) -> None:
+    def __init__(
+        self, settings: Settings, max_points: int | None = None, ended: bool = False
+    ) -> None:
         self.settings = settings
+        self.ended = ended
+        """Whether all runs are over, whatever their logs and the clock say."""
+        self._next_look_at_ends = 0.0
         self.max_points = MAX_HELD_POINTS if max_points is None else max_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
@@ -141,13 +150,37 @@ class Session:
         True if nothing is left to judge for now.
         """
         self.assign_pending_logs(final=False)
+        self._note_silent_runs()
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         for run in self._runs_to_judge(first):
-            if not run.evaluate(max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
+            if not self._judge_run(run, max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
                 return False
             if time.perf_counter() > deadline:
                 return not self._runs_to_judge(first)
         return True
+
+    def _judge_run(self, run: Run, deadline: float) -> bool:
+        """Judge a run, and again if that shows that it is over."""
+        done = run.evaluate(deadline)
+        if done and not run.is_over and self._has_ended(run):
+            run.mark_over()
+            done = run.evaluate(deadline)
+        return done
+
+    def _has_ended(self, run: Run) -> bool:
+        if run.has_more_to_read or not len(run.timeline):
+            return False
+        return self.ended or run_status(run, time.time()).state in (State.FINISHED, State.ENDED)
+
+    def _note_silent_runs(self) -> None:
+        """Find, now and then, the runs that have ended without a word."""
+        now = time.monotonic()
+        if now < self._next_look_at_ends:
+            return
+        self._next_look_at_ends = now + LOOK_AT_ENDS_S
+        for run in self.runs.values():
+            if run.judged and not run.is_over and self._has_ended(run):
+                run.mark_over()
 
     def _runs_to_judge(self, first: str | None) -> list[Run]:
         """The runs to judge now, `first` before all, then those with most to judge.
