@@ -221,7 +221,7 @@ class Judge:
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return
         persistence = self._persistences[index]
-        if assessment is None and not persistence.is_alert:
+        if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
         severity = persistence.add_point(assessment, self._context.mark)
         if severity and assessment is not None:
