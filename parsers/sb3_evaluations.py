@@ -176,4 +176,5 @@ FORMAT = Format(
     claim_order=10,
     precedence=55,
     store=EvaluationsStore,
+    one_file=True,
 )

@@ -12,8 +12,9 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import total_steps
+from ppo_top.files.update import SavedRun
 from ppo_top.model import Finding, Profile
-from ppo_top.runs.evaluation import Evaluation
+from ppo_top.runs.evaluation import ClosedRun, Evaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
@@ -41,6 +42,8 @@ class Run:
     """Points added since everything was judged."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
+    saved: SavedRun | None = None
+    """Where it was kept since an earlier session; None once it was judged in this one."""
     evaluation: Evaluation = field(init=False)
     """The one that is shown."""
     _next: Evaluation | None = None
@@ -53,12 +56,18 @@ class Run:
 
     def add_source(self, state: SourceState) -> None:
         self.sources[state.key] = state
-        self._stale = True
+        self._stale, self.saved = True, None
 
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""
-        self.judged = False
+        self.judged, self.saved = False, None
         self._stale = self._stale or start_over
+
+    def restore(self, saved: SavedRun, closed: ClosedRun) -> None:
+        """Show what is remembered of a run whose logs have not changed since it was judged."""
+        self.saved, self.judged, self._stale = saved, True, False
+        self.evaluation = Evaluation.restored(closed, self.settings)
+        self.version += 1
 
     # --- judging -----------------------------------------------------------------------------
 
@@ -94,6 +103,12 @@ class Run:
         if len(evaluation.timeline) >= len(self.timeline):
             return True
         return self.judged and not self.has_more_to_read
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything that its logs hold was read and judged in this session."""
+        is_done = self.judged and not self._stale and self._next is None and self.saved is None
+        return is_done and not (self.has_more_to_read or self.needs_reread)
 
     # --- eviction ----------------------------------------------------------------------------
 

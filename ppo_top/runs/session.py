@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
-from ppo_top.files.update import PollResult, Source, SourceUpdate
+from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
 from ppo_top.model import Severity
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
@@ -38,8 +39,13 @@ class Session:
     keep verdict, findings and newest rows. `sources_to_reread` then gives the logs to read again.
     """
 
-    def __init__(self, settings: Settings, max_points: int | None = None) -> None:
+    def __init__(
+        self, settings: Settings, max_points: int | None = None, memory: RunMemory | None = None
+    ) -> None:
         self.settings = settings
+        self._memory = memory
+        self._known: dict[tuple[str, str], dict[str, KnownLog]] = {}
+        """Logs of remembered runs of which not all are found yet."""
         self.max_points = MAX_HELD_POINTS if max_points is None else max_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
@@ -52,11 +58,35 @@ class Session:
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
+        self._restore_runs(result.known)
         for update in result.updates:
             self._add_update(update)
         self._rename()
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
+
+    def _restore_runs(self, known: Iterable[KnownLog]) -> None:
+        """Show the runs that were judged before, each once all its logs are found."""
+        for log in known:
+            name = log.run.scope, log.run.id
+            logs = self._known.setdefault(name, {})
+            logs[log.source.key] = log
+            if len(logs) == len(log.run.sources):
+                del self._known[name]
+                self._restore(log.run, list(logs.values()))
+
+    def _restore(self, saved: SavedRun, logs: Sequence[KnownLog]) -> None:
+        """Show a remembered run, or have it read again if other logs belong to it now."""
+        states = [SourceState.restored(log) for log in logs]
+        self._states.update((state.key, state) for state in states)
+        found = [self._assign_run(state, must_decide=True) for state in states]
+        runs = {run.id: run for run in found if run is not None}
+        closed = self._memory.restore(saved) if self._memory is not None else None
+        for run in runs.values():
+            if closed is not None and run.sources.keys() == {state.key for state in states}:
+                run.restore(saved, closed)
+            else:
+                run.mark_changed(start_over=True)
 
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key
@@ -196,9 +226,15 @@ class Session:
 
         These belong to evicted runs that are `in_view` (ids) or cannot be judged any further.
         """
+        alone = {} if self.reader_has_more else self._known
+        keys = {key for logs in alone.values() for key in logs}  # the rest of their runs is gone
+        alone.clear()
         runs = [run for run in self.runs.values() if run.needs_reread]
         runs += [self.runs[each] for each in in_view if each in self.runs]
-        return {key for run in runs if run.is_partial for key in run.request_reread(self._gone)}
+        for run in runs:
+            if run.is_partial:
+                keys |= run.request_reread(self._gone)
+        return keys
 
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""
