@@ -1,4 +1,4 @@
-"""Log formats: every module or package here except `base` and `shared`.
+"""Log formats: every module or package here except `base`, `file_names` and `shared`.
 
 Each has a constant `FORMAT`, or several `FORMATS`, and imports none of the others.
 """
@@ -6,41 +6,37 @@ Each has a constant `FORMAT`, or several `FORMATS`, and imports none of the othe
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.file_names import FILE_NAMES, formats_by_module
 
 FormatDetector = Callable[[str, bytes], Format | bool | None]
 Patterns = Sequence[re.Pattern[str]]
 
-NOT_FORMATS = ("base", "shared")
+
+@cache
+def _load(module: str) -> dict[str, Format]:
+    """The formats of a module, by name."""
+    loaded = importlib.import_module(f"ppo_top.parsers.{module}")
+    return {each.name: each for each in vars(loaded).get("FORMATS") or (loaded.FORMAT,)}
+
+
+def _in_claim_order(formats: Iterable[Format]) -> tuple[Format, ...]:
+    return tuple(sorted(formats, key=lambda each: (each.claim_order, each.name)))
+
+
+def formats() -> tuple[Format, ...]:
+    """All formats, in claim order."""
+    return _in_claim_order(each for module in FILE_NAMES for each in _load(module).values())
 
 
 @cache
-def formats() -> tuple[Format, ...]:
-    """All formats, in claim order."""
-    found: list[Format] = []
-    for module in pkgutil.iter_modules(__path__):
-        if module.name in NOT_FORMATS:
-            continue
-        loaded = importlib.import_module(f"ppo_top.parsers.{module.name}")
-        found.extend(vars(loaded).get("FORMATS") or (loaded.FORMAT,))
-    return tuple(sorted(found, key=lambda each: (each.claim_order, each.name)))
-
-
-def file_name_pattern() -> re.Pattern[str]:
-    """One pattern for the names of all formats."""
-    return re.compile("|".join(_with_own_flags(each.name_pattern) for each in formats()) or r"(?!)")
-
-
-def _with_own_flags(pattern: re.Pattern[str]) -> str:
-    """A pattern's text with its flags, for use inside another pattern."""
-    ignore = "(?i:" if pattern.flags & re.IGNORECASE else "(?:"
-    return f"{ignore}{pattern.pattern})"
+def _candidates(wanted: tuple[tuple[str, str], ...]) -> tuple[Format, ...]:
+    return _in_claim_order(_load(module)[name] for module, name in wanted)
 
 
 def detect_format(name: str, head: bytes) -> Format | bool | None:
@@ -49,9 +45,7 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
     False: no format reads it. None: more bytes are needed to decide.
     """
     undecided = False
-    for each in formats():
-        if not each.name_pattern.search(name):
-            continue
+    for each in _candidates(formats_by_module(name)):
         answer = each.claims(name, head)
         if answer:
             return None if undecided else each
@@ -61,8 +55,7 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
 
 def console_format(patterns: Patterns = ()) -> Format:
     """The format of a console stream, with a user's own expressions for its lines."""
-    plain = next(each for each in formats() if each.console and each.parser)
-    return _with_patterns(plain, patterns)
+    return _with_patterns(_load("console")["console"], patterns)
 
 
 def format_detector(patterns: Patterns) -> FormatDetector:

@@ -10,7 +10,6 @@ reading continues after it. Memory stays bounded for any input.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,11 +61,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a format is recognised and read; either `parser` or `store` is set."""
+    """How a format is recognised and read; either `parser` or `store` is set.
+
+    `ppo_top.parsers.file_names` has the names of its files.
+    """
 
     name: str
-    name_pattern: re.Pattern[str]
-    """Matches the names (without folder) of files that are worth opening."""
     claims: Callable[[str, bytes], bool | None]
     """Recognises a file by its name and its first `HEAD_BYTES` bytes (possibly none yet).
 

@@ -7,7 +7,6 @@ starts a new parser. Words, booleans and empty cells are no points.
 from __future__ import annotations
 
 import csv
-import re
 from array import array
 from collections.abc import Sequence
 from itertools import compress
@@ -212,7 +211,6 @@ def find_delimiter(header: str) -> str:
     return max(",\t;", key=header.count)
 
 
-_FILE_NAMES = re.compile(r"\.(?:csv|tsv)$|^progress\.txt$", re.IGNORECASE)
 _MIN_COLUMNS = 2
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
@@ -259,7 +257,6 @@ def claims_sb3(name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="sb3-csv",
-        name_pattern=re.compile(r"^progress\.csv$"),
         claims=claims_sb3,
         claim_order=20,
         precedence=60,
@@ -269,7 +266,6 @@ FORMATS = (
     ),
     Format(
         name="csv",
-        name_pattern=_FILE_NAMES,
         claims=claims,
         claim_order=60,
         precedence=50,

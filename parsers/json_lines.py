@@ -85,7 +85,6 @@ def time_of(values: Mapping[str, object]) -> float:
 
 
 _LOGGER_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$")
-_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$", re.IGNORECASE)
 _FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
 """Keys of data sets, of formats with their own parser, and of lists of single points."""
 
@@ -130,7 +129,6 @@ def looks_like_metrics(found: dict[str, object]) -> bool:
 
 FORMAT = Format(
     name="jsonl",
-    name_pattern=_FILE_NAMES,
     claims=claims,
     claim_order=40,
     precedence=60,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import zipfile
 import zlib
 from array import array
@@ -171,7 +170,6 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="sb3-evaluations",
-    name_pattern=re.compile(r"^evaluations\.npz$"),
     claims=claims,
     claim_order=10,
     precedence=55,

@@ -7,7 +7,6 @@ length, seconds since t_start; more columns may follow). The step is the sum of 
 from __future__ import annotations
 
 import json
-import re
 
 from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import Format
@@ -74,7 +73,6 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="sb3-monitor",
-    name_pattern=re.compile(r"monitor[\w-]*\.csv$"),
     claims=claims,
     claim_order=10,
     precedence=40,

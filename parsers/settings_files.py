@@ -89,14 +89,6 @@ class JsonSettingsParser:
         self._data = bytearray()
 
 
-_YAML_FILE_NAMES = re.compile(
-    r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$"
-)
-_JSON_FILE_NAMES = re.compile(
-    r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$"
-)
-
-
 def claims_yaml(_name: str, head: bytes) -> bool | None:
     """Whether the file starts like a map of plain values."""
     if not head.strip():
@@ -119,7 +111,6 @@ def claims_json(_name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="settings-yaml",
-        name_pattern=_YAML_FILE_NAMES,
         claims=claims_yaml,
         claim_order=70,
         parser=YamlSettingsParser,
@@ -127,7 +118,6 @@ FORMATS = (
     ),
     Format(
         name="settings-json",
-        name_pattern=_JSON_FILE_NAMES,
         claims=claims_json,
         claim_order=70,
         parser=JsonSettingsParser,

@@ -64,7 +64,6 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="torchrl-csv",
-    name_pattern=re.compile(r"\.csv$"),
     claims=claims,
     claim_order=65,
     precedence=55,

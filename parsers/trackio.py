@@ -201,7 +201,6 @@ def claims_inbox(_name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="trackio",
-        name_pattern=re.compile(r"\.db$"),
         claims=claims_by_magic(SQLITE_MAGIC),
         claim_order=30,
         precedence=80,
@@ -209,7 +208,6 @@ FORMATS = (
     ),
     Format(
         name="trackio-inbox",
-        name_pattern=re.compile(r"^\d{8}\.jsonl$"),
         claims=claims_inbox,
         claim_order=30,
         precedence=80,

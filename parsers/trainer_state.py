@@ -6,8 +6,6 @@ training, but has full precision, steps, and what the console never says (max_st
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
@@ -110,7 +108,6 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="trainer-state",
-    name_pattern=re.compile(r"^trainer_state[\w-]*\.json$"),
     claims=claims,
     claim_order=10,
     precedence=15,  # whole and exact, but as old as the last checkpoint: a console is ahead of it

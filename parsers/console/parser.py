@@ -273,12 +273,6 @@ class ConsoleParser:
             self._builder.add_record(name, found, self._processes[name].step_of(found))
 
 
-_FILE_NAMES = re.compile(
-    r"\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
-    r"|^(?:stdout|stderr|nohup\.out|console)(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
-    r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$",
-    re.IGNORECASE,
-)
 _EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
 _SWANLAB_POINTS_START = b'{"index":'
 """Start of the point files of a SwanLab store, which are named .log."""
@@ -297,7 +291,6 @@ def claims(name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="console",
-    name_pattern=_FILE_NAMES,
     claims=claims,
     claim_order=80,
     precedence=20,

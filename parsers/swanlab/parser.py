@@ -6,7 +6,6 @@ Hardware metrics (`__swanlab__...`) are skipped.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, RunEnd, State
@@ -136,7 +135,6 @@ def _float_value(data: bytes, message: ProtobufField) -> float:
 
 FORMAT = Format(
     name="swanlab",
-    name_pattern=re.compile(r"\.swanlab$"),
     claims=claims_by_magic(SWANLAB_IDENT),
     claim_order=10,
     precedence=85,

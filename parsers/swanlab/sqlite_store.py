@@ -7,7 +7,6 @@ in `run-*/logs/<folder>/<1000, 2000, ...>.log`, a thousand per file. Hardware me
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
@@ -232,7 +231,6 @@ def claims_points(_name: str, head: bytes) -> bool | None:
 FORMATS = (
     Format(
         name="swanlab-store",
-        name_pattern=re.compile(r"^runs\.swanlab$"),
         claims=claims_by_magic(SQLITE_MAGIC),
         claim_order=9,
         precedence=86,
@@ -240,7 +238,6 @@ FORMATS = (
     ),
     Format(
         name="swanlab-store-points",
-        name_pattern=re.compile(r"^[1-9]\d{0,6}000\.log$"),
         claims=claims_points,
         claim_order=9,
         parser=_NoPointsParser,

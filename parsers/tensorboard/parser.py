@@ -6,7 +6,6 @@ time. A damaged record costs only itself.
 
 from __future__ import annotations
 
-import re
 import struct
 import sys
 from collections.abc import Iterable, Sequence
@@ -156,7 +155,6 @@ def claims(name: str, head: bytes) -> bool | None:
 
 FORMAT = Format(
     name="tfevents",
-    name_pattern=re.compile("tfevents"),
     claims=claims,
     claim_order=10,
     precedence=100,

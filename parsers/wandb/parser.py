@@ -8,7 +8,6 @@ Its messages are defined in wandb's `wandb_internal.proto`. The step of a histor
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, RunEnd, State
@@ -142,7 +141,6 @@ def _step_of(value: Any, number: float) -> int | None:
 
 FORMAT = Format(
     name="wandb",
-    name_pattern=re.compile(r"\.wandb$"),
     claims=claims_by_magic(WANDB_IDENT),
     claim_order=10,
     precedence=90,

@@ -394,6 +394,7 @@ def _monitor(
         ascii=options.ascii,
         theme=options.theme,
         bell=not options.no_bell,
+        cached=not getattr(options, "no_cache", False),
     )
 
 

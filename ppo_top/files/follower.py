@@ -29,6 +29,7 @@ from ppo_top.files.stdin import StdinReader
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.files.watcher import Watcher
+from ppo_top.parsers.file_names import ANY_FILE_NAME
 from ppo_top.support import internal_errors
 
 SWEEP_INTERVAL_S = 0.5
@@ -68,7 +69,7 @@ class Follower:
         self._clock = clock
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s, memory)
-        wanted = name_pattern or parsers.file_name_pattern()
+        wanted = name_pattern or ANY_FILE_NAME
         self._discovery = Discovery(paths, wanted, max_depth, clock)
         self._queue = ReadQueue()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
@@ -76,8 +77,10 @@ class Follower:
         self._wakeup = WakePipe()
         self._watcher = watcher or Watcher(self.wake)
         self._is_watching = False
-        console = parsers.console_format(patterns)
-        self._stdin = StdinReader(stdin, detector, console, time.time) if stdin else None
+        self._stdin: StdinReader | None = None
+        if stdin is not None:
+            console = parsers.console_format(patterns)
+            self._stdin = StdinReader(stdin, detector, console, time.time)
         self._once = once
         self.closed = False
 

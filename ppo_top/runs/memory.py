@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,8 @@ from ppo_top.parsers.base import Format
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.run import KEEP_ROWS, Run
 from ppo_top.runs.source import SourceState
-from ppo_top.support.cache import RUN_PART, Cache, CachedText
+from ppo_top.settings import Settings
+from ppo_top.support.cache import RUN_PART, Cache, CachedText, verdict_scope
 
 MIN_REST_S = 60.0
 """A run is remembered once its logs were not written for this many seconds."""
@@ -31,8 +31,6 @@ MAX_UNWRITTEN_TEXTS = 200
 """Texts that are written together."""
 
 CLOSED_PART = "closed"
-
-_NO_NAME = re.compile(r"(?!)")
 
 
 class RunMemory:
@@ -104,7 +102,9 @@ class RunMemory:
     # --- saving ------------------------------------------------------------------------------
 
     def save(self, run: Run, texts: Mapping[str, str] | None = None) -> SavedRun | None:
-        """Remember a run (and texts by part) if it is at rest; None if it cannot be remembered."""
+        """Remember a run (and texts by part) if it is at rest; None if it is not remembered."""
+        if not self.cache.is_on:
+            return None
         roots = {str(source.source.root) for source in run.sources.values()}
         quiet = time.time() - run.last_change
         if len(roots) != 1 or not run.is_settled or quiet < MIN_REST_S:
@@ -118,12 +118,18 @@ class RunMemory:
         self._unwritten += [(saved.scope, part, saved.id, text) for part, text in parts.items()]
         if len(self._unwritten) >= MAX_UNWRITTEN_TEXTS:
             self.flush()
+        run.saved = saved
         return saved
 
     def flush(self) -> None:
         """Write what was saved."""
         texts, self._unwritten = self._unwritten, []
         self.cache.write(texts)
+
+
+def run_memory(paths: Sequence[Path], settings: Settings) -> RunMemory:
+    """What is remembered of the runs below these paths, for a session that goes on."""
+    return RunMemory(Cache(paths), verdict_scope(settings.judging_text, final=False))
 
 
 def root_scope(scope: str, root: str) -> str:
@@ -161,7 +167,6 @@ def _restored_source(saved: SavedSource, found: FoundFile) -> Source:
     """The source of a file that need not be opened; its format cannot parse."""
     kind = Format(
         name=saved.format,
-        name_pattern=_NO_NAME,
         claims=lambda _name, _head: None,
         precedence=saved.precedence,
         chained=saved.chained,

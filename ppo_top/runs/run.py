@@ -43,7 +43,7 @@ class Run:
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
     saved: SavedRun | None = None
-    """Where it was kept since an earlier session; None once it was judged in this one."""
+    """Where the cache keeps it as it is; None if it does not."""
     evaluation: Evaluation = field(init=False)
     """The one that is shown."""
     _next: Evaluation | None = None
@@ -106,8 +106,8 @@ class Run:
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything that its logs hold was read and judged in this session."""
-        is_done = self.judged and not self._stale and self._next is None and self.saved is None
+        """Whether everything that its logs hold was read and judged."""
+        is_done = self.judged and not self._stale and self._next is None
         return is_done and not (self.has_more_to_read or self.needs_reread)
 
     # --- eviction ----------------------------------------------------------------------------

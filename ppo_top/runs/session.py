@@ -122,7 +122,9 @@ class Session:
         if self._names_are_stale:
             self._names_are_stale = False
             for run in self.runs.values():
+                before = run.name, run.path
                 run.name, run.path = self._name(run.id), self._groups.run_path(run.id)
+                run.version += before != (run.name, run.path)
 
     def _name(self, run: str) -> str:
         """A run's name; `.` becomes the name of the directory."""
@@ -235,6 +237,22 @@ class Session:
             if run.is_partial:
                 keys |= run.request_reread(self._gone)
         return keys
+
+    @property
+    def cache_problem(self) -> str:
+        """Why nothing is remembered; empty if that is not so, or not wanted."""
+        return self._memory.cache.problem if self._memory is not None else ""
+
+    def remember(self, seconds: float) -> bool:
+        """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""
+        if self._memory is None:
+            return True
+        until = time.perf_counter() + seconds
+        for run in self.runs.values():
+            if run.saved is None and self._memory.save(run) and time.perf_counter() > until:
+                return False
+        self._memory.flush()
+        return True
 
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""

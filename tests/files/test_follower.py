@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Batch, Problem
-from ppo_top.parsers import file_name_pattern, formats
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from tests.support.number_log import (
     FORMAT,
@@ -446,8 +446,8 @@ def test_zeros_at_the_end_of_a_log_are_reported(runs: Path, reader: FollowerHarn
 @pytest.fixture
 def consoles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers are the only console format."""
-    form = Format("numbers", NUMBER_FILE_NAMES, FORMAT.claims, parser=FORMAT.parser, console=True)
-    monkeypatch.setattr("ppo_top.parsers.formats", lambda: (form,))
+    form = Format("numbers", FORMAT.claims, parser=FORMAT.parser, console=True)
+    monkeypatch.setattr("ppo_top.parsers.console_format", lambda _: form)
 
 
 def test_a_pipe_is_read_as_it_comes(consoles: None) -> None:
@@ -521,13 +521,13 @@ class NumberStore:
 def stores(runs: Path) -> Iterator[FollowerHarness]:
     """A follower for which all files are stores."""
     NumberStore.opened = NumberStore.closed = 0
-    form = Format("store", re.compile("db$"), lambda name, head: True, store=NumberStore)
+    form = Format("store", lambda name, head: True, store=NumberStore)
     reader = FollowerHarness(runs)
     reader.follower.close()
     reader.follower = Follower(
         [runs],
         detector=lambda name, head: form if head else None,
-        name_pattern=form.name_pattern,
+        name_pattern=re.compile("db$"),
         clock=reader.clock,
     )
     yield reader
@@ -641,11 +641,8 @@ def test_any_history_reads_like_one_whole_read(
 
 def test_one_pattern_matches_the_names_of_all_formats() -> None:
     """It matches what any of them does, and little else."""
-    wanted = file_name_pattern()
     for name in ("progress.csv", "events.out.tfevents.1.h", "x.log", "model.pt", "LOG.TXT"):
-        assert bool(wanted.search(name)) == any(
-            each.name_pattern.search(name) for each in formats()
-        )
+        assert bool(ANY_FILE_NAME.search(name)) == bool(formats_by_module(name))
     assert detect_number_format("model.pt", b"") is False
 
 

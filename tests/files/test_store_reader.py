@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,7 +58,7 @@ def no_error_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reader_of(path: Path) -> StoreReader:
     """A reader of a store in `logs/`."""
-    format_ = Format("fake", re.compile("db"), lambda name, head: True, store=FakeStore)
+    format_ = Format("fake", lambda name, head: True, store=FakeStore)
     source = Source("logs/runs.db", path, path.parent, format_)
     return StoreReader(source, Tail(str(path)), FakeStore)
 

@@ -47,10 +47,8 @@ class NumberParser:
         return Batch()
 
 
-FORMAT = Format("numbers", NUMBER_FILE_NAMES, lambda name, head: None, parser=NumberParser)
-REWRITTEN_FORMAT = Format(
-    "table", NUMBER_FILE_NAMES, lambda name, head: None, parser=NumberParser, rewritten=True
-)
+FORMAT = Format("numbers", lambda name, head: None, parser=NumberParser)
+REWRITTEN_FORMAT = Format("table", lambda name, head: None, parser=NumberParser, rewritten=True)
 
 
 def detect_number_format(name: str, head: bytes) -> Format | bool | None:

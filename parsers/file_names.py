@@ -1,0 +1,63 @@
+"""The names (without folder) of the files of each format: what is worth opening, and for whom.
+
+They stand here so that a parser is only loaded where there may be a file for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+FILE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "console": {
+        "console": (
+            r"(?i:\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
+            r"|^(?:stdout|stderr|nohup\.out|console)"
+            r"(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
+            r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$)"
+        )
+    },
+    "csv_table": {
+        "sb3-csv": r"^progress\.csv$",
+        "csv": r"(?i:\.(?:csv|tsv)$|^progress\.txt$)",
+    },
+    "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
+    "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
+    "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
+    "settings_files": {
+        "settings-yaml": (
+            r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$"
+        ),
+        "settings-json": (
+            r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$"
+        ),
+    },
+    "swanlab": {
+        "swanlab": r"\.swanlab$",
+        "swanlab-store": r"^runs\.swanlab$",
+        "swanlab-store-points": r"^[1-9]\d{0,6}000\.log$",
+    },
+    "tensorboard": {"tfevents": "tfevents"},
+    "torchrl_csv": {"torchrl-csv": r"\.csv$"},
+    "trackio": {"trackio": r"\.db$", "trackio-inbox": r"^\d{8}\.jsonl$"},
+    "trainer_state": {"trainer-state": r"^trainer_state[\w-]*\.json$"},
+    "wandb": {"wandb": r"\.wandb$"},
+}
+"""Module -> format -> pattern."""
+
+ANY_FILE_NAME = re.compile(
+    "|".join(f"(?:{each})" for patterns in FILE_NAMES.values() for each in patterns.values())
+)
+"""Matches the names of all formats."""
+
+
+_COMPILED = [
+    (module, format_, re.compile(pattern))
+    for module, patterns in FILE_NAMES.items()
+    for format_, pattern in patterns.items()
+]
+
+
+def formats_by_module(name: str) -> tuple[tuple[str, str], ...]:
+    """(module, format) of the formats that have files of this name."""
+    return tuple((module, each) for module, each, names in _COMPILED if names.search(name))
