@@ -248,11 +248,11 @@ class Session:
         if self._memory is None:
             return True
         until = time.perf_counter() + seconds
-        for run in self.runs.values():
-            if run.saved is None and self._memory.save(run) and time.perf_counter() > until:
-                return False
+        new = (run for run in self.runs.values() if run.saved is None)
+        saved = (self._memory.save(run) for run in new)
+        is_late = any(each is not None and time.perf_counter() > until for each in saved)
         self._memory.flush()
-        return True
+        return not is_late
 
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""

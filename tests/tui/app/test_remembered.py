@@ -10,6 +10,7 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.runs.memory import run_memory
+from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
@@ -37,6 +38,17 @@ def screen(app: PpoTop) -> str:
     return "\n".join([lines[0][:60], *lines[1:]])
 
 
+def choose(app: PpoTop, run: str) -> None:
+    """Go to a run, as a user does."""
+    app.ui_state.chosen_by_user = True
+    app.ui_state.choose_run(run)
+
+
+def is_read(run: Run) -> bool:
+    """Whether all of a run is here."""
+    return run.is_whole and run.is_settled and run.held_points == run.points
+
+
 async def until(holds: Callable[[], object]) -> None:
     """Let the program work until something holds; the test's own limit ends a vain wait."""
     while not holds():
@@ -55,9 +67,9 @@ async def test_remembered_runs_are_shown_and_not_read(
     runs = app.ui_state.session.runs
     async with app.run_test(size=(120, 40)):
         await until(lambda: len(runs) == RUNS and all(run.saved for run in runs.values()))
-        app.ui_state.choose_run(CHOSEN)
+        choose(app, CHOSEN)
         app.draw()
-        await until(lambda: runs[CHOSEN].held_points == runs[CHOSEN].points)
+        await until(lambda: is_read(runs[CHOSEN]))
         app.draw()
         first = screen(app)
     app = make_app(folder)
@@ -65,9 +77,9 @@ async def test_remembered_runs_are_shown_and_not_read(
     with opened_files() as opened:
         async with app.run_test(size=(120, 40)):
             await until(lambda: app.notifier_ready and len(runs) == RUNS)
-            app.ui_state.choose_run(CHOSEN)
+            choose(app, CHOSEN)
             app.draw()
-            await until(lambda: runs[CHOSEN].held_points == runs[CHOSEN].points)
+            await until(lambda: is_read(runs[CHOSEN]))
             app.draw()
             assert screen(app) == first
             viewed = [runs[each] for each in app.ui_state.recent_run_ids]
