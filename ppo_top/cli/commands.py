@@ -340,7 +340,7 @@ def _answer(
     if answer is None:
         from ppo_top.output.check import judge_paths
 
-        answer = judge_paths(paths, settings, cache, sys.stderr)
+        answer = judge_paths(paths, settings, cache, parts, sys.stderr)
         if cache.problem:
             print(f"ppo-top: {cache.problem}", file=sys.stderr)
     for line in answer.problems if answer is not None else ():

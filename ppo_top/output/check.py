@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.update import SavedRun
 from ppo_top.model import Finding, Severity, State
 from ppo_top.output.answers import (
     EXIT_ERROR,
@@ -41,10 +40,8 @@ from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache, verdict_scope
 from ppo_top.text.format import clean, count
-from ppo_top.views.liveness import run_status, state_facts
+from ppo_top.views.liveness import StateFacts, run_status, state_facts, status_at
 from ppo_top.views.run_view import make_run_view
-
-REPORT_PARTS = (SUMMARY_PART, JSON_PART, TEXT_PART)
 
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per `--follow` session, each once."""
@@ -71,71 +68,77 @@ def check(
     err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report and return the exit code."""
-    answer = judge_paths(paths, settings, cache, err or sys.stderr)
+    parts = [JSON_PART if as_object else TEXT_PART]
+    answer = judge_paths(paths, settings, cache, parts, err or sys.stderr)
     if answer is None:
         return EXIT_ERROR
     return print_answer(answer, as_object=as_object, fail_on=fail_on, out=out)
 
 
 def judge_paths(
-    paths: Sequence[Path], settings: Settings, cache: Cache | None, err: TextIO
+    paths: Sequence[Path],
+    settings: Settings,
+    cache: Cache | None,
+    parts: Sequence[str],
+    err: TextIO,
 ) -> Answer | None:
-    """The reports on all runs; None (after a line on `err`) if there is nothing.
+    """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
 
-    Runs that the cache has and whose logs did not change are not judged again.
+    Runs that the cache has and whose logs did not change are not judged again; only these `parts`
+    of their reports are read.
     """
     scope = verdict_scope(settings.judging_text) if cache is not None else ""
-    memory = RunMemory(cache, scope, REPORT_PARTS) if cache is not None else None
-    keeper = _ReportKeeper(memory)
-    loader = open_loader(paths, settings, err, keeper.add, memory)
+    memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
+    reporter = _Reporter(memory)
+    loader = open_loader(paths, settings, err, reporter.add, memory)
     if loader is None:
         return None
     with closing(loader):
-        runs = loader.session.sorted_runs()
+        runs = sorted(loader.session.runs.values(), key=reporter.rank)
         if cache is not None and memory is not None:
             memory.flush()
             listing = loader.listing()
-            entries = keeper.answered_runs(runs)
-            if listing is not None and entries is not None:
-                keep(cache, scope, paths, listing, loader.problems, entries)
-        return Answer([keeper.report(run) for run in runs], [])
+            saved = [(run, run.saved) for run in runs]
+            kept = [AnsweredRun(at.scope, at.id, run.name, run.path) for run, at in saved if at]
+            if listing is not None and len(kept) == len(runs):
+                keep(cache, scope, paths, listing, loader.problems, kept)
+        return Answer([reporter.report(run) for run in runs], [])
 
 
-class _ReportKeeper:
+class _Reporter:
     """Makes the report on each run while it has its points; remembered runs have theirs already."""
 
     def __init__(self, memory: RunMemory | None) -> None:
         self._memory = memory
-        self._reports: dict[str, tuple[RunSummary, str, str]] = {}
-        self._saved: dict[str, SavedRun | None] = {}
+        self._reports: dict[str, tuple[RunSummary, StateFacts, dict[str, str]]] = {}
 
     def add(self, run: Run) -> None:
         """Make the report on a run that is read and judged, and remember it."""
-        if run.saved is not None and self._memory is not None:
-            texts = self._memory.pop_texts(run.saved)
-            summary, _ = restored_summary(texts[SUMMARY_PART])
-            self._reports[run.id] = summary, texts[JSON_PART], texts[TEXT_PART]
-            self._saved[run.id] = run.saved
+        memory = self._memory
+        if run.saved is not None and memory is not None:
+            texts = {part: memory.text(run.saved, part) for part in memory.text_parts}
+            self._reports[run.id] = *restored_summary(texts.pop(SUMMARY_PART)), texts
             return
         view = make_run_view(run, None, time.time())
-        summary = run_summary(run, view)
-        json_, text = run_json_text(run, view), "\n".join(report_lines(run, view))
-        self._reports[run.id] = summary, json_, text
-        if self._memory is not None:
-            kept = summary_text(summary, state_facts(run))
-            texts = {SUMMARY_PART: kept, JSON_PART: json_, TEXT_PART: text}
-            self._saved[run.id] = self._memory.save(run, texts)
+        summary, facts = run_summary(run, view), state_facts(run)
+        texts = {
+            JSON_PART: run_json_text(run, view),
+            TEXT_PART: "\n".join(report_lines(run, view)),
+        }
+        self._reports[run.id] = summary, facts, texts
+        if memory is not None:
+            memory.save(run, {SUMMARY_PART: summary_text(summary, facts), **texts})
+
+    def rank(self, run: Run) -> tuple[int, float, str]:
+        """Sort key: the worst first, then the newest."""
+        severity = self._reports[run.id][0].severity
+        return -severity if severity >= Severity.WATCH else 0, -run.last_change, run.name
 
     def report(self, run: Run) -> RunReport:
         """The report on a run, by the name that it has now."""
-        identity = RunIdentity(run.name, run.path, *run_status(run, time.time()))
-        return RunReport(identity, *self._reports[run.id])
-
-    def answered_runs(self, runs: Sequence[Run]) -> list[AnsweredRun] | None:
-        """Where the runs are kept; None if any is not."""
-        saved = [(run, self._saved.get(run.id)) for run in runs]
-        found = [AnsweredRun(at.scope, at.id, run.name, run.path) for run, at in saved if at]
-        return found if len(found) == len(saved) else None
+        summary, facts, texts = self._reports[run.id]
+        identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()))
+        return RunReport(identity, summary, **texts)
 
 
 def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:

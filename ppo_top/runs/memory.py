@@ -36,15 +36,15 @@ CLOSED_PART = "closed"
 class RunMemory:
     """Remembered runs below some roots, judged by the same program with the same settings.
 
-    A run has a text for each of `text_parts` beside what is kept of any.
+    With `text_parts` these texts are all that is wanted of a remembered run.
 
     `known_log` may be called from another thread than the rest.
     """
 
     def __init__(self, cache: Cache, scope: str, text_parts: Sequence[str] = ()) -> None:
         self.cache = cache
-        self._text_parts = text_parts
-        self._texts: dict[tuple[str, str], Mapping[str, str]] = {}
+        self.text_parts = text_parts
+        self._read_texts: dict[tuple[str, str], Mapping[str, str]] = {}
         self._scope = scope
         self._saved: dict[str, dict[str, SavedRun]] = {}
         self._unwritten: list[CachedText] = []
@@ -84,20 +84,27 @@ class RunMemory:
             )
         return self._valid[name]
 
-    def restore(self, run: SavedRun) -> ClosedRun | None:
-        """What a run held when it was closed; None if that or one of its texts is lost."""
-        texts = self.cache.read_key(run.scope, run.id)
-        if not all(part in texts for part in self._text_parts):
-            return None
-        self._texts[run.scope, run.id] = texts
+    def has_texts(self, run: SavedRun) -> bool:
+        """Whether each of the wanted texts of a run is there."""
+        return all(run.id in self._texts(run.scope, part) for part in self.text_parts)
+
+    def text(self, run: SavedRun, part: str) -> str:
+        """A text that was saved with a run."""
+        return self._texts(run.scope, part)[run.id]
+
+    def _texts(self, scope: str, part: str) -> Mapping[str, str]:
+        """run -> text; those of a scope are read together."""
+        if (scope, part) not in self._read_texts:
+            self._read_texts[scope, part] = self.cache.read_part(scope, part)
+        return self._read_texts[scope, part]
+
+    def closed_run(self, run: SavedRun) -> ClosedRun | None:
+        """What a run held when it was closed; None if that is lost."""
         try:
-            return from_plain(ClosedRun, json.loads(texts[CLOSED_PART]))
+            text = self.cache.read_key(run.scope, run.id)[CLOSED_PART]
+            return from_plain(ClosedRun, json.loads(text))
         except (KeyError, ValueError, TypeError):
             return None
-
-    def pop_texts(self, run: SavedRun) -> Mapping[str, str]:
-        """part -> text that was saved with a run that was restored."""
-        return self._texts.pop((run.scope, run.id))
 
     # --- saving ------------------------------------------------------------------------------
 

@@ -63,10 +63,11 @@ class Run:
         self.judged, self.saved = False, None
         self._stale = self._stale or start_over
 
-    def restore(self, saved: SavedRun, closed: ClosedRun) -> None:
+    def restore(self, saved: SavedRun, closed: ClosedRun | None = None) -> None:
         """Show what is remembered of a run whose logs have not changed since it was judged."""
         self.saved, self.judged, self._stale = saved, True, False
-        self.evaluation = Evaluation.restored(closed, self.settings)
+        if closed is not None:
+            self.evaluation = Evaluation.restored(closed, self.settings)
         self.version += 1
 
     # --- judging -----------------------------------------------------------------------------

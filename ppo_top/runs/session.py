@@ -81,12 +81,20 @@ class Session:
         self._states.update((state.key, state) for state in states)
         found = [self._assign_run(state, must_decide=True) for state in states]
         runs = {run.id: run for run in found if run is not None}
-        closed = self._memory.restore(saved) if self._memory is not None else None
         for run in runs.values():
-            if closed is not None and run.sources.keys() == {state.key for state in states}:
-                run.restore(saved, closed)
-            else:
+            is_whole = run.sources.keys() == {state.key for state in states}
+            if not (is_whole and self._recall(run, saved)):
                 run.mark_changed(start_over=True)
+
+    def _recall(self, run: Run, saved: SavedRun) -> bool:
+        """Show what is remembered of a run; False if it is lost."""
+        assert self._memory is not None
+        if self._memory.text_parts:
+            run.restore(saved)
+            return self._memory.has_texts(saved)
+        closed = self._memory.closed_run(saved)
+        run.restore(saved, closed)
+        return closed is not None
 
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key

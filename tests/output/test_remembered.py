@@ -16,7 +16,7 @@ import pytest
 from corpus.table import CORPUS_RUNS
 from ppo_top.support import cache as cache_module
 from tests.support.installed_program import PROGRAM, copy_of, environment
-from tests.support.remembered import NAMES, Answer, age, finished_runs, opened_files
+from tests.support.remembered import NAMES, Printed, age, finished_runs, opened_files
 
 COMMANDS = (["check", "--json"], ["check"], ["status"], ["status", "--format", "tmux"])
 
@@ -37,20 +37,20 @@ def runs(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_the_second_answer_is_the_first_without_reading(command: list[str], runs: Path) -> None:
     """Byte for byte, with the same exit code."""
-    cold, first = Answer(*command, runs, "--no-cache"), Answer(*command, runs)
+    cold, first = Printed(*command, runs, "--no-cache"), Printed(*command, runs)
     with opened_files() as opened:
-        assert Answer(*command, runs) == first == cold
+        assert Printed(*command, runs) == first == cold
     assert not opened
 
 
 @pytest.mark.parametrize("first", COMMANDS, ids=" ".join)
 def test_what_one_command_judged_the_others_need_not(first: list[str], runs: Path) -> None:
     """`check` after `status`, JSON after text, and so on."""
-    Answer(*first, runs)
+    Printed(*first, runs)
     with opened_files() as opened:
-        warm = [Answer(*command, runs) for command in COMMANDS]
+        warm = [Printed(*command, runs) for command in COMMANDS]
     assert not opened
-    assert warm == [Answer(*command, runs, "--no-cache") for command in COMMANDS]
+    assert warm == [Printed(*command, runs, "--no-cache") for command in COMMANDS]
 
 
 def test_corpus_runs_are_remembered_as_they_were_judged(tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_corpus_runs_are_remembered_as_they_were_judged(tmp_path: Path) -> None:
     for path in sorted(CORPUS_RUNS.glob("*/meta.json"))[::6]:
         shutil.copytree(path.parent, folder / path.parent.name)
     age(folder)
-    Answer("status", folder)
+    Printed("status", folder)
     newest = sorted(folder.iterdir())[0]
     age(newest, 3600.0)
     with opened_files() as opened:
-        warm = Answer("check", "--json", folder)
+        warm = Printed("check", "--json", folder)
     assert {Path(path).relative_to(folder).parts[0] for path in opened} == {newest.name}
-    assert warm == Answer("check", "--json", folder, "--no-cache")
+    assert warm == Printed("check", "--json", folder, "--no-cache")
 
 
 # --- what makes a remembered verdict invalid ---------------------------------------------------
@@ -146,22 +146,22 @@ def test_a_changed_run_is_judged_again_and_no_other(
 ) -> None:
     """Whatever happens to one run, the others are not read."""
     run = console_run(runs)
-    Answer(*command, runs)
+    Printed(*command, runs)
     change(run)
     with opened_files() as opened:
-        answer = Answer(*command, runs)
+        answer = Printed(*command, runs)
     assert {Path(path).parent for path in opened} <= {run}
-    assert answer == Answer(*command, runs, "--no-cache")
+    assert answer == Printed(*command, runs, "--no-cache")
 
 
 def test_a_new_run_is_read_and_the_others_are_not(runs: Path) -> None:
     """Names may change with it, for they are the shortest that are unique."""
-    Answer("check", "--json", runs)
+    Printed("check", "--json", runs)
     copy_of(NAMES[0], runs / "more" / NAMES[0])
     with opened_files() as opened:
-        answer = Answer("check", "--json", runs)
+        answer = Printed("check", "--json", runs)
     assert {Path(path).relative_to(runs).parts[0] for path in opened} == {"more"}
-    assert answer == Answer("check", "--json", runs, "--no-cache")
+    assert answer == Printed("check", "--json", runs, "--no-cache")
     assert len(json.loads(answer.out)["runs"]) == len(NAMES) + 1
 
 
@@ -171,10 +171,10 @@ def test_a_log_that_joins_a_remembered_run_is_judged_with_it(tmp_path: Path) -> 
     run = copy_of("torch_cartpole", runs / "a")
     console = (run / "stdout.log").rename(tmp_path / "train.log")
     age(runs)
-    (alone,) = json.loads(Answer("check", "--json", runs).out)["runs"]
+    (alone,) = json.loads(Printed("check", "--json", runs).out)["runs"]
     console.rename(run / "train.log")
-    answer = Answer("check", "--json", runs)
-    assert answer == Answer("check", "--json", runs, "--no-cache")
+    answer = Printed("check", "--json", runs)
+    assert answer == Printed("check", "--json", runs, "--no-cache")
     (together,) = json.loads(answer.out)["runs"]
     assert [len(each["sources"]) for each in (alone, together)] == [1, 2]
 
@@ -182,43 +182,45 @@ def test_a_log_that_joins_a_remembered_run_is_judged_with_it(tmp_path: Path) -> 
 def test_two_roots_with_the_same_names_inside(tmp_path: Path) -> None:
     """Each run is its own, and both are named by their paths."""
     roots = [finished_runs(tmp_path / name) for name in ("one", "two")]
-    cold = Answer("check", "--json", *roots, "--no-cache")
-    assert Answer("check", "--json", *roots) == cold
-    assert Answer("check", "--json", *roots) == cold
-    assert Answer("check", "--json", roots[0]) == Answer("check", "--json", roots[0], "--no-cache")
+    cold = Printed("check", "--json", *roots, "--no-cache")
+    assert Printed("check", "--json", *roots) == cold
+    assert Printed("check", "--json", *roots) == cold
+    assert Printed("check", "--json", roots[0]) == Printed(
+        "check", "--json", roots[0], "--no-cache"
+    )
 
 
 def test_a_run_that_was_just_written_is_not_remembered(runs: Path) -> None:
     """It may still be training; the others are."""
     age(runs / NAMES[1], 20.0)
-    Answer("status", runs)
+    Printed("status", runs)
     with opened_files() as opened:
-        Answer("status", runs)
+        Printed("status", runs)
     assert {Path(path).parent.name for path in opened} == {NAMES[1]}
 
 
 def test_other_settings_judge_again(runs: Path, tmp_path: Path) -> None:
     """Thresholds, muted rules, a goal: findings depend on them."""
-    Answer("check", "--json", runs)
+    Printed("check", "--json", runs)
     own = tmp_path / "own.toml"
     own.write_text("[rules.kl-high]\nwarn = 5.0\n")
     for options in (["--goal", "10"], ["--curriculum"], ["--settings", str(own)]):
         with opened_files() as opened:
-            answer = Answer("check", "--json", runs, *options)
+            answer = Printed("check", "--json", runs, *options)
         assert opened
-        assert answer == Answer("check", "--json", runs, *options, "--no-cache")
+        assert answer == Printed("check", "--json", runs, *options, "--no-cache")
     own.write_text("[display]\nascii = true\n")
     with opened_files() as opened:
-        Answer("check", "--json", runs, "--settings", own)
+        Printed("check", "--json", runs, "--settings", own)
     assert not opened  # nothing that is judged depends on it
 
 
 def test_another_version_judges_again(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rules are not those that the remembered verdict comes from."""
-    Answer("status", runs)
+    Printed("status", runs)
     monkeypatch.setattr(cache_module, "program_version", lambda: "0.0.0")
     with opened_files() as opened:
-        Answer("status", runs)
+        Printed("status", runs)
     assert opened
 
 
@@ -227,11 +229,11 @@ def test_problems_are_repeated(runs: Path) -> None:
     damaged = next((runs / NAMES[0]).rglob("*tfevents*"))
     damaged.write_bytes(damaged.read_bytes()[:-7] + b"\0\0\0\0\0\0\0")
     age(runs)
-    first = Answer("check", runs)
+    first = Printed("check", runs)
     with opened_files() as opened:
-        assert Answer("check", runs) == first
+        assert Printed("check", runs) == first
     assert not opened
-    assert "unreadable" in first.err or first.err == Answer("check", runs, "--no-cache").err
+    assert "unreadable" in first.err or first.err == Printed("check", runs, "--no-cache").err
 
 
 # --- the cache itself ----------------------------------------------------------------------------
@@ -239,14 +241,14 @@ def test_problems_are_repeated(runs: Path) -> None:
 
 def test_only_its_owner_can_read_it(runs: Path, cache_folder: Path) -> None:
     """Logs of others may be in there."""
-    Answer("status", runs)
+    Printed("status", runs)
     assert cache_folder.stat().st_mode & 0o777 == 0o700
     assert [path.stat().st_mode & 0o777 for path in cache_folder.iterdir()] == [0o600]
 
 
 def test_nothing_is_written_without_it(runs: Path, cache_folder: Path) -> None:
     """`--no-cache` neither reads nor writes."""
-    Answer("check", "--no-cache", runs)
+    Printed("check", "--no-cache", runs)
     assert not cache_folder.exists()
 
 
@@ -255,22 +257,22 @@ def test_nothing_is_written_below_a_watched_path(
 ) -> None:
     """Not even where the user's own cache lies below it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(runs / "cache"))
-    first = Answer("check", runs)
-    assert Answer("check", runs) == first
+    first = Printed("check", runs)
+    assert Printed("check", runs) == first
     assert not first.err
     assert not (runs / "cache").exists()
 
 
 def test_a_damaged_cache_is_made_anew(runs: Path, cache_folder: Path) -> None:
     """Any bytes may stand there."""
-    cold = Answer("check", runs)
+    cold = Printed("check", runs)
     (database,) = cache_folder.iterdir()
     whole = database.read_bytes()
     for damage in (b"no database at all" * 500, whole[:5000], whole[:2000] + b"\xff" * 9000):
         database.write_bytes(damage)
-        assert Answer("check", runs) == cold
+        assert Printed("check", runs) == cold
         with opened_files() as opened:
-            assert Answer("check", runs) == cold
+            assert Printed("check", runs) == cold
         assert not opened
 
 
@@ -280,7 +282,7 @@ def test_a_cache_that_cannot_be_made_costs_a_line(
     """A home that is no directory, say."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    answer, cold = Answer("check", runs), Answer("check", runs, "--no-cache")
+    answer, cold = Printed("check", runs), Printed("check", runs, "--no-cache")
     assert (answer.code, answer.out) == (cold.code, cold.out)
     assert answer.err.count("\n") == 1
     assert answer.err.startswith("ppo-top: cache off: ")
@@ -298,7 +300,7 @@ def test_a_full_disk_costs_a_line(
         return database
 
     monkeypatch.setattr(sqlite3, "connect", tiny)
-    answer, cold = Answer("check", runs), Answer("check", runs, "--no-cache")
+    answer, cold = Printed("check", runs), Printed("check", runs, "--no-cache")
     assert (answer.code, answer.out) == (cold.code, cold.out)
     assert answer.err.count("\n") == 1
     assert "full" in answer.err
@@ -306,11 +308,11 @@ def test_a_full_disk_costs_a_line(
 
 def test_a_locked_cache_is_not_waited_for(runs: Path, cache_folder: Path) -> None:
     """Another program holds it: judged without it, and nothing is said."""
-    cold = Answer("check", runs)
+    cold = Printed("check", runs)
     (path,) = cache_folder.iterdir()
     with sqlite3.connect(path) as holder:
         holder.execute("BEGIN EXCLUSIVE")
-        assert Answer("check", runs) == cold
+        assert Printed("check", runs) == cold
         holder.rollback()
 
 
@@ -333,10 +335,10 @@ def test_two_at_once(runs: Path, tmp_path: Path) -> None:
 
 def test_its_size_is_told_and_it_can_be_cleared(runs: Path, cache_folder: Path) -> None:
     """`ppo-top cache`, `ppo-top cache clear`."""
-    assert ": 0 remembered runs, 0.0 MB" in Answer("cache").out
-    Answer("status", runs)
-    assert f": {len(NAMES)} remembered runs, " in Answer("cache").out
-    assert ": 0 remembered runs, 0.0 MB" in Answer("cache", "clear").out
+    assert ": 0 remembered runs, 0.0 MB" in Printed("cache").out
+    Printed("status", runs)
+    assert f": {len(NAMES)} remembered runs, " in Printed("cache").out
+    assert ": 0 remembered runs, 0.0 MB" in Printed("cache", "clear").out
     assert not list(cache_folder.iterdir())
 
 

@@ -25,7 +25,7 @@ from tests.support.remembered import age, opened_files
 DEMO_RUNS = demo_runs()
 
 
-class Watching:
+class CachedDirectory:
     """A session that goes on, as the screen has it, with a cache."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
@@ -77,11 +77,11 @@ def test_it_looks_as_when_it_was_judged(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     shutil.copytree(run, folder / run.name)
     age(folder)
-    first = Watching(folder, tmp_path / "cache")
+    first = CachedDirectory(folder, tmp_path / "cache")
     before = shown(first.run)
     first.close()
     with opened_files() as opened:
-        second = Watching(folder, tmp_path / "cache")
+        second = CachedDirectory(folder, tmp_path / "cache")
     assert not opened
     assert repr(shown(second.run)) == repr(before)
     assert second.run.held_points == 0
@@ -107,10 +107,10 @@ def test_drawn_runs(columns: DrawnColumns, sick: bool, tmp_path: Path) -> None:
         lines.append(",".join([str(mark.step), *map(repr, values.values())]))
     (folder / "progress.csv").write_text("\n".join(lines) + "\n")
     age(tmp_path / "runs")
-    first = Watching(tmp_path / "runs", tmp_path / "cache")
+    first = CachedDirectory(tmp_path / "runs", tmp_path / "cache")
     assert bool(first.run.findings) >= sick
     first.close()
-    second = Watching(tmp_path / "runs", tmp_path / "cache")
+    second = CachedDirectory(tmp_path / "runs", tmp_path / "cache")
     assert repr(shown(second.run)) == repr(shown(first.run))
     second.close()
 
@@ -123,8 +123,8 @@ def test_a_remembered_run_that_goes_on_is_read_again(tmp_path: Path) -> None:
     lines = [f"step {row} | reward {row % 9} | kl 0.01\n" for row in range(300)]
     log.write_text("".join(lines[:100]))
     age(folder)
-    Watching(folder, tmp_path / "cache").close()
-    second = Watching(folder, tmp_path / "cache")
+    CachedDirectory(folder, tmp_path / "cache").close()
+    second = CachedDirectory(folder, tmp_path / "cache")
     assert second.run.held_points == 0
     log.write_text("".join(lines))
     second.read()
@@ -142,8 +142,8 @@ def test_a_remembered_run_that_is_deleted_goes(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     shutil.copytree(DEMO_RUNS[0], folder / "a")
     age(folder)
-    Watching(folder, tmp_path / "cache").close()
-    second = Watching(folder, tmp_path / "cache")
+    CachedDirectory(folder, tmp_path / "cache").close()
+    second = CachedDirectory(folder, tmp_path / "cache")
     assert second.session.runs
     shutil.rmtree(folder / "a")
     second.read()
@@ -157,10 +157,10 @@ def test_a_run_is_remembered_a_minute_after_its_last_change(tmp_path: Path) -> N
     shutil.copytree(DEMO_RUNS[0], folder / "a")
     for seconds, remembered in ((58.0, False), (62.0, True)):
         age(folder, seconds)
-        watching = Watching(folder, tmp_path / f"cache{seconds}")
-        watching.session.remember(60.0)
-        assert (watching.run.saved is not None) is remembered
-        watching.close()
+        watched = CachedDirectory(folder, tmp_path / f"cache{seconds}")
+        watched.session.remember(60.0)
+        assert (watched.run.saved is not None) is remembered
+        watched.close()
 
 
 def test_a_run_from_the_future_is_not_remembered(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_a_run_from_the_future_is_not_remembered(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     shutil.copytree(DEMO_RUNS[0], folder / "a")
     age(folder, -3600.0)
-    watching = Watching(folder, tmp_path / "cache")
-    watching.session.remember(60.0)
-    assert watching.run.saved is None
-    watching.close()
+    watched = CachedDirectory(folder, tmp_path / "cache")
+    watched.session.remember(60.0)
+    assert watched.run.saved is None
+    watched.close()
 
 
 def test_values_survive_as_plain_data() -> None:

@@ -35,7 +35,7 @@ def finished_runs(folder: Path) -> Path:
     return folder
 
 
-class Answer:
+class Printed:
     """What a command printed, without what the time of day decides."""
 
     def __init__(self, *arguments: str | Path) -> None:
@@ -46,7 +46,7 @@ class Answer:
         self.err = err.getvalue()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Answer) and vars(self) == vars(other)
+        return isinstance(other, Printed) and vars(self) == vars(other)
 
     def __repr__(self) -> str:
         return f"{self.code} {self.err!r} {self.out[:200]!r}"
