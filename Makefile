@@ -22,6 +22,7 @@ real: .venv-real/ready
 
 docs: .venv/ready
 	$(PYTHON) -m tools.docs
+	$(PYTHON) -m benchmarks.diagnosis --write-docs > /dev/null
 
 bench: .venv/ready
 	$(PYTHON) -m benchmarks.ingest

@@ -35,18 +35,18 @@ class Alarm(NamedTuple):
     rule: str
 
 
-def alarms(rows: Sequence[Row], family: str) -> Iterator[Alarm]:
+def alarms(rows: Sequence[Row], guide: str) -> Iterator[Alarm]:
     """Every point outside its range, in order."""
     losses: list[float] = []
     for number, row in enumerate(rows):
         bad = [name for name, value in row.values.items() if math.isnan(value)]
         yield from (Alarm(number, name, "non-finite") for name in bad)
-        outside = [*_outside(row, family, number), *_spike(row, losses)]
+        outside = [*_outside(row, guide, number), *_spike(row, losses)]
         yield from (Alarm(number, name, RULE_BY_CONCEPT.get(name, "")) for name in outside)
 
 
-def _outside(row: Row, family: str, number: int) -> Iterator[str]:
-    limits = _LIMITS.get(family, {})
+def _outside(row: Row, guide: str, number: int) -> Iterator[str]:
+    limits = _LIMITS[guide]
     for name, value in row.values.items():
         low, high = limits.get(name, (-math.inf, math.inf))
         ignored = name == "explained_variance" and number < UNJUDGED_ROWS
@@ -66,7 +66,7 @@ def _spike(row: Row, losses: list[float]) -> Iterator[str]:
 
 
 _LIMITS: dict[str, dict[str, tuple[float, float]]] = {
-    "ctrl": {
+    "control": {
         "approx_kl": (-math.inf, 0.03),
         "clip_fraction": (0.0, 0.3),
         "explained_variance": (1e-9, math.inf),
@@ -88,4 +88,4 @@ _LIMITS: dict[str, dict[str, tuple[float, float]]] = {
         "entropy": (0.1, math.inf),
     },
 }
-"""family -> metric -> (low, high), from the guides"""
+"""guide -> metric -> (low, high)"""

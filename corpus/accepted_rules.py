@@ -17,10 +17,18 @@ STEP_SIZE = (
     "reward-swings",
     "updates-too-large",
     "learning-rate-too-high",
+    "learning-rate-extreme",
     "premature-convergence",
 )
 NO_CLIP = (*STEP_SIZE, "clip-not-binding", "clip-too-wide")
-STANDSTILL = ("no-op-updates", "entropy-not-falling", "reward-never-moves", "nothing-learns")
+STANDSTILL = (
+    "no-op-updates",
+    "entropy-constant",
+    "entropy-not-falling",
+    "learning-rate-extreme",
+    "reward-never-moves",
+    "nothing-learns",
+)
 ENTROPY_LOW = (
     "kl-high",
     "clip-high",
@@ -128,6 +136,7 @@ LARGE_STEP = (
     "zero-variance-groups",
     "updates-too-large",
     "learning-rate-too-high",
+    "learning-rate-extreme",
     "premature-convergence",
 )
 NO_LEARNING = (
@@ -207,6 +216,26 @@ CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
 }
 """fault -> rules"""
 
+NEVER_LEARNS = (*STANDSTILL, "critic-not-learning", "reward-wrong-way", "reward-plateau")
+FELL = (*BLIND_POLICY, "kl-high", "clip-high", "entropy-swings", "updates-too-large")
+
+OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
+    "loss-reversed": (*REWARD_SIGN, *NEVER_LEARNS, *STEP_SIZE),
+    "weights-reloaded-midway": FELL,
+    "kl-limit-x500": STEP_SIZE,
+    "kl-limit-tiny": NEVER_LEARNS,
+    "target-frozen": (*CRITIC, *NEVER_LEARNS),
+    "target-copied": (*CRITIC, *NEVER_LEARNS, "reward-swings"),
+    "collecting-only": NEVER_LEARNS,
+    "epsilon-stuck": (*ENTROPY_HIGH, *NEVER_LEARNS),
+    "epsilon-back-midway": (*ENTROPY_HIGH, "reward-crash"),
+    "ent-coef-50": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
+    "target-entropy-5": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
+    "action-noise-5": (*ENTROPY_HIGH, *NEVER_LEARNS),
+    "critic-frozen": (*CRITIC, *NEVER_LEARNS),
+}
+"""fault of other algorithms than PPO -> rules"""
+
 LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "none": (),
     "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
@@ -241,6 +270,16 @@ LLM_RULES: Mapping[str, tuple[str, ...]] = {
 
 
 def accepted_rules(meta: Mapping[str, Any]) -> frozenset[str]:
-    """The rules that name the fault of a run correctly, by its label."""
-    table = LLM_RULES if str(meta["producer"]).startswith("trl") else CONTROL_RULES
-    return frozenset(table[meta["fault"]])
+    """The rules that name the fault of a run correctly, by its label.
+
+    In algorithms without a clipped step, a fault shows in the reward before anything else: that
+    nothing is learned, or that what was learned is lost, is right there too.
+    """
+    fault = meta["fault"]
+    if str(meta["producer"]).startswith("trl"):
+        return frozenset(LLM_RULES[fault])
+    rules = CONTROL_RULES.get(fault) or OTHER_CONTROL_RULES.get(fault, ())
+    if meta.get("algorithm", "PPO") == "PPO" or fault == "none":
+        return frozenset(rules)
+    by_onset = ("reward-crash", "reward-wrong-way") if meta["onset_step"] else NEVER_LEARNS
+    return frozenset({*rules, *by_onset})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,21 @@ CONTROL_FAULTS = {
     "policy-frozen-midway": ControlFault(model="freeze_policy", midway=True),
     "actions-random-midway": ControlFault(environment="random_action", midway=True),
     "noise-raised-midway": ControlFault(model="raise_noise", midway=True),
+    "loss-reversed": ControlFault(model="reverse_loss"),
+    "weights-reloaded-midway": ControlFault(model="reload_start", midway=True),
+    "kl-limit-x500": ControlFault(scale=(("target_kl", 500.0),)),
+    "kl-limit-tiny": ControlFault(scale=(("target_kl", 1e-06),)),
+    "target-frozen": ControlFault(replace=(("tau", 0.0),)),
+    "target-copied": ControlFault(replace=(("tau", 1.0),)),
+    "collecting-only": ControlFault(replace=(("learning_starts", 10**9),)),
+    "epsilon-stuck": ControlFault(
+        replace=(("exploration_initial_eps", 1.0), ("exploration_final_eps", 1.0))
+    ),
+    "epsilon-back-midway": ControlFault(model="explore_fully", midway=True),
+    "ent-coef-50": ControlFault(replace=(("ent_coef", 50.0),)),
+    "target-entropy-5": ControlFault(replace=(("target_entropy", 5.0),)),
+    "action-noise-5": ControlFault(replace=(("action_noise", 5.0),)),
+    "critic-frozen": ControlFault(model="freeze_critic"),
 }
 
 
@@ -76,13 +92,14 @@ def hyperparameters(task: ControlTask, fault: ControlFault) -> dict[str, Any]:
 
 
 class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment that goes wrong after `onset` of its steps, and keeps the true returns."""
+    """An environment that goes wrong after `onset` of its steps, keeps true returns and ends."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], kind: str, onset: int) -> None:
         super().__init__(env)
         self.kind, self.onset = kind, onset
         self.steps, self.score = 0, 0.0
         self.true_returns: list[float] = []
+        self.ends: list[int] = []
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
@@ -99,6 +116,7 @@ class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.score += float(reward)
         if terminated or truncated:
             self.true_returns.append(self.score)
+            self.ends.append(self.steps)
         observation = self._altered(observation)
         return observation, self._reward(float(reward)), terminated, truncated, info
 
@@ -133,11 +151,14 @@ class FlippedReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gymnasium.Env[Any, Any], onset: int) -> None:
         super().__init__(env)
         self.onset, self.steps = onset, 0
+        self.paid = 0.0
+        """the newest reward with its own sign"""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Step and flip the sign."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.steps += 1
+        self.paid = float(reward)
         sign = -1.0 if self.steps > self.onset else 1.0
         return observation, sign * float(reward), terminated, truncated, info
 
@@ -149,10 +170,17 @@ class ModelChange(BaseCallback):
         super().__init__()
         self.kind, self.onset, self.done = kind, onset, not kind
 
+    def _on_training_start(self) -> None:
+        self.start = copy.deepcopy(self.model.policy.state_dict())
+        self._change_if_due()
+
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
+        self._change_if_due()
+
+    def _change_if_due(self) -> None:
         if not self.done and self.num_timesteps >= self.onset:
             self.done = True
             getattr(self, self.kind)()
@@ -165,6 +193,24 @@ class ModelChange(BaseCallback):
     def stop_learning(self) -> None:
         """Set the learning rate to 0 for the rest of the run."""
         self.model.lr_schedule = lambda left: 0.0
+
+    def reload_start(self) -> None:
+        """Put the weights of the start back, as a wrong checkpoint would."""
+        self.model.policy.load_state_dict(self.start)
+
+    def explore_fully(self) -> None:
+        """Set epsilon to 1 for the rest of the run."""
+        self.model.exploration_schedule = lambda left: 1.0
+
+    def reverse_loss(self) -> None:
+        """Climb the policy's loss instead of descending."""
+        part: Any = getattr(self.model, "actor", None) or self.model.policy
+        reverse_steps(part.optimizer)
+
+    def freeze_critic(self) -> None:
+        """Leave the critic as it is; the actor goes on learning."""
+        model: Any = self.model
+        model.critic.optimizer.step = lambda closure=None: None
 
     def freeze_policy(self) -> None:
         """Freeze the policy; the critic goes on learning."""
@@ -191,3 +237,17 @@ class ModelChange(BaseCallback):
             for layer in part.modules():
                 if hasattr(layer, "reset_parameters"):
                     layer.reset_parameters()
+
+
+def reverse_steps(optimizer: torch.optim.Optimizer) -> None:
+    """Turn the sign of every gradient before the optimiser uses it."""
+    usual = optimizer.step
+
+    def step(closure: Any = None) -> Any:
+        for group in optimizer.param_groups:
+            for weights in group["params"]:
+                if weights.grad is not None:
+                    weights.grad.neg_()
+        return usual(closure)
+
+    optimizer.step = step

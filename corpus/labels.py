@@ -12,25 +12,41 @@ Meta = dict[str, Any]
 
 
 def label(runs: Path) -> None:
-    """Write `harmful` and its grounds into each meta.json with enough healthy runs to compare."""
+    """Write `failed`, `harmful` and their grounds into each meta.json, as far as they are known."""
     metas = {path: json.loads(path.read_text()) for path in sorted(runs.glob("*/meta.json"))}
+    configs = {meta["config"] for meta in metas.values()}
+    by_config = {
+        config: healthy_runs([meta for meta in metas.values() if meta["config"] == config])
+        for config in configs
+    }
     for path, meta in metas.items():
-        healthy = [
-            each
-            for each in metas.values()
-            if each["config"] == meta["config"] and each["fault"] == "none" and not failed(each)
-        ]
-        labelled = meta | {"failed": True} if failed(meta) else meta
+        healthy = by_config[meta["config"]]
+        labelled = {key: value for key, value in meta.items() if key != "failed"}
+        if meta["fault"] == "none" and meta not in healthy:
+            labelled["failed"] = True
         if len(healthy) >= 2:
-            labelled = labelled | judge_harm(meta, healthy)
+            labelled |= judge_harm(meta, healthy)
         if labelled != meta:
             path.write_text(json.dumps(labelled, indent=1) + "\n", encoding="utf-8")
 
 
-def failed(meta: Meta) -> bool:
-    """Whether a run without a fault still ended clearly worse than it began."""
-    start, final = meta["start_return"], meta["final_return"]
-    return meta["fault"] == "none" and bool(final < start - 0.1 * abs(start))
+def healthy_runs(metas: list[Meta]) -> list[Meta]:
+    """The runs of one configuration without a fault that did not fail.
+
+    Failed: died, or ended clearly worse than it began, or gained less than half of what the median
+    run without a fault did.
+    """
+    without = [meta for meta in metas if meta["fault"] == "none" and not meta["died"]]
+    if not without:
+        return []
+    start = statistics.mean(meta["start_return"] for meta in without)
+    gain = statistics.median(meta["final_return"] for meta in without) - start
+    return [
+        meta
+        for meta in without
+        if meta["final_return"] >= meta["start_return"] - 0.1 * abs(meta["start_return"])
+        and (gain <= 0 or meta["final_return"] >= start + 0.5 * gain)
+    ]
 
 
 def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
@@ -47,10 +63,37 @@ def judge_harm(meta: Meta, healthy: list[Meta]) -> Meta:
     final = meta["final_return"]
     harmful = meta["died"] or math.isnan(final) or final < limit
     return {
+        "healthy_start": round(start, 3),
         "healthy_return": round(mean, 3),
         "harm_limit": round(limit, 3),
         "harmful": harmful and meta["fault"] != "none",
     }
+
+
+MIN_ROWS, MIN_EPISODES, MAX_GAIN_SHARE = 10, 20, 2 / 3
+
+
+def visible(meta: Meta) -> bool:
+    """Whether a harmful run's own log can show that something is wrong.
+
+    It died; or the log goes on for ten rows and 20 episodes after the fault began, and the run
+    ended with less than two thirds of the healthy gain: without its siblings one log does not tell
+    a slower run from a harder task.
+    """
+    if meta["died"] or math.isnan(meta["final_return"]):
+        return True
+    if rows_since_onset(meta) < MIN_ROWS or meta.get("episodes_since_onset", 999) < MIN_EPISODES:
+        return False
+    start, healthy = meta["healthy_start"], meta["healthy_return"]
+    return bool(meta["final_return"] < start + MAX_GAIN_SHARE * (healthy - start))
+
+
+def rows_since_onset(meta: Meta) -> int:
+    """The rows of the log after the fault began."""
+    if "rows" in meta:
+        return int(meta["rows"] - meta["onset_row"])
+    row = meta["rollout"] * max(1, meta["log_interval"])
+    return int((meta["timesteps"] - meta["onset_step"]) // row)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,22 @@ CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 RUN_KINDS = ("healthy", "harmful", "harmless", "failed")
 
 
+FAMILIES = ("on-policy", "value-based", "off-policy", "own script", "language model")
+_VALUE_BASED, _OFF_POLICY = ("DQN", "QRDQN"), ("SAC", "TD3", "DDPG", "TQC")
+
+
+def run_family(meta: dict[str, Any]) -> str:
+    """The family of a run, one of `FAMILIES`: what wrote it, or else what it learned with."""
+    if meta["producer"].startswith("trl"):
+        return "language model"
+    if meta["producer"] == "own":
+        return "own script"
+    algorithm = meta.get("algorithm", "PPO")
+    if algorithm in _VALUE_BASED:
+        return "value-based"
+    return "off-policy" if algorithm in _OFF_POLICY else "on-policy"
+
+
 def run_kind(meta: dict[str, Any]) -> str:
     """The kind of a run by its label, one of `RUN_KINDS`."""
     if meta["fault"] == "none":
@@ -51,7 +67,8 @@ def _lines() -> Iterator[str]:
 
 def _configuration(meta: dict[str, Any]) -> tuple[str, str, str, str]:
     by_producer = {"trl-grpo": "TRL GRPO", "trl-ppo": "TRL PPO"}
-    algorithm = by_producer.get(meta["producer"]) or f"SB3 {meta.get('algorithm', 'PPO')}"
+    owner = "own" if meta["producer"] == "own" else "SB3"
+    algorithm = by_producer.get(meta["producer"]) or f"{owner} {meta.get('algorithm', 'PPO')}"
     return meta["split"], algorithm, meta["config"], meta["environment"]
 
 

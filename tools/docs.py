@@ -16,7 +16,7 @@ from ppo_top.catalogue import concept, concepts, known_trainers
 from ppo_top.cli.commands import COMMANDS, make_parser
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.rule import Rule
-from ppo_top.rules.engine.terms import ALL_FAMILIES
+from ppo_top.rules.engine.terms import REINFORCEMENT_LEARNING
 from ppo_top.tui.state import keys
 from tools.man_page import man_page
 
@@ -153,7 +153,7 @@ def _row(rule: Rule) -> str:
         concept(name).label for name in rule.concepts
     )
     families = (
-        "all" if rule.families >= ALL_FAMILIES - {"unknown"} else ", ".join(sorted(rule.families))
+        "all" if rule.families >= REINFORCEMENT_LEARNING else ", ".join(sorted(rule.families))
     )
     grades = "".join(
         f", {family} {grade}" for family, grade in sorted(rule.grade_by_family.items())

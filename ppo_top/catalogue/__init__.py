@@ -6,14 +6,28 @@ from ppo_top.catalogue.concepts import (
     TAG_PREFIX,
     Concept,
     concept,
+    concept_stem,
     concepts,
     is_concept,
+)
+from ppo_top.catalogue.families import (
+    GRPO,
+    OFF_POLICY,
+    ON_POLICY,
+    PREFERENCE,
+    RLHF,
+    UNKNOWN_FAMILY,
+    VALUE_BASED,
+    Algorithm,
+    algorithms,
+    facts_about,
+    family_of_metrics,
+    why_missing,
 )
 from ppo_top.catalogue.lookup import (
     LoggedTag,
     OptionSpelling,
     all_tags,
-    concept_stem,
     logged_as,
     meanings_of,
     option_called,
@@ -30,15 +44,23 @@ from ppo_top.catalogue.options import (
     total_steps,
 )
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
-from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning
+from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning, suggested_alias
 from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 
 __all__ = [
+    "GRPO",
     "IGNORE",
     "METRIC_GROUPS",
+    "OFF_POLICY",
+    "ON_POLICY",
     "OTHER_GROUP",
+    "PREFERENCE",
+    "RLHF",
     "TAG_PREFIX",
+    "UNKNOWN_FAMILY",
     "UNKNOWN_TRAINER",
+    "VALUE_BASED",
+    "Algorithm",
     "Concept",
     "LoggedTag",
     "Meaning",
@@ -47,12 +69,15 @@ __all__ = [
     "TagEntry",
     "TagTable",
     "Trainer",
+    "algorithms",
     "alias_meaning",
     "all_tags",
     "canonical_names",
     "concept",
     "concept_stem",
     "concepts",
+    "facts_about",
+    "family_of_metrics",
     "hyperparameter",
     "identify",
     "is_concept",
@@ -66,6 +91,8 @@ __all__ = [
     "option_name",
     "option_spellings",
     "options",
+    "suggested_alias",
     "total_steps",
     "trainer_tables",
+    "why_missing",
 ]

@@ -65,6 +65,11 @@ def concepts() -> dict[str, Concept]:
     return {each.name: each for each in found}
 
 
+def concept_stem(name: str) -> str:
+    """A metric's name without its parameter."""
+    return name.partition("{")[0]
+
+
 def is_concept(name: str) -> bool:
     """Whether a name is that of a metric, with or without its parameter filled in."""
     return name in concepts() or _template(name) is not None

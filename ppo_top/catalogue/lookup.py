@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ppo_top.catalogue.concepts import is_concept
+from ppo_top.catalogue.concepts import concept_stem, is_concept
 from ppo_top.catalogue.options import option, option_default, options
 from ppo_top.catalogue.table import trainer_tables
 from ppo_top.catalogue.tags import meaning
@@ -28,11 +28,6 @@ class OptionSpelling(NamedTuple):
     name: str
     default: ConfigValue | None
     note: str
-
-
-def concept_stem(name: str) -> str:
-    """A metric's name without its parameter."""
-    return name.partition("{")[0]
 
 
 def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:

@@ -12,7 +12,7 @@ from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import ConfigValue
 
 ANY_TRAINER = "*"
-MAIN_ALGORITHMS = ("", "PPO", "GRPO")
+MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")
 """The algorithms of a trainer's plain lines; others have lines such as `sb3/SAC`."""
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
+
 TABLES_FOLDER = Path(__file__).parent
 """Read as plain files: importing importlib.resources takes longer than reading them all."""
 
-SHARED_TABLES = {"concepts", "hyperparameters", "likeness"}
+SHARED_TABLES = {"algorithms", "concepts", "crucial", "families", "hyperparameters", "likeness"}
 """The tables shared by all trainers; every other table is one trainer's."""
 
 NO_CONCEPT = "-"
@@ -28,7 +30,8 @@ class TagEntry:
     """One line of a table: a tag (or a pattern), its metric, and how to convert it.
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
-    one point per episode, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
+    one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
+    update collected, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
     `ignore` neither drawn nor judged; others (`k1`, `binding`, ...) how it is computed.
     """
 
@@ -44,6 +47,15 @@ class TagEntry:
         return next((_SCALES[word] for word in self.modifiers if word in _SCALES), (1.0, 0.0))
 
     @property
+    def sample(self) -> Sample:
+        """What one point is; unknown unless a modifier says so."""
+        for word in self.modifiers:
+            kind, _, episodes = word.partition(":")
+            if kind in ("bin", "window", "update"):
+                return Sample("episode" if kind == "bin" else kind, int(episodes or 0))
+        return UNKNOWN_SAMPLE
+
+    @property
     def axis(self) -> str | None:
         """What the steps count, if not what the run counts."""
         return next(
@@ -53,11 +65,14 @@ class TagEntry:
 
 @dataclass(slots=True)
 class TagTable:
-    """One trainer's table: head lines and tags."""
+    """One trainer's table: head lines and tags.
+
+    `families` are those that tags prove, whatever the algorithm. `facts` are what its code does, by
+    name, for rules and advice; `missing` says of a metric why this trainer does not log it.
+    """
 
     id: str
     label: str = ""
-    family: str = "unknown"
     order: int = 1000
     prefix: str = ""
     ignore_case: bool = False
@@ -66,6 +81,9 @@ class TagTable:
     missing_options: tuple[str, ...] = ()
     evidence: list[tuple[str, ...]] = field(default_factory=list)
     algorithms: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    families: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
     entries: dict[str, TagEntry] = field(default_factory=dict)
     _patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
 
@@ -135,7 +153,7 @@ def _read_table(path: Path) -> TagTable:
 
 def _apply_head_line(table: TagTable, key: str, cells: list[str]) -> None:
     """Apply one head line; ValueError if unknown."""
-    if key in ("label", "family", "prefix", "like"):
+    if key in ("label", "prefix", "like"):
         setattr(table, key, cells[0])
     elif key == "order":
         table.order = int(cells[0])
@@ -147,7 +165,12 @@ def _apply_head_line(table: TagTable, key: str, cells: list[str]) -> None:
         table.missing_options = tuple(cells[0].split())
     elif key == "evidence":
         table.evidence.append(tuple(cells[0].split(" & ")))
-    elif key == "algorithm":
-        table.algorithms.append((cells[0], tuple(cells[1].split(" & "))))
+    elif key == "fact":
+        table.facts[cells[0]] = cells[1] if len(cells) > 1 else "yes"
+    elif key == "missing":
+        table.missing[cells[0]] = cells[1]
+    elif key in ("algorithm", "family"):
+        proven = table.algorithms if key == "algorithm" else table.families
+        proven.append((cells[0], tuple("".join(cells[1:] or "*").split(" & "))))
     else:
         raise ValueError(f"{table.id}: unknown head line {key!r}")

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, is_concept
 from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
 
 IGNORE = "ignore"
 """Marks a tag neither drawn nor judged: a copy on another axis, or not about training."""
@@ -17,8 +19,11 @@ IGNORE = "ignore"
 HISTOGRAM_PART_PRIORITY = 1000
 """Added to the priority of a tag that is one statistic of a histogram."""
 
+MAYBE = "maybe"
+"""Marks a name that suggests a metric, but may well be another one."""
+
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
-_MEAN_WINDOW = re.compile(r"_?\(\w*\d\w*\)$")
+_MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
 
@@ -28,7 +33,7 @@ class Meaning:
 
     `per_episode`: one point per episode, to be aligned with updates. `zero_missing`: 0 means "no
     measurement". `priority`: of two tags of one metric, the lower number wins. `fallback`: guessed
-    from the name alone, so absolute limits do not apply.
+    from the name alone. `sample`: what one point is.
     """
 
     concept: str
@@ -38,6 +43,7 @@ class Meaning:
     zero_missing: bool = False
     priority: int = 0
     fallback: bool = False
+    sample: Sample = UNKNOWN_SAMPLE
 
 
 def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
@@ -94,23 +100,46 @@ def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
         per_episode="bin" in entry.modifiers,
         zero_missing="zero-missing" in entry.modifiers,
         priority=entry.line,
+        sample=entry.sample,
     )
 
 
+class _Guess(NamedTuple):
+    """A line of the table of guesses: a regex on a tag's path, and an alias that it stands for."""
+
+    expression: re.Pattern[str]
+    alias: str
+    words: tuple[str, ...]
+
+
 @cache
-def _guess_patterns() -> list[tuple[re.Pattern[str], str, bool]]:
-    """Regex, metric and whether there is one point per episode."""
+def _guesses() -> list[_Guess]:
     text = (TABLES_FOLDER / "likeness.tsv").read_text(encoding="utf-8")
-    return [(re.compile(cells[0]), cells[1], "bin" in cells[2:]) for _, cells in table_rows(text)]
+    lines = (cells for _, cells in table_rows(text))
+    return [_Guess(re.compile(cells[0]), cells[1], tuple(cells[2:])) for cells in lines]
+
+
+def _best_guess(tag: str) -> tuple[int, _Guess] | None:
+    """The first line that matches a tag's path, and its number."""
+    path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
+    path = _MEAN_WINDOW.sub("", path)
+    lines = enumerate(_guesses())
+    return next((line for line in lines if line[1].expression.search(path)), None)
 
 
 def _guess_meaning(tag: str) -> Meaning | None:
-    """A guess for a tag of an unknown trainer: the first regex that matches its path."""
-    path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
-    path = _MEAN_WINDOW.sub("", path)
-    for number, (expression, concept, binned) in enumerate(_guess_patterns()):
-        if expression.search(path):
-            if concept == NO_CONCEPT:
-                return None
-            return Meaning(concept, per_episode=binned, priority=number, fallback=True)
-    return None
+    """What a tag of an unknown trainer means, where its name says so plainly."""
+    found = _best_guess(tag)
+    if found is None or found[1].alias == NO_CONCEPT or MAYBE in found[1].words:
+        return None
+    number, guess = found
+    binned, window = "bin" in guess.words, _MEAN_WINDOW.search(tag.lower())
+    sample = Sample("episode") if binned else UNKNOWN_SAMPLE
+    sample = Sample("window", int(window[1])) if window else sample
+    return Meaning(guess.alias, per_episode=binned, priority=number, fallback=True, sample=sample)
+
+
+def suggested_alias(tag: str) -> str | None:
+    """The alias that a tag of an unknown trainer may stand for (`entropy neg`), if unsure."""
+    found = _best_guess(tag)
+    return found[1].alias if found is not None and MAYBE in found[1].words else None

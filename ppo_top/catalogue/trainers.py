@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ppo_top.catalogue.families import ON_POLICY, UNKNOWN_FAMILY, algorithms, holds
 from ppo_top.catalogue.table import TagTable, trainer_tables
 
 
 class Trainer(NamedTuple):
     """A trainer.
 
-    `id` is the name of its table file. `family` (`ctrl`, `rlhf`, `grpo` or `unknown`) decides which
+    `id` is the name of its table file. `family` (see `catalogue.families`) decides which rules and
     limits apply. `algo` is `PPO`, `GRPO`, `A2C`, `DQN`, `SAC`, ..., or empty while unknown.
     """
 
@@ -22,15 +23,19 @@ class Trainer(NamedTuple):
     algo: str
 
 
-UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", "unknown", "")
+UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", UNKNOWN_FAMILY, "")
 
 
-def identify(tags: Iterable[str], formats: Iterable[str] = ()) -> Trainer:
-    """The first trainer whose evidence is among the tags (and formats, spelt `@name`), or unknown.
+def identify(
+    tags: Iterable[str], formats: Iterable[str] = (), settings: Iterable[str] = ()
+) -> Trainer:
+    """The first trainer whose evidence is among the tags, or unknown.
 
-    New tags may change the answer, so ask again when they appear.
+    In the tables, formats are spelt `@name`, and options set by the run `@setting:name`. New tags
+    may change the answer, so ask again when they appear.
     """
-    return _identify(frozenset(tags) | {f"@{name}" for name in formats})
+    known = (*(f"@{name}" for name in formats), *(f"@setting:{name}" for name in settings))
+    return _identify(frozenset(tags).union(known))
 
 
 @lru_cache(maxsize=64)
@@ -42,21 +47,31 @@ def _identify(marks: frozenset[str]) -> Trainer:
 
 
 def _trainer_of_table(table: TagTable, marks: frozenset[str]) -> Trainer:
-    found = (name for name, terms in table.algorithms if _holds(table, terms, marks))
-    algo = next(found, "")
-    label = table.label if algo in table.label else f"{table.label} {algo}"
-    return Trainer(table.id, label, table.family, algo)
+    def proven(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+        found = (name for name, terms in lines if holds(terms, lambda tag: _has(table, tag, marks)))
+        return next(found, "")
+
+    algo = proven(table.algorithms)
+    known = algorithms().get(algo)
+    family = proven(table.families) or (known.family if known is not None else UNKNOWN_FAMILY)
+    return Trainer(table.id, _label(table, algo), family, algo)
+
+
+def _label(table: TagTable, algo: str) -> str:
+    """The table's label with the algorithm, in place of another one that it names."""
+    words = table.label.split()
+    named = next((word for word in words if word in algorithms()), None)
+    if named is not None and algo:
+        return " ".join(algo if word == named else word for word in words)
+    return f"{table.label} {algo}".rstrip()
 
 
 def _holds(table: TagTable, terms: tuple[str, ...], marks: frozenset[str]) -> bool:
-    """Whether every term holds: a tag, `stem*`, or `not` and either of them."""
-    return all(
-        not _has(table, term[4:], marks) if term.startswith("not ") else _has(table, term, marks)
-        for term in terms
-    )
+    return holds(terms, lambda tag: _has(table, tag, marks))
 
 
 def _has(table: TagTable, term: str, marks: frozenset[str]) -> bool:
+    """Whether a tag, or one that begins with `stem*`, is among the marks."""
     if term == "*" or term in marks or (table.prefix and table.prefix + term in marks):
         return True
     if term.endswith("*"):
@@ -66,5 +81,8 @@ def _has(table: TagTable, term: str, marks: frozenset[str]) -> bool:
 
 
 def known_trainers() -> list[Trainer]:
-    """Every trainer that has a table."""
-    return [_trainer_of_table(table, frozenset()) for table in trainer_tables().values()]
+    """Every trainer that has a table; one with many algorithms as the on-policy one that it is."""
+    found = (_trainer_of_table(table, frozenset()) for table in trainer_tables().values())
+    return [
+        each._replace(family=ON_POLICY) if each.family == UNKNOWN_FAMILY else each for each in found
+    ]

@@ -153,6 +153,11 @@ def _check(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--follow", action="store_true", help="keep running, one line per change")
     parser.add_argument(
+        "--ended",
+        action="store_true",
+        help="the trainings are over (for a job's last line): judge them as a whole",
+    )
+    parser.add_argument(
         "--active",
         metavar="AGE",
         type=_age,
@@ -176,6 +181,8 @@ def _check(parser: argparse.ArgumentParser) -> Command:
 
         if options.active < math.inf and not options.follow:
             raise UsageError("--active needs --follow")
+        if options.ended and options.follow:
+            raise UsageError("--ended is for a single look, not for --follow")
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
         fail_on, json = Severity[options.fail_on.upper()], options.json
@@ -335,12 +342,13 @@ def _answer(
     from ppo_top.support.cache import Cache, verdict_scope
 
     cache = Cache(paths)
-    cache.is_on = cache.is_on and not options.no_cache
+    ended = getattr(options, "ended", False)
+    cache.is_on = cache.is_on and not (options.no_cache or ended)
     answer = recall(cache, verdict_scope(settings.judging_text), paths, parts)
     if answer is None:
         from ppo_top.output.check import judge_paths
 
-        answer = judge_paths(paths, settings, cache, parts, sys.stderr)
+        answer = judge_paths(paths, settings, cache, parts, sys.stderr, ended=ended)
         if cache.problem:
             print(f"ppo-top: {cache.problem}", file=sys.stderr)
     for line in answer.problems if answer is not None else ():

@@ -61,10 +61,17 @@ class SavedSource(NamedTuple):
 
 
 class SavedRun(NamedTuple):
-    """A run that was judged before; `scope` and `id` say where the rest of it is kept."""
+    """A run that was judged before; `scope` and `id` say where the rest of it is kept.
+
+    `is_over`: it was judged as a whole. `settled` is a state that time does not change, with its
+    text, and `limit` the longest silence in seconds that is no stall.
+    """
 
     scope: str
     id: str
+    is_over: bool
+    settled: tuple[str, str] | None
+    limit: float
     sources: list[SavedSource]
 
 

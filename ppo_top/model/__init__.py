@@ -6,6 +6,7 @@ Names imported from here stay valid whichever module of this package defines the
 from ppo_top.model.console_lines import UNKNOWN_TIME as UNKNOWN_TIME
 from ppo_top.model.console_lines import ConsoleLine as ConsoleLine
 from ppo_top.model.console_lines import ConsoleLines as ConsoleLines
+from ppo_top.model.findings import NO_STEP as NO_STEP
 from ppo_top.model.findings import Finding as Finding
 from ppo_top.model.findings import FindingVersion as FindingVersion
 from ppo_top.model.findings import Mark as Mark
@@ -13,11 +14,13 @@ from ppo_top.model.findings import Profile as Profile
 from ppo_top.model.findings import Row as Row
 from ppo_top.model.findings import SeverityChange as SeverityChange
 from ppo_top.model.findings import open_at as open_at
+from ppo_top.model.points import UNKNOWN_SAMPLE as UNKNOWN_SAMPLE
 from ppo_top.model.points import Batch as Batch
 from ppo_top.model.points import ConfigValue as ConfigValue
 from ppo_top.model.points import Points as Points
 from ppo_top.model.points import Problem as Problem
 from ppo_top.model.points import RunEnd as RunEnd
+from ppo_top.model.points import Sample as Sample
 from ppo_top.model.points import Series as Series
 from ppo_top.model.verdicts import Severity as Severity
 from ppo_top.model.verdicts import State as State

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from ppo_top.model.points import ConfigValue
+from ppo_top.model.points import ConfigValue, Sample
 from ppo_top.model.verdicts import Severity
+
+NO_STEP = -1
+"""The step of what happened in a run that has logged none."""
 
 
 class Mark(NamedTuple):
@@ -46,6 +49,8 @@ class Profile:
     goal: float | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     """concept -> the tag under which this run logs it, for messages."""
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+    """concept -> what one of its values is, where the trainer's table says so."""
     algo: str = ""
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
 

@@ -36,6 +36,20 @@ class Problem(NamedTuple):
     message: str
 
 
+class Sample(NamedTuple):
+    """What one value of a metric is a measurement of.
+
+    `kind`: `episode` (one episode), `window` (the mean of the last `episodes` episodes), `update`
+    (the mean of what one update collected), `evaluation`, or empty while unknown.
+    """
+
+    kind: str = ""
+    episodes: int = 0
+
+
+UNKNOWN_SAMPLE = Sample()
+
+
 class RunEnd(NamedTuple):
     """An end marker in a log: `State.FINISHED` or `State.DIED`, and its text."""
 

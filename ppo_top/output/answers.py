@@ -19,9 +19,9 @@ from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
 from ppo_top.model import Severity, Verdict
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json, report_text
+from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
 from ppo_top.support.cache import Cache
 from ppo_top.support.internal_errors import discard_stdout
-from ppo_top.views.liveness import StateFacts, status_at
 
 EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
 """Exit codes: no finding at or above the threshold; at least one; could not check."""
@@ -99,7 +99,10 @@ def _reports(cache: Cache, runs: Sequence[AnsweredRun], parts: Sequence[str]) ->
     now, reports = time.time(), []
     for run in runs:
         summary, facts = restored_summary(texts[run.scope, SUMMARY_PART][run.id])
-        identity = RunIdentity(run.name, run.path, *status_at(facts, now))
+        status = status_at(facts, now)
+        if status.state not in LAST_STATES:  # somebody writes again
+            raise ValueError("not over")
+        identity = RunIdentity(run.name, run.path, *status)
         found = {part: texts[run.scope, part][run.id] for part in parts}
         reports.append(RunReport(identity, summary, **found))
     return reports

@@ -33,6 +33,7 @@ from ppo_top.output.json_report import finding_object, run_json_text
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.text_report import report_lines, run_summary
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.liveness import StateFacts, run_status, state_facts, status_at
 from ppo_top.runs.load import drain, load_session, open_loader
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
@@ -40,7 +41,6 @@ from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache, verdict_scope
 from ppo_top.text.format import clean, count
-from ppo_top.views.liveness import StateFacts, run_status, state_facts, status_at
 from ppo_top.views.run_view import make_run_view
 
 MAX_PROBLEM_LINES = 1_000
@@ -64,12 +64,13 @@ def check(
     as_object: bool,
     fail_on: Severity,
     cache: Cache | None = None,
+    ended: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report and return the exit code."""
     parts = [JSON_PART if as_object else TEXT_PART]
-    answer = judge_paths(paths, settings, cache, parts, err or sys.stderr)
+    answer = judge_paths(paths, settings, cache, parts, err or sys.stderr, ended=ended)
     if answer is None:
         return EXIT_ERROR
     return print_answer(answer, as_object=as_object, fail_on=fail_on, out=out)
@@ -81,16 +82,19 @@ def judge_paths(
     cache: Cache | None,
     parts: Sequence[str],
     err: TextIO,
+    *,
+    ended: bool = False,
 ) -> Answer | None:
     """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
 
     Runs that the cache has and whose logs did not change are not judged again; only these `parts`
-    of their reports are read.
+    of their reports are read. `ended`: the trainings are over, even if a log was written a moment
+    ago.
     """
     scope = verdict_scope(settings.judging_text) if cache is not None else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory)
-    loader = open_loader(paths, settings, err, reporter.add, memory)
+    loader = open_loader(paths, settings, err, reporter.add, memory, ended=ended)
     if loader is None:
         return None
     with closing(loader):

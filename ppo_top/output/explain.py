@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from ppo_top.catalogue import (
     METRIC_GROUPS,
+    ON_POLICY,
     UNKNOWN_TRAINER,
     Concept,
     Trainer,
@@ -36,11 +37,17 @@ MAX_ADVICE = 8
 """Pieces of advice listed for a metric; each of its rules may have more."""
 
 FAMILY_LABELS = {
-    "ctrl": "control (SB3, CleanRL, ...)",
-    "rlhf": "RLHF with a critic (TRL PPO)",
-    "grpo": "GRPO and similar (TRL, verl, ...)",
+    "on-policy": "on-policy (PPO, A2C, TRPO)",
+    "value-based": "value-based (DQN)",
+    "off-policy": "off-policy (SAC, TD3, DDPG)",
+    "rlhf": "LLM with a critic (TRL PPO)",
+    "grpo": "LLM without a critic (GRPO, RLOO)",
+    "preference": "preference training (DPO)",
     "unknown": "any trainer",
 }
+
+MAIN_ALGORITHM = "PPO"
+"""Whose ranges are shown for trainers with several on-policy algorithms."""
 
 NO_RANGE = "no healthy range"
 
@@ -68,7 +75,7 @@ def explain(
     UnknownName.
     """
     page = Page(width)
-    profile = Profile(trainer.id, trainer.family, config or {})
+    profile = Profile(trainer.id, trainer.family, config or {}, algo=trainer.algo)
     if name is None:
         _index(page)
         return page.lines
@@ -180,7 +187,8 @@ def _healthy(name: str, profile: Profile, trainer: Trainer) -> Iterator[tuple[st
     ranges: dict[str, list[str]] = {}
     for each in known_trainers():
         if logged_as(name, each):
-            text = _range(name, Profile(each.id, each.family))
+            algo = each.algo or (MAIN_ALGORITHM if each.family == ON_POLICY else "")
+            text = _range(name, Profile(each.id, each.family, algo=algo))
             ranges.setdefault(text, []).append(each.label)
     if not ranges:
         yield FAMILY_LABELS["unknown"], NO_RANGE
@@ -253,7 +261,7 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
         page.add_heading("What to try")
         page.add_list(tries, numbered=True)
     page.add_heading("Source of the thresholds")
-    grade = rule.grade_by_family.get(profile.family, rule.grade)
+    grade = rule.grade_for(profile)
     page.add_list(each for each in (rule.source, GRADE_MEANINGS[grade]) if each)
 
 

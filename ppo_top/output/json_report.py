@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ppo_top.model import Finding, Mark, Series
+from ppo_top.model import NO_STEP, Finding, Mark, Series
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
+from ppo_top.views.judged_by import JudgedBy, judged_by
 from ppo_top.views.run_view import CheckRow, RunView
 
 IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text")
@@ -35,6 +36,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "state": view.state.value,
         "state_text": view.state_text,
         "verdict": view.verdict,
+        "judged_by": _judged_by(judged_by(run)),
         "sources": [_source(source) for source in _ordered(run)],
         "progress": {
             "step": view.progress.step,
@@ -52,6 +54,15 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
             for source in _ordered(run)
             for problem in source.problems
         ],
+    }
+
+
+def _judged_by(found: JudgedBy) -> dict[str, Any]:
+    return {
+        "rules": found.rules,
+        "of": found.of,
+        "not_logged": list(found.not_logged),
+        "suggested_tags": found.suggested_tags,
     }
 
 
@@ -122,9 +133,9 @@ def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
         "severity": finding.severity.word,
         "concepts": list(finding.concepts),
         "tags": tags,
-        "since_step": finding.since.step,
+        "since_step": _step(finding.since),
         "since_time": _time(finding.since),
-        "opened_step": finding.opened.step,
+        "opened_step": _step(finding.opened),
         "cleared_step": finding.cleared.step if finding.cleared else None,
         "value": json_value(finding.value),
         "limit": json_value(finding.limit),
@@ -135,6 +146,10 @@ def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
         "source": finding.source,
         "members": list(finding.members),
     }
+
+
+def _step(mark: Mark) -> int | None:
+    return mark.step if mark.step != NO_STEP else None
 
 
 def _time(mark: Mark) -> float | None:

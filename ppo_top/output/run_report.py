@@ -35,11 +35,13 @@ class RunIdentity(NamedTuple):
 class RunSummary(NamedTuple):
     """A run in a few words.
 
-    `severity` is that of its worst open finding (0: none is open), `title` what the worst one shown
-    is called, `finding` the worst one that is more than information, `since` its first step.
+    `words` is the verdict with a reservation where much is not logged, `severity` that of its worst
+    open finding (0: none is open), `title` what the worst one shown is called, `finding` the worst
+    one that is more than information, `since` its first step.
     """
 
     verdict: Verdict
+    words: str
     severity: int
     producer: str
     trainer: str
@@ -95,7 +97,7 @@ def report_text(reports: Sequence[RunReport]) -> str:
 
 def _run_text(report: RunReport) -> str:
     name, summary = clean(report.identity.name), report.summary
-    headline = f"{MARKS[summary.verdict.status]} {name}: {summary.verdict.words}"
+    headline = f"{MARKS[summary.verdict.status]} {name}: {summary.words}"
     return f"{headline}\n  {_facts(report)}\n{report.text}"
 
 

@@ -37,7 +37,7 @@ def _run_words(report: RunReport) -> str:
     identity, summary = report.identity, report.summary
     words = [f"{MARKS[summary.verdict.status]} {clean(identity.name)}"]
     has_title = summary.title and summary.verdict.is_trouble
-    words.append(clean(summary.title) if has_title else summary.verdict.words)
+    words.append(clean(summary.title) if has_title else summary.words)
     if identity.state is not State.LIVE:
         words.append(identity.state.value)
     if summary.step is not None:

@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
-from ppo_top.model import Finding, Severity, Status
+from ppo_top.model import NO_STEP, Finding, Severity, Status
 from ppo_top.output.run_report import RunSummary
-from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, healthy_text, number, plural
 from ppo_top.text.marks import MARKS
+from ppo_top.views.judged_by import judged_by
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 from ppo_top.views.trend import best_value
 
@@ -27,6 +27,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
     open_now = (each.severity for each in run.findings if each.cleared is None)
     return RunSummary(
         verdict=view.verdict,
+        words=view.verdict_words,
         severity=max(open_now, default=0),
         producer=run.evaluation.trainer.id,
         trainer=view.trainer,
@@ -37,13 +38,15 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         eta_s=view.progress.eta_s,
         title=view.open_findings[0].finding.title if view.open_findings else "",
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
-        since=count(worst.since.step) if worst is not None else "",
+        since=count(worst.since.step) if worst is not None and worst.since.step != NO_STEP else "",
         finding=clean(worst.title) if worst is not None else "",
     )
 
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run after its head lines, without colours."""
+    if view.verdict_words != view.verdict.words:
+        yield from _wrap(view.headline, "  ")
     for opened in view.open_findings:
         yield ""
         yield from _finding_lines(opened, run)
@@ -64,7 +67,7 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
     finding = opened.finding
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
-        f"  [{finding.rule}]  since step {count(finding.since.step)} ({opened.age})"
+        f"  [{finding.rule}]{_since(opened)}"
     )
     yield from _wrap(finding.message, "    ")
     for line in finding.evidence:
@@ -75,6 +78,11 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
         yield from _wrap(line, f"    try {rank}     ", "              ")
     if finding.source:
         yield from _wrap(finding.source, "    source    ", "              ")
+
+
+def _since(opened: OpenFinding) -> str:
+    step = opened.finding.since.step
+    return f"  since step {count(step)} ({opened.age})" if step != NO_STEP else ""
 
 
 def _resolved_line(finding: Finding) -> str:
@@ -97,9 +105,13 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
 
 
 def _skipped_rules(run: Run) -> Iterator[str]:
-    skipped = run.evaluation.judge.skipped_rules()
+    skipped, looked = run.evaluation.judge.skipped_rules(), judged_by(run)
     yield ""
-    yield f"  {plural(len(RULES) - len(skipped), 'rule')} checked this run"
+    yield f"  {count(looked.rules)} of {plural(looked.of, 'rule')} for such a run checked it"
+    for tag, alias in looked.suggested_tags.items():
+        label = concept(alias.split()[0]).label
+        yield f"    {clean(tag)} is not known; if it is the {label}, add to ppo-top.toml:"
+        yield f'      [tags] "{clean(tag)}" = "{alias}"'
     reasons: dict[str, list[str]] = {}
     for each in skipped:
         reasons.setdefault(each.reason, []).append(each.rule)

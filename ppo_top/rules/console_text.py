@@ -13,6 +13,10 @@ LAST_ERROR = "last-error"
 """The kind of a line such as `ValueError: ...` that ends a traceback."""
 
 
+LAST_WORDS = ("crashed:crit", "out-of-memory:crit", LAST_ERROR)
+"""Kinds of lines that end a process, unless it goes on."""
+
+
 class TextEvidence(NamedTuple):
     """`kind`: a rule's id and a severity, such as `ref-kl-negative:crit`."""
 

@@ -36,8 +36,9 @@ def _reward_line(run: RuleContext) -> str:
         return ""
     if reward.falling:
         return f"reward {num(reward.best)} -> {num(reward.smooth)}, falling"
-    trend = "rising" if reward.rising else "at its ceiling" if reward.at_max else "not rising"
-    return f"reward {num(reward.baseline)} -> {num(reward.smooth)}, {trend}"
+    trend = ", rising" if reward.rising else ", at its ceiling" if reward.at_max else ""
+    trend = ", not rising" if reward.flat else trend  # else there are too few to tell
+    return f"reward {num(reward.baseline)} -> {num(reward.smooth)}{trend}"
 
 
 def gather_members(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str]) -> None:

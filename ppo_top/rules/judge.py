@@ -59,11 +59,12 @@ def select_rules(profile: Profile, custom_rules: Iterable[CustomRule]) -> Select
     overrides = profile.threshold_overrides.items()
     limits = tuple(sorted((rule, *sorted(own.items())) for rule, own in overrides))
     kind = (profile.family, profile.trainer_id, profile.algo, profile.muted, limits)
-    if kind not in _SELECTED:
+    found = _SELECTED.get(kind)
+    if found is None or found.all_rules is not book.RULES:
         if len(_SELECTED) >= MAX_KINDS_OF_RUNS:
             _SELECTED.clear()
-        _SELECTED[kind] = select(profile, book.RULES)
-    return _SELECTED[kind]
+        found = _SELECTED[kind] = select(profile, book.RULES)
+    return found
 
 
 class Judge:
@@ -157,6 +158,14 @@ class Judge:
         if len(self.findings) != before:
             self._gather_members()
 
+    def end_run(self) -> None:
+        """The run is complete: ask the rules that weigh its whole length once more."""
+        self._context.ended = True
+        if self._context.updates:
+            for index, each in enumerate(self._rules):
+                if each.rule.at_end:
+                    self._apply_rule(index)
+
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
         if kind == LAST_ERROR:
@@ -212,7 +221,7 @@ class Judge:
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return
         persistence = self._persistences[index]
-        if assessment is None and not persistence.is_alert:
+        if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
         severity = persistence.add_point(assessment, self._context.mark)
         if severity and assessment is not None:
@@ -259,7 +268,7 @@ class Judge:
         return Finding(
             rule=rule.id,
             title=rule.title,
-            concepts=rule.concepts,
+            concepts=assessment.concepts or rule.concepts,
             since=since,
             changes=[SeverityChange(mark, severity)],
             value=assessment.value,

@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, hyperparameter
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row
-from ppo_top.rules.console_text import TextEvidence
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
+from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
@@ -74,6 +74,7 @@ class Evaluation:
             threshold_overrides=settings.thresholds,
             muted=settings.muted,
             goal=settings.goal,
+            samples={stream.concept: stream.sample for stream in selection.streams},
             tags={stream.concept: stream.tag for stream in selection.streams},
         )
         self.judge = self._committed = Judge(self.profile, settings.rules)
@@ -81,6 +82,8 @@ class Evaluation:
         self._merger = RowMerger(selection.streams, selection.clock_series)
         self._merger.refresh()
         self.sealed_rows = self._segment = 0
+        self.is_over = False
+        """Whether the run is known to have ended."""
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         self._notes_done = (0, 0)
@@ -184,7 +187,8 @@ class Evaluation:
             steps = self._foreign_steps(source)
             for line, found in source.evidence:
                 if line.step is None:
-                    by_step.append((-1 if source.points else END_OF_RUN_STEP, found, line.text))
+                    at_end = not source.points or (source.died and found.kind in LAST_WORDS)
+                    by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
                 elif steps is None:
                     by_step.append((line.step, found, line.text))
                 else:
@@ -213,7 +217,7 @@ class Evaluation:
         """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
         cursors = self._merger.cursors()
         key = self._merger.next_key()
-        if key is None and self._notes_done == tuple(map(len, self._notes)):
+        if key is None and not self.is_over and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         before = self._segment, self._notes_done
@@ -222,6 +226,8 @@ class Evaluation:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
+        if self.is_over:
+            self.judge.end_run()
         self._merger.rewind(cursors)
         self._segment, self._notes_done = before
 
@@ -256,7 +262,7 @@ class Evaluation:
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
     ) -> None:
-        """Add the median of the episodes since the previous row to a row."""
+        """Add the mean of the episodes since the previous row to a row."""
         value = self._merger.merge_episodes(stream, key)
         if value is not None:
             row[stream.concept] = value
@@ -290,8 +296,8 @@ class Evaluation:
         done = []
         for notes, number, until in zip(self._notes, self._notes_done, reached, strict=True):
             while number < len(notes) and (until is None or notes[number][0] <= until):
-                at, evidence, text = notes[number]
-                mark = self.timeline.mark(last) if last >= 0 else Mark(0, max(at, 0), float("nan"))
+                _, evidence, text = notes[number]
+                mark = self.timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
                 judge.add_text_evidence(evidence.kind, text, mark)
                 number += 1
             done.append(number)

@@ -29,14 +29,19 @@ RunCallback = Callable[[Run], None]
 
 
 def load_session(
-    paths: Sequence[Path], settings: Settings, err: TextIO, on_run: RunCallback | None = None
+    paths: Sequence[Path],
+    settings: Settings,
+    err: TextIO,
+    on_run: RunCallback | None = None,
+    *,
+    ended: bool = False,
 ) -> Session | None:
     """Read everything that the paths hold now; None (after a line on `err`) if there is nothing.
 
     `on_run` is called with each run once it is read and judged. Of many points not all are kept
-    after that; findings and newest rows are.
+    after that; findings and newest rows are. `ended`: the runs are over, whatever their logs say.
     """
-    loader = open_loader(paths, settings, err, on_run)
+    loader = open_loader(paths, settings, err, on_run, ended=ended)
     if loader is None:
         return None
     loader.close()
@@ -49,13 +54,15 @@ def open_loader(
     err: TextIO,
     on_run: RunCallback | None = None,
     memory: RunMemory | None = None,
+    *,
+    ended: bool = False,
 ) -> Loader | None:
     """As `load_session`, for going through the runs again; the caller closes the loader."""
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, settings, err, memory)
+    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err)
     try:
         loader.read_all(on_run)
     except BaseException:
@@ -75,15 +82,10 @@ def open_loader(
 class Loader:
     """A session and the follower that reads its logs."""
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        settings: Settings,
-        err: TextIO,
-        memory: RunMemory | None = None,
-    ) -> None:
-        self.session = Session(settings, memory=memory)
-        self._follower = Follower(paths, patterns=settings.patterns, once=True, memory=memory)
+    def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
+        self.session = session
+        patterns, memory = session.settings.patterns, session.memory
+        self._follower = Follower(paths, patterns=patterns, once=True, memory=memory)
         self.problems: list[str] = []
         self._err = err
 

@@ -16,16 +16,18 @@ from pathlib import Path
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source
+from ppo_top.model import State
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.parsers.base import Format
 from ppo_top.runs.evaluation import ClosedRun
+from ppo_top.runs.liveness import LAST_STATES, StateFacts, state_facts, status_at
 from ppo_top.runs.run import KEEP_ROWS, Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
 from ppo_top.support.cache import RUN_PART, Cache, CachedText, verdict_scope
 
 MIN_REST_S = 60.0
-"""A run is remembered once its logs were not written for this many seconds."""
+"""A run that is over is remembered once its logs were not written for this many seconds."""
 
 MAX_UNWRITTEN_TEXTS = 200
 """Texts that are written together."""
@@ -75,13 +77,16 @@ class RunMemory:
         return runs
 
     def _is_valid(self, run: SavedRun, found: FoundFile) -> bool:
-        """Whether all logs of a run are as they were."""
+        """Whether all logs of a run are as they were, and it is still over."""
         name = (run.scope, run.id)
         if name not in self._valid:
             folder = found.path.removesuffix(found.key)
-            self._valid[name] = all(
-                file_stamp(folder + source.key) == source.stamp for source in run.sources
-            )
+            logs = [(folder + source.key, source) for source in run.sources]
+            unchanged = all(file_stamp(path) == source.stamp for path, source in logs)
+            last = max(source.mtime for source in run.sources)
+            opened = [(path, source.kept_open) for path, source in logs]
+            facts = StateFacts(run.settled, run.limit, last, opened)
+            self._valid[name] = unchanged and status_at(facts, time.time()).state in LAST_STATES
         return self._valid[name]
 
     def has_texts(self, run: SavedRun) -> bool:
@@ -113,13 +118,24 @@ class RunMemory:
         if not self.cache.is_on:
             return None
         roots = {str(source.source.root) for source in run.sources.values()}
-        quiet = time.time() - run.last_change
-        if len(roots) != 1 or not run.is_settled or quiet < MIN_REST_S:
+        now, facts = time.time(), state_facts(run)
+        if len(roots) != 1 or not run.is_settled or now - run.last_change < MIN_REST_S:
+            return None
+        state = status_at(facts, now).state
+        was_whole = run.is_over or state is State.DIED or not len(run.timeline)
+        if state not in LAST_STATES or not was_whole:
             return None
         sources = [_saved_source(source) for source in run.sources.values()]
         if not all(source.stamp for source in sources):
             return None
-        saved = SavedRun(root_scope(self._scope, roots.pop()), ascii(run.id), sources)
+        saved = SavedRun(
+            root_scope(self._scope, roots.pop()),
+            ascii(run.id),
+            run.is_over,
+            facts.settled,
+            facts.limit,
+            sources,
+        )
         closed = run.evaluation.saved(KEEP_ROWS)
         parts = {RUN_PART: _json(saved), CLOSED_PART: _json(closed), **(texts or {})}
         self._unwritten += [(saved.scope, part, saved.id, text) for part, text in parts.items()]

@@ -16,10 +16,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import lt
-from statistics import median
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from ppo_top.model import Series
+from ppo_top.model import UNKNOWN_SAMPLE, Sample, Series
 
 RowKey = tuple[int, int]
 """(segment, step), by which rows are sorted."""
@@ -65,6 +65,7 @@ class ConceptStream:
     offset: float = 0.0
     per_episode: bool = False
     zero_missing: bool = False
+    sample: Sample = UNKNOWN_SAMPLE
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None
@@ -246,7 +247,7 @@ class StepMapping:
 class MergedRow:
     """A row: concept -> value, with the time of its newest point.
 
-    `points` gives part and index of each concept's point, except for medians of episodes.
+    `points` gives part and index of each concept's point, except for means of episodes.
     """
 
     key: RowKey
@@ -356,14 +357,14 @@ class RowMerger:
         return MergedBlock(steps, times, columns, points)
 
     def merge_episodes(self, stream: ConceptStream, key: RowKey) -> float | None:
-        """The median of the episodes since the previous row (non-finite if one of them is)."""
+        """The mean of the episodes since the previous row (non-finite if one of them is)."""
         cells: list[float] = []
         while stream.next_key is not None and stream.next_key <= key:
             cells.append(stream.pop_cell(self._starts).value)
         if not cells:
             return None
         broken = [value for value in cells if value - value != 0]
-        return broken[0] if broken else median(cells)
+        return broken[0] if broken else fmean(cells)
 
     def drop_read(self) -> None:
         """Drop the points already read, but for the newest of each stream."""

@@ -40,6 +40,8 @@ class Run:
     """Keys of sources whose second reading was requested and has not begun."""
     unjudged_points: int = 0
     """Points added since everything was judged."""
+    is_over: bool = False
+    """Whether it is known to have ended: rules about a whole run may then speak."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
     saved: SavedRun | None = None
@@ -60,12 +62,17 @@ class Run:
 
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""
-        self.judged, self.saved = False, None
+        self.judged = self.is_over = False
+        self.saved = None
         self._stale = self._stale or start_over
+
+    def mark_over(self) -> None:
+        """Note that it has ended; it is judged once more."""
+        self.judged, self.is_over = False, True
 
     def restore(self, saved: SavedRun, closed: ClosedRun | None = None) -> None:
         """Show what is remembered of a run whose logs have not changed since it was judged."""
-        self.saved, self.judged, self._stale = saved, True, False
+        self.saved, self.judged, self._stale, self.is_over = saved, True, False, saved.is_over
         if closed is not None:
             self.evaluation = Evaluation.restored(closed, self.settings)
         self.version += 1
@@ -84,6 +91,7 @@ class Run:
                 self.judged = True  # as far as possible for now
                 return True
             work = self._start_evaluation()
+        work.is_over = self.is_over
         self.judged = work.advance(deadline)
         if self.judged:
             self.unjudged_points = 0

@@ -7,9 +7,10 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
-from ppo_top.model import Severity
+from ppo_top.model import Severity, State
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
@@ -27,6 +28,9 @@ MAX_HELD_POINTS = 1_000_000
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
+LOOK_AT_ENDS_S = 5.0
+"""How often silent runs are looked at, to see whether they are over."""
+
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
 
@@ -40,12 +44,19 @@ class Session:
     """
 
     def __init__(
-        self, settings: Settings, max_points: int | None = None, memory: RunMemory | None = None
+        self,
+        settings: Settings,
+        max_points: int | None = None,
+        memory: RunMemory | None = None,
+        ended: bool = False,
     ) -> None:
         self.settings = settings
-        self._memory = memory
+        self.memory = memory
         self._known: dict[tuple[str, str], dict[str, KnownLog]] = {}
         """Logs of remembered runs of which not all are found yet."""
+        self.ended = ended
+        """Whether all runs are over, whatever their logs and the clock say."""
+        self._next_look_at_ends = 0.0
         self.max_points = MAX_HELD_POINTS if max_points is None else max_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
@@ -88,11 +99,11 @@ class Session:
 
     def _recall(self, run: Run, saved: SavedRun) -> bool:
         """Show what is remembered of a run; False if it is lost."""
-        assert self._memory is not None
-        if self._memory.text_parts:
+        assert self.memory is not None
+        if self.memory.text_parts:
             run.restore(saved)
-            return self._memory.has_texts(saved)
-        closed = self._memory.closed_run(saved)
+            return self.memory.has_texts(saved)
+        closed = self.memory.closed_run(saved)
         run.restore(saved, closed)
         return closed is not None
 
@@ -181,13 +192,37 @@ class Session:
         True if nothing is left to judge for now.
         """
         self.assign_pending_logs(final=False)
+        self._note_silent_runs()
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         for run in self._runs_to_judge(first):
-            if not run.evaluate(max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
+            if not self._judge_run(run, max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
                 return False
             if time.perf_counter() > deadline:
                 return not self._runs_to_judge(first)
         return True
+
+    def _judge_run(self, run: Run, deadline: float) -> bool:
+        """Judge a run, and again if that shows that it is over."""
+        done = run.evaluate(deadline)
+        if done and not run.is_over and self._has_ended(run):
+            run.mark_over()
+            done = run.evaluate(deadline)
+        return done
+
+    def _has_ended(self, run: Run) -> bool:
+        if run.has_more_to_read or not len(run.timeline):
+            return False
+        return self.ended or run_status(run, time.time()).state in (State.FINISHED, State.ENDED)
+
+    def _note_silent_runs(self) -> None:
+        """Find, now and then, the runs that have ended without a word."""
+        now = time.monotonic()
+        if now < self._next_look_at_ends:
+            return
+        self._next_look_at_ends = now + LOOK_AT_ENDS_S
+        for run in self.runs.values():
+            if run.judged and not run.is_over and self._has_ended(run):
+                run.mark_over()
 
     def _runs_to_judge(self, first: str | None) -> list[Run]:
         """The runs to judge now, `first` before all, then those with most to judge.
@@ -249,17 +284,17 @@ class Session:
     @property
     def cache_problem(self) -> str:
         """Why nothing is remembered; empty if that is not so, or not wanted."""
-        return self._memory.cache.problem if self._memory is not None else ""
+        return self.memory.cache.problem if self.memory is not None else ""
 
     def remember(self, seconds: float) -> bool:
         """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""
-        if self._memory is None:
+        if self.memory is None:
             return True
         until = time.perf_counter() + seconds
         new = (run for run in self.runs.values() if run.saved is None)
-        saved = (self._memory.save(run) for run in new)
+        saved = (self.memory.save(run) for run in new)
         is_late = any(each is not None and time.perf_counter() > until for each in saved)
-        self._memory.flush()
+        self.memory.flush()
         return not is_late
 
     def sorted_runs(self) -> list[Run]:

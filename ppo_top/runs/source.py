@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
-from ppo_top.model import ConfigValue, ConsoleLine, ConsoleLines, Problem, RunEnd, Series
+from ppo_top.model import ConfigValue, ConsoleLine, ConsoleLines, Problem, RunEnd, Series, State
 from ppo_top.rules.console_text import TextEvidence, find_text_evidence
 from ppo_top.text.format import count, plural
 
@@ -139,7 +139,10 @@ class SourceState:
         self.is_unread = False
 
     def add_update(self, update: SourceUpdate) -> bool:
-        """Add an update; True if it resets the source or has new tags, settings or evidence."""
+        """Add an update; True if it resets the source or has new tags, settings or evidence.
+
+        An end dates evidence anew: what a dying process printed without a step was its last words.
+        """
         if update.reset:
             self.clear()
         self.source, self.stamp = update.source, update.stamp
@@ -167,11 +170,17 @@ class SourceState:
         fresh = self._add_lines(batch.lines) or fresh
         self.problem_count += len(batch.problems)
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
+        died = self.died
         if batch.ended is not None:
             self.ended = batch.ended
         elif batch.points:
             self.ended = None  # points after an end: the run went on
-        return fresh
+        return fresh or (self.died is not died and bool(self.evidence))
+
+    @property
+    def died(self) -> bool:
+        """Whether the log says that its process failed."""
+        return self.ended is not None and self.ended.state is State.DIED
 
     def _add_lines(self, lines: ConsoleLines) -> bool:
         """Keep the newest lines and all evidence; True if there is new evidence."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
-from ppo_top.catalogue import IGNORE, Meaning, Trainer, identify, meaning
+from ppo_top.catalogue import (
+    IGNORE,
+    UNKNOWN_FAMILY,
+    Meaning,
+    Trainer,
+    family_of_metrics,
+    identify,
+    meaning,
+)
 from ppo_top.model import Series
 from ppo_top.runs.row_merge import ConceptStream, StepMapping
 from ppo_top.runs.source import SourceState
@@ -47,7 +55,9 @@ class SourceChain:
     def trainer(self) -> Trainer:
         """The trainer that wrote it, by its tags."""
         names = (self.full_names.get(tag, tag) for tag in self.tags)
-        return identify(names, {source.format for source in self.sources})
+        settings = (key for source in self.sources for key in source.config)
+        plain = {key.replace("/", ".").rpartition(".")[2] for key in settings}
+        return identify(names, {source.format for source in self.sources}, plain)
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
@@ -115,7 +125,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple(chosen),
         tuple(clock),
         clock[0].times[0] == clock[0].times[0],
-        _main_trainer(main, chains),
+        _main_trainer(main, chains, chosen),
         {
             (source.key, tag): known.concept
             for chain in chains
@@ -161,9 +171,15 @@ def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
     return max(chains, key=richness, default=None)
 
 
-def _main_trainer(main: SourceChain, chains: Sequence[SourceChain]) -> Trainer:
+def _main_trainer(
+    main: SourceChain, chains: Sequence[SourceChain], chosen: Iterable[ConceptStream]
+) -> Trainer:
+    """The first known trainer; its family by what is logged, if its tags do not tell."""
     trainers = (chain.trainer for chain in (main, *chains))
-    return next((each for each in trainers if each.id != "unknown"), main.trainer)
+    found = next((each for each in trainers if each.id != "unknown"), main.trainer)
+    if found.family != UNKNOWN_FAMILY:
+        return found
+    return found._replace(family=family_of_metrics(stream.concept for stream in chosen))
 
 
 def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
@@ -181,7 +197,7 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream = ConceptStream(known.concept, tag, chain.key, chain.parts(tag))
             stream.scale, stream.offset = known.scale, known.offset
             stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
-            stream.step_mapping = mapping
+            stream.sample, stream.step_mapping = known.sample, mapping
             streams.append(stream)
     return streams
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as
 from ppo_top.model import Finding, Severity, Status, open_at
-from ppo_top.rules.crucial_values import crucial_values, not_logged_text
+from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
@@ -20,9 +20,6 @@ WARMUP_POINTS = 5
 
 AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
-
-FALLBACK_CONCEPTS = {"approx_kl": "approx_kl_k1"}
-"""concept -> a cruder estimate of it, shown where only that is logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,8 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
 def _logged_names(run: Run, name: str) -> list[str]:
     """The concept or its fallback; of `name{f}` each parameter that the run logs."""
     if not name.endswith("{f}"):
-        other, tracks = FALLBACK_CONCEPTS.get(name, ""), run.timeline.tracks
-        return [other if other in tracks and name not in tracks else name]
+        known = (name, *FALLBACK_CONCEPTS.get(name, ()))
+        return [next((each for each in known if each in run.timeline.tracks), name)]
     stem = name[: -len("f}")]
     return sorted(track for track in run.timeline.tracks if track.startswith(stem))
 
@@ -111,7 +108,7 @@ def _check_row(
 
 def _why_missing(name: str, trainer: Trainer) -> str:
     """How to get the value logged, if that is known, else the tag that this trainer gives it."""
-    text = not_logged_text(name, trainer.id)
+    text = not_logged_text(name, trainer)
     if ":" in text:
         return text
     tags = logged_as(name, trainer)
@@ -120,7 +117,7 @@ def _why_missing(name: str, trainer: Trainer) -> str:
 
 def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
     """The worst finding open at a row about a concept, not counting diagnoses."""
-    names = {name} | {first for first, second in FALLBACK_CONCEPTS.items() if second == name}
+    names = {name} | {first for first, others in FALLBACK_CONCEPTS.items() if name in others}
     about = (f for f in run.findings if not f.members and not names.isdisjoint(f.concepts))
     return max(open_at(about, row), key=lambda pair: pair[1], default=None)
 

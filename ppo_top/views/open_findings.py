@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import Finding, Severity, open_at
+from ppo_top.model import NO_STEP, Finding, Severity, open_at
 from ppo_top.runs.run import Run
-from ppo_top.text.format import duration, plural
+from ppo_top.text.format import count, duration, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,12 @@ class OpenFinding:
     severity: Severity
     rows: int
     seconds: float | None
+
+    @property
+    def dated_title(self) -> str:
+        """`KL spike, since step 14,336`; only the title in a run that has logged no step."""
+        step = self.finding.since.step
+        return self.finding.title + (f", since step {count(step)}" if step != NO_STEP else "")
 
     @property
     def age(self) -> str:

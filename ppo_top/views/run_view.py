@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, open_at
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
-from ppo_top.text.format import count
 from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
-from ppo_top.views.liveness import RunStatus, run_status
+from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
 
@@ -49,6 +48,12 @@ class RunView:
     config: dict[str, ConfigValue]
     problem_count: int
 
+    @property
+    def verdict_words(self) -> str:
+        """The verdict in words, with a reservation where much is not logged."""
+        partly = self.verdict is Verdict.HEALTHY and self.headline.startswith(RESERVATION)
+        return self.verdict.words + (" as far as logged" if partly else "")
+
 
 def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
     """A run as it was when `row` was its newest row (None: at its end).
@@ -58,7 +63,7 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
     status = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
-    opened = open_findings(run, at)
+    opened = open_findings(run, max(at, 0))
     rows = tuple(make_check_rows(run, at, opened))
     return RunView(
         id=run.id,
@@ -87,14 +92,14 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     """The verdict on a run as it was at a row (None: at its end).
 
     A finding that only informs (reward at its ceiling) leaves a run healthy, unless the run logs no
-    reward to judge it by.
+    reward to judge it by. A run that logs too little is not judged. Findings of a run without a row
+    (its process crashed) are at row 0.
     """
     at = len(run.timeline) - 1 if row is None else row
-    worst = max((severity for _, severity in open_at(run.findings, at)), default=None)
-    has_reward = any(concept in run.profile.tags for concept in REWARD_CONCEPTS)
-    if worst is not None and (worst > Severity.INFO or not has_reward):
+    worst = max((severity for _, severity in open_at(run.findings, max(at, 0))), default=None)
+    if worst is not None and (worst > Severity.INFO or not has_reward(run.profile)):
         return worst.verdict
-    if at < 0 or not run.evaluation.has_concepts:
+    if at < 0 or not run.evaluation.has_concepts or not enough_to_judge(run.profile):
         return Verdict.UNJUDGED
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
 
@@ -103,19 +108,13 @@ def _headline(
     run: Run, row: int, opened: tuple[OpenFinding, ...], rows: tuple[CheckRow, ...]
 ) -> str:
     if opened:
-        first = opened[0].finding
-        return f"{first.title}, since step {count(first.since.step)}"
+        return opened[0].dated_title
     now = verdict(run, row)
     if now is Verdict.HEALTHY:
-        return _healthy_headline([row.label for row in rows if row.status.is_trouble])
+        outside = [row.label for row in rows if row.status.is_trouble]
+        return f"Watching: {names(outside)} out of range" if outside else healthy_text(run.profile)
     if now is Verdict.WARMING_UP:
         return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
+    if row >= 0:
+        return "Not judged: no reward is logged, and too little else"
     return "Waiting for the first metrics"
-
-
-def _healthy_headline(labels: list[str]) -> str:
-    """No finding is open, but metrics may be out of range."""
-    if not labels:
-        return "Healthy: all metrics in range"
-    named = labels[:3] if len(labels) <= 3 else [*labels[:2], f"{len(labels) - 2} more"]
-    return f"Watching: {', '.join(named)} out of range"

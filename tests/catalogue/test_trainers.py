@@ -74,7 +74,7 @@ def test_more_tags_may_change_the_answer() -> None:
 def test_families_say_whose_limits_apply() -> None:
     """Control, RLHF with a critic, GRPO and its relatives, and unknown ones."""
     families = {name: each.family for name, each in TRAINERS.items()}
-    assert families["sb3"] == families["custom"] == families["rsl_rl"] == "ctrl"
+    assert families["sb3"] == families["custom"] == families["rsl_rl"] == "on-policy"
     assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
     assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
     assert UNKNOWN_TRAINER.family == "unknown"

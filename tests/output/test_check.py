@@ -85,7 +85,7 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
         "checklist", "findings", "problems",
     } <= set(run)  # fmt: skip
     assert run["producer"] == "sb3"
-    assert run["family"] == "ctrl"
+    assert run["family"] == "on-policy"
     assert set(run["progress"]) == {"step", "total", "updates", "first_time", "last_time"}
     for metric in run["metrics"]:
         assert set(metric) == {

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ppo_top.catalogue import Option, options
+from ppo_top.catalogue import Option, facts_about, options
 from ppo_top.model import Profile
 from ppo_top.rules.advice import AdviceOptions
 from ppo_top.rules.advice.advised_option import AdvisedOption
-from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RETURN_RECORDERS, REWARD_SCALERS
+from ppo_top.rules.advice.phrases import ADVICE_PHRASES
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import RuleContext
 
@@ -89,7 +89,9 @@ def advised(producer: str, family: str, algo: str = "") -> set[str]:
     fields = {name for line in sentences for _, name, _, _ in string.Formatter().parse(line)}
     for name in filter(None, fields):
         try:
-            ADVICE_PHRASES[name](find, producer, family) if name in ADVICE_PHRASES else find(name)
+            ADVICE_PHRASES[name](
+                find, facts_about(producer), family
+            ) if name in ADVICE_PHRASES else find(name)
         except KeyError:
             continue
     return found
@@ -104,7 +106,7 @@ def test_sb3_has_what_advice_names(algorithm: str) -> None:
         *inspect.signature(kind.__init__).parameters,
         *inspect.signature(kind.learn).parameters,
     }
-    named = advised("sb3", "ctrl", algorithm)
+    named = advised("sb3", "on-policy", algorithm)
     assert "learning_rate" in named
     assert named <= taken
 
@@ -113,9 +115,9 @@ def test_sb3_has_the_wrappers_that_advice_names() -> None:
     """VecNormalize with its switch for rewards, and Monitor."""
     pytest.importorskip("stable_baselines3")
     vectors = importlib.import_module("stable_baselines3.common.vec_env")
-    assert REWARD_SCALERS["sb3"] == "VecNormalize(norm_reward=True)"
+    assert facts_about("sb3")["reward-scaler"] == "VecNormalize(norm_reward=True)"
     assert "norm_reward" in inspect.signature(vectors.VecNormalize.__init__).parameters
-    assert RETURN_RECORDERS["sb3"].startswith("Monitor(env)")
+    assert facts_about("sb3")["return-recorder"].startswith("Monitor(env)")
     assert hasattr(importlib.import_module("stable_baselines3.common.monitor"), "Monitor")
 
 

@@ -25,7 +25,7 @@ class RuleCase:
     sick: DrawnColumns
     near: DrawnColumns
     min_severity: Severity = WARN
-    family: str = "ctrl"
+    family: str = "on-policy"
     trainer: str = ""
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60
@@ -55,6 +55,11 @@ def flat(i: int) -> float:
 def settled(i: int) -> float:
     """A reward that climbs, and then stays below its ceiling."""
     return 20 + 6 * min(i, 20) + jitter(i, 3)
+
+
+def swinging(i: int, low: float) -> float:
+    """A reward that climbs to 210 and then falls to `low` for six updates again and again."""
+    return jitter(i, 2) + (20.0 + 10 * i if i < 20 else (200.0 if i % 12 < 6 else low))
 
 
 STEP_CASES = (
@@ -138,6 +143,11 @@ STEP_CASES = (
         {"lr": lambda i: 3e-4 * max(0.0, 1 - i / 59), "reward_mean": settled},
     ),
     RuleCase(
+        "learning-rate-extreme",
+        {"lr": 0.031, "reward_mean": flat},
+        {"lr": 0.029, "reward_mean": flat},
+    ),
+    RuleCase(
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},
@@ -192,11 +202,79 @@ ENTROPY_CASES = (
     ),
 )
 
+GAUSSIAN_CASES = (
+    RuleCase(
+        "action-noise-growing",
+        {"entropy": lambda i: 8.51 + 0.05 * i + jitter(i, 0.02), "reward_mean": flat},
+        {"entropy": lambda i: 8.51 + 0.013 * i + jitter(i, 0.02), "reward_mean": flat},
+    ),
+    RuleCase(
+        "entropy-constant",
+        {"entropy": 0.6931471, "reward_mean": flat, "ep_len": flat},
+        {"entropy": lambda i: 0.6931471 - 3e-6 * (i % 9), "reward_mean": flat, "ep_len": flat},
+    ),
+)
+
+REPLAY_CASES = (
+    RuleCase(
+        "episodes-of-one-step",
+        {"ep_len": 1.0, "reward_mean": flat},
+        {"ep_len": 1.05, "reward_mean": flat},
+    ),
+    RuleCase(
+        "critic-loss-growing",
+        {"critic_loss": lambda i: 10.0 ** (i / 6), "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {
+            "critic_loss": lambda i: 400 * 10.0 ** min(i / 20, 2.9),
+            "reward_mean": lambda i: -1400 + jitter(i, 20),
+        },
+        CRIT,
+        "off-policy",
+    ),
+    RuleCase(
+        "actor-loss-large",
+        {"actor_loss": lambda i: 10 * 1.2**i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        {"actor_loss": lambda i: 19 + 3.0 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "entropy-coefficient",
+        {"entropy_coef": lambda i: 1.1**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {"entropy_coef": lambda i: 1.035**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "exploration-not-falling",
+        {"exploration_rate": 1.0},
+        {"exploration_rate": lambda i: 1.0 - 0.0089 * i},
+        WARN,
+        "value-based",
+    ),
+    RuleCase(
+        "not-training",
+        {"critic_loss": None, "actor_loss": None},
+        {"critic_loss": lambda i: 1.0 if i > 90 else None, "actor_loss": None},
+        WARN,
+        "off-policy",
+        count=120,
+    ),
+)
+
 CRITIC_CASES = (
     RuleCase(
         "critic-not-learning",
-        {"explained_variance": lambda i: 0.01 + jitter(i, 0.02), "value_loss": lambda i: 900.0},
-        {"explained_variance": lambda i: 0.0 if i < 9 else 0.4, "value_loss": lambda i: 90.0},
+        {
+            "explained_variance": lambda i: 0.01 + jitter(i, 0.02),
+            "value_loss": 900.0,
+            "reward_mean": flat,
+        },
+        {
+            "explained_variance": lambda i: 0.0 if i < 9 else 0.4,
+            "value_loss": 90.0,
+            "reward_mean": flat,
+        },
     ),
     RuleCase(
         "returns-constant",
@@ -267,6 +345,7 @@ REWARD_CASES = (
         "reward-never-moves",
         {"reward_mean": flat, "ep_len": flat},
         {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
+        config={"total_timesteps": 60_000},
     ),
     RuleCase(
         "reward-wrong-way",
@@ -285,8 +364,8 @@ REWARD_CASES = (
     ),
     RuleCase(
         "reward-swings",
-        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 40.0)},
-        {"reward_mean": lambda i: 20.0 + 10 * i if i < 20 else (200.0 if i % 8 < 4 else 180.0)},
+        {"reward_mean": lambda i: swinging(i, 40.0)},
+        {"reward_mean": lambda i: swinging(i, 160.0)},
     ),
     RuleCase(
         "reward-spread",
@@ -324,7 +403,7 @@ PROGRESS_CASES = (
     ),
     RuleCase(
         "still-improving",
-        {"reward_mean": lambda i: 20 + 5.0 * i},
+        {"reward_mean": lambda i: 20 + 5.0 * i + jitter(i, 3)},
         {"reward_mean": settled},
         INFO,
         config={"total_timesteps": 60_000},
@@ -421,6 +500,8 @@ DIAGNOSIS_CASES = (
 )
 
 CONTROL_CASES = (
+    *GAUSSIAN_CASES,
+    *REPLAY_CASES,
     *STEP_CASES,
     *ENTROPY_CASES,
     *CRITIC_CASES,

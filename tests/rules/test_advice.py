@@ -20,7 +20,7 @@ def tries(
     rule: str, trainer: str, config: Mapping[str, ConfigValue] | None = None, algo: str = ""
 ) -> str:
     """What a rule advises a trainer's user, as one text."""
-    about = Profile(trainer, FAMILY.get(trainer, "ctrl"), config or {}, algo=algo)
+    about = Profile(trainer, FAMILY.get(trainer, "on-policy"), config or {}, algo=algo)
     return "\n".join(fill_advice(BY_ID[rule].remedies, RuleContext(about)))
 
 
@@ -86,7 +86,7 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     held = tries("no-op-updates", "sb3", {"clip_range": 0.001}).splitlines()
     assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
     assert tries("no-op-updates", "sb3").splitlines()[0].startswith("raise learning_rate")
-    run = RuleContext(Profile("sb3", "ctrl"))
+    run = RuleContext(Profile("sb3", "on-policy"))
     run.add_row(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
     first = fill_advice(BY_ID["critic-not-learning"].remedies, run)[0]
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
@@ -129,7 +129,7 @@ def test_nobody_is_told_of_another_trainer_s_tools(trainer: str) -> None:
     if FAMILY[trainer] in ("rlhf", "grpo"):
         assert "observation" not in advice
         assert "random policy" not in advice
-    if FAMILY[trainer] == "ctrl":
+    if FAMILY[trainer] == "on-policy":
         assert "completion" not in advice.replace("episodes or completions", "")
         assert "bf16" not in advice
 
@@ -164,7 +164,7 @@ def test_defaults_are_said_to_be_the_trainer_s() -> None:
 
 def test_a_value_that_the_log_has_is_the_run_s_own() -> None:
     """The rate of the log counts where no configuration is known."""
-    run = RuleContext(Profile("sb3", "ctrl"))
+    run = RuleContext(Profile("sb3", "on-policy"))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": 0.03}))
     assert fill_advice(("lower {learning_rate}",), run) == (
         "lower learning_rate (0.03 now; SB3's default is 0.0003)",

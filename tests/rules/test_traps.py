@@ -36,7 +36,7 @@ def dips(i: int) -> float:
 
 TRAPS: dict[str, tuple[str, DrawnColumns]] = {
     "explained variance after convergence": (
-        "ctrl",
+        "on-policy",
         {
             "reward_mean": solved,
             "explained_variance": lambda i: 0.9 if i < 30 else -4.6 + jitter(i),
@@ -44,7 +44,7 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         },
     ),
     "explained variance of 0 early on a long task": (
-        "ctrl",
+        "on-policy",
         {
             "reward_mean": lambda i: -200 + 4.0 * i + jitter(i, 5),
             "explained_variance": lambda i: 0.0 if i < 11 else 0.25 + 0.01 * i,
@@ -52,19 +52,19 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         },
     ),
     "entropy below zero and rising with a Gaussian policy": (
-        "ctrl",
+        "on-policy",
         {"entropy": lambda i: 1.0 - 0.1 * i, "policy_std": lambda i: 1.0 - 0.01 * i},
     ),
-    "value loss grows with the returns": ("ctrl", {"value_loss": lambda i: 8 + 2.0 * i}),
+    "value loss grows with the returns": ("on-policy", {"value_loss": lambda i: 8 + 2.0 * i}),
     "spike of a converged value loss": (
-        "ctrl",
+        "on-policy",
         {
             "reward_mean": solved,
             "value_loss": lambda i: 80.0 if i < 30 else (1e-4 if i == 50 else 5e-6),
         },
     ),
     "a large KL in the first updates": (
-        "ctrl",
+        "on-policy",
         {"approx_kl": lambda i: 0.2 if i < 3 else 0.008},
     ),
     "KL and clipping are 0 by construction": (
@@ -72,7 +72,7 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         {"approx_kl": 0.0, "clip_fraction": 0.0, "clip_low": 0.0, "clip_high": 0.0},
     ),
     "KL and clipping end with the learning rate": (
-        "ctrl",
+        "on-policy",
         {
             "reward_mean": solved,
             "lr": lambda i: max(0.0, 3e-4 * (1 - i / 59)),
@@ -88,18 +88,18 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
             "clip_fraction": 0.0,
         },
     ),
-    "a plateau at the maximum": ("ctrl", {"reward_mean": solved}),
-    "a dip of a quarter": ("ctrl", {"reward_mean": dips}),
+    "a plateau at the maximum": ("on-policy", {"reward_mean": solved}),
+    "a dip of a quarter": ("on-policy", {"reward_mean": dips}),
     "an estimate of the KL below zero": (
-        "ctrl",
+        "on-policy",
         {"approx_kl": None, "approx_kl_k1": lambda i: jitter(i, 0.004)},
     ),
     "a tuned run with KL 0.03 to 0.08": (
-        "ctrl",
+        "on-policy",
         {"approx_kl": lambda i: 0.05 + jitter(i, 0.02), "clip_fraction": 0.22},
     ),
     "a placeholder of 0 before the first reward": (
-        "ctrl",
+        "on-policy",
         {"reward_mean": lambda i: None if i < 4 else 20 + 5.0 * i},
     ),
     "a GRPO loss that rises from 0": ("grpo", {"total_loss": lambda i: 1e-4 * i}),
@@ -111,7 +111,7 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         },
     ),
     "a reward that starts NaN": (
-        "ctrl",
+        "on-policy",
         {"reward_mean": lambda i: math.nan if i < 3 else 20 + 5.0 * i},
     ),
     "a spread of one sample": ("rlhf", {"query_len_std": math.nan, "ratio_var": math.nan}),
@@ -125,10 +125,10 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         "grpo",
         {"is_ratio_mean": 0.5, "is_ratio_min": 0.0, "is_ratio_max": 3.0},
     ),
-    "a short run": ("ctrl", {}),
+    "a short run": ("on-policy", {}),
 }
 
-BASE_COLUMNS = {"ctrl": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
+BASE_COLUMNS = {"on-policy": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
 
 
 @pytest.mark.parametrize("trap", TRAPS)
@@ -177,7 +177,7 @@ def test_one_nan_is_red_at_once_and_clears_after_three_good_points() -> None:
 
 def test_settled_runs_have_no_colour_for_explained_variance() -> None:
     """At the ceiling returns hardly vary, so that explained variance says nothing."""
-    assert colour("explained_variance", -4.6, profile()) is Status.WARN
+    assert colour("explained_variance", -4.6, profile()) is Status.WATCH
     assert colour("explained_variance", -4.6, profile(), settled=True) is Status.OK
 
 

@@ -20,6 +20,7 @@ from ppo_top.support.cache import Cache
 from ppo_top.views.run_view import make_run_view
 from tests.support.drawn_runs import CTRL_COLUMNS, RLHF_COLUMNS, DrawnColumns, draw_rows
 from tests.support.growing_logs import demo_runs
+from tests.support.installed_program import copy_of
 from tests.support.remembered import age, opened_files
 
 DEMO_RUNS = demo_runs()
@@ -151,16 +152,44 @@ def test_a_remembered_run_that_is_deleted_goes(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_run_is_remembered_a_minute_after_its_last_change(tmp_path: Path) -> None:
-    """Before that it may be training."""
+@pytest.mark.parametrize(
+    ("name", "seconds", "remembered"),
+    [
+        ("torch_cartpole", 58.0, False),  # it says that it has ended, but was just written
+        ("torch_cartpole", 62.0, True),
+        ("sb3_cartpole", 7200.0, False),  # silent without a word: stalled
+        ("sb3_cartpole", 2 * 24 * 3600.0, True),
+    ],
+)
+def test_a_run_is_remembered_once_it_is_over(
+    name: str, seconds: float, remembered: bool, tmp_path: Path
+) -> None:
+    """Before that it may go on, and the rules about whole runs have not spoken yet."""
     folder = tmp_path / "runs"
-    shutil.copytree(DEMO_RUNS[0], folder / "a")
-    for seconds, remembered in ((58.0, False), (62.0, True)):
-        age(folder, seconds)
-        watched = CachedDirectory(folder, tmp_path / f"cache{seconds}")
-        watched.session.remember(60.0)
-        assert (watched.run.saved is not None) is remembered
-        watched.close()
+    copy_of(name, folder / "a")
+    age(folder, seconds)
+    watched = CachedDirectory(folder, tmp_path / "cache")
+    watched.session.remember(60.0)
+    assert (watched.run.saved is not None) is remembered
+    watched.close()
+
+
+def test_a_run_that_is_written_again_is_not_shown_from_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its log was closed, so it was over; now a process has it open."""
+    folder = tmp_path / "runs"
+    copy_of("sb3_cartpole", folder / "a")
+    age(folder, 7200.0)
+    monkeypatch.setattr("ppo_top.runs.liveness.LOG_WRITERS.has_no_writers", lambda logs: True)
+    CachedDirectory(folder, tmp_path / "cache").close()
+    for closed in (True, False):
+        monkeypatch.setattr(
+            "ppo_top.runs.liveness.LOG_WRITERS.has_no_writers", lambda logs, closed=closed: closed
+        )
+        with opened_files() as opened:
+            CachedDirectory(folder, tmp_path / "cache").follower.close()
+        assert bool(opened) is not closed
 
 
 def test_a_run_from_the_future_is_not_remembered(tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ def test_zero_that_means_none_is_no_point() -> None:
     assert [row.key[1] for row in rows] == [2]
 
 
-def test_episodes_are_binned_to_updates_by_their_median() -> None:
-    """CleanRL logs one return per episode: an update gets the median since the last one."""
-    episodes = series((10, 1.0), (20, 2.0), (30, 9.0), (70, 4.0))
+def test_episodes_are_binned_to_updates_by_their_mean() -> None:
+    """CleanRL logs one return per episode: an update gets their mean since the last one."""
+    episodes = series((10, 0.0), (20, 0.0), (30, 9.0), (70, 4.0))
     rows = read_all(
         RowMerger(
             [
@@ -96,7 +96,7 @@ def test_episodes_are_binned_to_updates_by_their_median() -> None:
             ]
         )
     )
-    assert [row.values["reward"] for row in rows] == [2.0, 4.0]
+    assert [row.values["reward"] for row in rows] == [3.0, 4.0]
 
 
 def test_a_nan_episode_makes_its_update_nan() -> None:

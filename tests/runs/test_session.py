@@ -79,7 +79,10 @@ def findings_as_of(run: Run, row: int) -> set[tuple[str, Severity]]:
     "run", [r for r in DEMO_RUNS if "nan" not in r.name], ids=lambda run: run.name
 )
 def test_each_row_shows_the_findings_of_its_time(run: Path, tmp_path: Path) -> None:
-    """At any row, a complete run shows the findings that a live judge had open there."""
+    """At any row, a complete run shows the findings that a live judge had open there.
+
+    At the last row the judge knows that it is complete, if the log says so.
+    """
     shutil.copytree(run, tmp_path / run.name)
     watched = WatchedDirectory(tmp_path)
     watched.finish()
@@ -89,6 +92,8 @@ def test_each_row_shows_the_findings_of_its_time(run: Path, tmp_path: Path) -> N
         if row.mark.row in only.timeline.restarts:
             live.restart()
         live.add_row(row)
+        if row.mark.row + 1 == len(only.timeline) and only.first_ended() is not None:
+            live.end_run()
         open_now = {(each.rule, each.severity) for each in live.findings if each.cleared is None}
         assert findings_as_of(only, row.mark.row) == open_now
 

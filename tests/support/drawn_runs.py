@@ -85,8 +85,39 @@ GRPO_COLUMNS: DrawnColumns = {
     "num_tokens": lambda i: 4000.0 * (i + 1),
 }
 
-HEALTHY_COLUMNS = {"ctrl": CTRL_COLUMNS, "rlhf": RLHF_COLUMNS, "grpo": GRPO_COLUMNS}
-TRAINER_BY_FAMILY = {"ctrl": "sb3", "rlhf": "trl-ppo", "grpo": "trl-grpo"}
+OFF_POLICY_COLUMNS: DrawnColumns = {
+    "reward_mean": lambda i: -1400 + 1200 * (1 - 0.95**i) + jitter(i, 20),
+    "ep_len": 200.0,
+    "critic_loss": lambda i: 0.5 + 0.3 * min(i, 20) + jitter(i, 0.2),
+    "actor_loss": lambda i: 20 + 3.0 * min(i, 25) + jitter(i, 2),
+    "entropy_coef": lambda i: max(0.02, 0.95**i) + jitter(i, 0.002),
+    "lr": 3e-4,
+    "n_updates": lambda i: 800.0 * i,
+}
+
+VALUE_BASED_COLUMNS: DrawnColumns = {
+    "reward_mean": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),
+    "ep_len": lambda i: 20 + 440 * (1 - 0.95**i) + jitter(i, 4),
+    "total_loss": lambda i: 0.05 + 0.02 * min(i, 20) + jitter(i, 0.02),
+    "exploration_rate": lambda i: max(0.05, 1.0 - 0.05 * i),
+    "lr": 1e-4,
+    "n_updates": lambda i: 250.0 * i,
+}
+
+HEALTHY_COLUMNS = {
+    "on-policy": CTRL_COLUMNS,
+    "value-based": VALUE_BASED_COLUMNS,
+    "off-policy": OFF_POLICY_COLUMNS,
+    "rlhf": RLHF_COLUMNS,
+    "grpo": GRPO_COLUMNS,
+}
+TRAINER_BY_FAMILY = {
+    "on-policy": "sb3",
+    "value-based": "sb3",
+    "off-policy": "sb3",
+    "rlhf": "trl-ppo",
+    "grpo": "trl-grpo",
+}
 
 
 def _cell(column: DrawnColumn, number: int) -> float | None:
@@ -110,7 +141,7 @@ def draw_rows(
     return made
 
 
-def profile(family: str = "ctrl", trainer: str = "", **config: ConfigValue) -> Profile:
+def profile(family: str = "on-policy", trainer: str = "", **config: ConfigValue) -> Profile:
     """The profile of a run of a family's usual trainer."""
     return Profile(trainer or TRAINER_BY_FAMILY.get(family, "unknown"), family, config)
 

@@ -20,7 +20,7 @@ NAMES = ("sb3_cartpole", "torch_cartpole_lr", "trl_grpo_lr1e-1")
 """Shipped runs: event files, tables and an archive of evaluations; a console; dictionaries."""
 
 
-def age(folder: Path, seconds: float = 7200.0) -> None:
+def age(folder: Path, seconds: float = 2 * 24 * 3600.0) -> None:
     """Make everything below a folder as old as if it had been written then."""
     then = time.time() - seconds
     for path in [*folder.rglob("*"), folder]:
@@ -28,7 +28,7 @@ def age(folder: Path, seconds: float = 7200.0) -> None:
 
 
 def finished_runs(folder: Path) -> Path:
-    """A directory of runs that ended two hours ago."""
+    """A directory of runs that ended two days ago."""
     for name in NAMES:
         copy_of(name, folder / name)
     age(folder)

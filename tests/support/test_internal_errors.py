@@ -81,7 +81,7 @@ def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     broken = Rule("broken", "Broken", "", ("approx_kl",), read)
 
     monkeypatch.setattr(book, "RULES", (broken, *book.RULES))
-    judge = Judge(Profile(trainer_id="sb3", family="ctrl"))
+    judge = Judge(Profile(trainer_id="sb3", family="on-policy"))
     for row in range(5):
         judge.add_row(Row(Mark(row, row, float(row)), {"approx_kl": 0.01, "value_loss": math.nan}))
     assert judge.findings

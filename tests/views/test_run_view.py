@@ -61,6 +61,8 @@ def test_the_past_shows_findings_as_they_were_then(path: Path) -> None:
         if row.mark.row in run.timeline.restarts:
             live.restart()
         live.add_row(row)
+        if row.mark.row + 1 == len(run.timeline) and run.first_ended() is not None:
+            live.end_run()
         then = {
             (each.rule, each.since.row): (each.message, each.evidence, each.members)
             for each in live.findings

@@ -53,7 +53,7 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
     elif view.open_findings:
         first = view.open_findings[0]
         title = clean(first.finding.title)
-        dated = f"{title}, since step {count(first.finding.since.step)} ({first.age})"
+        dated = f"{clean(first.dated_title)} ({first.age})"
         text = next((each for each in (dated, text) if len(each) <= cells - 3), title)
         if first.finding.rule in snap.acknowledged:
             text += f" {snap.symbols.separator} acknowledged"
@@ -134,8 +134,7 @@ def _other_findings(snap: Snapshot, view: RunView, cells: int, most: int) -> lis
         after = f" {dot} acknowledged" if opened.finding.rule in snap.acknowledged else ""
         if hidden > 0 and len(rows) == most - 1:
             after += f" {dot} {hidden} more (f)"
-        text = f"{clean(opened.finding.title)}, since step {count(opened.finding.since.step)}"
-        text = shorten(text, cells - 3 - len(after))
+        text = shorten(clean(opened.dated_title), cells - 3 - len(after))
         sign = snap.symbols.status[severity.status]
         rows.append(line((f" {sign} ", severity.word), text, (after, "dim")))
     return rows

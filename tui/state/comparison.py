@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.terms import NOT_LLM
 from ppo_top.runs.run import Run
 from ppo_top.tui.state.ui_state import UiState
 
@@ -18,8 +19,8 @@ RunGroup = tuple[str, list[Run]]
 def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
     """The listed runs that log a metric, by experiment: the selected run's first.
 
-    Only runs of the selected one's algorithm family: the rewards of a language model and of
-    CartPole are not comparable.
+    Only runs of the selected one's kind: the rewards of a language model and of CartPole are not
+    comparable, those of PPO and SAC are.
     """
     every = ui.listed_runs()
     shown = {listed.id for listed in ui.run_list.filtered(every)} | {ui.chosen_run_id}
@@ -30,11 +31,16 @@ def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
         for listed in every
         if listed.id in shown
         and metric in runs[listed.id].profile.tags
-        and family in (None, runs[listed.id].profile.family)
+        and (family is None or comparable(family, runs[listed.id].profile.family))
     ]
     candidates.sort(key=lambda listed: listed.id != ui.chosen_run_id)
     groups = ui.run_list.group_by_experiment(candidates)
     return [(name, [runs[each.id] for each in members]) for name, members in groups.items()]
+
+
+def comparable(family: str, other: str) -> bool:
+    """Whether runs of two families may share a task."""
+    return family == other or NOT_LLM.issuperset((family, other))
 
 
 def groups_that_fit(groups: list[RunGroup], rows: int) -> list[RunGroup]:

@@ -22,7 +22,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import ConfigValue
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
-from ppo_top.rules.advice.phrases import ADVICE_PHRASES, KL_ADAPTIVE_TRAINERS
+from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
 from ppo_top.rules.engine.context import RuleContext
 
 LOGGED_OPTIONS = {
@@ -65,7 +65,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
     def __getitem__(self, name: str) -> AdvisedOption | str:
         phrase = ADVICE_PHRASES.get(name)
         if phrase is not None:
-            return phrase(self.find_option, self.trainer.id, self.context.family)
+            return phrase(self.find_option, self.context.facts, self.context.family)
         return self.find_option(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -85,6 +85,8 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         raise KeyError(name)
 
     def _advised(self, canonical: str) -> AdvisedOption | None:
+        if canonical == "learning_rate" and "critic-rate" in self.context.facts:
+            return None  # the size of policy updates does not depend on it
         own = current_value(self.context, canonical)
         known = _catalogue_option(self.trainer, canonical)
         if known is None:
@@ -100,7 +102,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever its initial value."""
-        if self.trainer.id not in KL_ADAPTIVE_TRAINERS:
+        if RATE_FOLLOWS_KL not in self.context.facts:
             return False
         schedule = self.context.config.get("lr_schedule")
         return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"

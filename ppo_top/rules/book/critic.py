@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
 def critic_loss(run: RuleContext) -> History | None:
-    """The critic's loss; RLlib clips its `vf_loss` and logs the unclipped error separately."""
-    if run.trainer_id == "rllib" and "value_error" in run.histories:
+    """The critic's loss; where it is logged clipped, the unclipped error if there is one."""
+    if "clipped-value-loss" in run.facts and "value_error" in run.histories:
         return run.histories["value_error"]
     return run.histories.get("value_loss")
 
@@ -64,7 +66,10 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         size = num(run.steps_per_update)
         message = f"explained variance {num(value)}, of {size} samples an update"
         return Assessment(WATCH, value, limits["low"], message)
-    improves = _loss_falls(loss) or run.rising
+    if (run.rising or (run.gained and not run.falling)) and not _held_by_setting(run, limits):
+        message = f"critic explains little (explained variance {num(value)}), yet reward was gained"
+        return Assessment(WATCH, value, limits["low"], message)
+    improves = _loss_falls(loss)
     never = history.high < limits["never"] and _waited_long_enough(history.count, loss, limits)
     if improves and not never:
         message = f"critic explains little for now (explained variance {num(value)}), but learns"
@@ -73,6 +78,12 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
     level = CRIT if value < limits["crit"] and not improves else WARN
     return Assessment(level, value, limits["low"], message, never, _value_clip(run))
+
+
+def _held_by_setting(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a setting keeps the critic from learning: no weight, or a tiny value clip."""
+    width = run.setting("clip_range_vf") or math.inf
+    return run.config_number("vf_coef") == 0.0 or width < limits["clip"]
 
 
 def _value_clip(run: RuleContext) -> tuple[str, ...]:
@@ -156,6 +167,7 @@ RULES = (
         related=("value_loss",),
         assess=critic_learns_nothing,
         stays_calm=_explains,
+        families=POLICY_GRADIENT,
         limits={
             "low": 0.05,
             "clear": 0.2,
@@ -164,6 +176,7 @@ RULES = (
             "never_points": 12,
             "early": 10,
             "still": 1e-5,
+            "clip": 0.01,
             "warmup": 5,
         },
         persistence=k_of_n(8, 10),
@@ -184,6 +197,7 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_lost,
+        families=POLICY_GRADIENT,
         limits={"good": 0.7, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
         causes=(
@@ -203,6 +217,7 @@ RULES = (
         related=("explained_variance",),
         assess=reward_scale,
         stays_calm=_loss_stays_moderate,
+        families=POLICY_GRADIENT,
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),
@@ -217,6 +232,7 @@ RULES = (
         concepts=("value_var",),
         related=("return_var", "value_mean", "return_mean"),
         assess=value_drift,
+        families=POLICY_GRADIENT,
         judged_at=("value_var", "value_mean"),
         limits={"low": 0.01, "high": 10.0, "warmup": 30},
         persistence=k_of_n(8, 10),

@@ -7,7 +7,7 @@ from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE, recent_v
 from ppo_top.rules.book.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, UNCHECKED_ON_LLM, WARN
+from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN
 from ppo_top.rules.engine.wording import num
 
 
@@ -35,11 +35,9 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
     if not (worse or rises):
         return borderline(0.0)
-    spite = run.gained and not run.falling
     seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
-    effect = "it learns in spite of that" if spite else "policy gradients are noise"
-    value, level = run.value("explained_variance", 3) or 0.0, WARN if spite else CRIT
-    return Assessment(level, value, 0.0, f"critic is failing ({seen}): {effect}")
+    message = f"critic is failing ({seen}): policy gradients are noise"
+    return Assessment(CRIT, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -88,6 +86,7 @@ RULES = (
         concepts=("entropy", "reward_mean"),
         assess=premature,
         needs=("entropy-collapsed",),
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=(
             "too little exploration",
@@ -110,6 +109,7 @@ RULES = (
         concepts=("explained_variance", "value_loss"),
         assess=critic_failing,
         needs=("critic-not-learning",),
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("critic untrained or too small, or its targets too large",),
         remedies=(*CRITIC_REMEDIES[:5],),
@@ -131,6 +131,7 @@ RULES = (
         concepts=("value_loss", "entropy", "reward_mean"),
         assess=scale_too_large,
         needs=("reward-scale",),
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("rewards far too large for the learner to fit",),
         remedies=("{normalised_rewards}", "lower {learning_rate}"),
@@ -151,6 +152,7 @@ RULES = (
         concepts=("approx_kl", "entropy", "reward_mean"),
         assess=nothing_learns,
         needs=("no-op-updates",),
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate too low", "frozen weights", "advantages are zero"),
         remedies=(
@@ -169,6 +171,7 @@ RULES = (
         concepts=("lr", "approx_kl", "clip_fraction"),
         assess=decayed,
         stays_calm=rate_never_decayed,
+        families=POLICY_GRADIENT,
         judged_at=("lr",),
         limits={"kl": 1e-3, "clip": 0.01},
         persistence=k_of_n(2, 2),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    CRIT,
+    LLM_FAMILIES,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import format_value, num, pct
 
 STEP_SIZE_RULES = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
@@ -44,7 +52,7 @@ def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     ):
         return borderline(0.0)
     message = "diverged: numbers became NaN after updates went wrong"
-    return Assessment(CRIT, float("nan"), None, message)
+    return Assessment(CRIT, float("nan"), None, message, concepts=tuple(run.non_finite))
 
 
 GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
@@ -96,7 +104,7 @@ def _rate(run: RuleContext) -> str:
     rate = run.value("lr", 10)
     if rate is None:
         rate = run.config_number("learning_rate")
-    high = 3e-3 if run.family == CTRL else 1e-4
+    high = 1e-4 if run.family in LLM_FAMILIES else 3e-3
     return f"; learning rate {num(rate)} is high" if rate is not None and rate >= high else ""
 
 
@@ -186,6 +194,7 @@ RULES = (
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=too_large,
         needs=("kl-high", "clip-high", "ratio-off", "learning-rate-jump", "ref-kl-token-high"),
+        families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate too high", "too many epochs", "advantages not normalised"),
@@ -217,7 +226,7 @@ RULES = (
         concepts=("approx_kl", "clip_fraction", "reward_mean"),
         assess=clip_too_wide,
         needs=("clip-not-binding",),
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("clip range too wide to constrain the policy",),
         remedies=("lower {clip_range:above 0.2} to 0.2", "{kl_limit}", "lower {learning_rate}"),
@@ -232,6 +241,7 @@ RULES = (
         concepts=("approx_kl", "policy_loss", "entropy"),
         assess=rate_too_high,
         needs=("kl-high",),
+        families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("learning rate an order of magnitude too high",),
@@ -251,6 +261,7 @@ RULES = (
         concepts=("reward_mean", "ep_len", "query_len_mean"),
         assess=environment_changed,
         needs=("reward-crash",),
+        families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the curriculum, environment, reward or data changed",),
         remedies=("check the environment and the curriculum", "check the data of these updates"),

@@ -10,7 +10,15 @@ from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.reward_course import RewardCourse
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, LLM_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    INFO,
+    LLM_FAMILIES,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct
 
 
@@ -31,7 +39,7 @@ def is_discrete(run: RuleContext) -> bool:
     entropy = run.histories.get("entropy")
     if entropy is None or entropy.low < -1e-3 or not initial_entropy(entropy) > 0.0:
         return False
-    return run.family != CTRL or not _is_gaussian(initial_entropy(entropy))
+    return run.family in LLM_FAMILIES or not _is_gaussian(initial_entropy(entropy))
 
 
 GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
@@ -131,8 +139,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None
     if run.at_max or _too_early(run, limits):
         return borderline(value)
-    small = reward.gain < max(3 * reward.noise, 0.05 * abs(reward.baseline))
-    if value > limits["share"] * first and small and not reward.rising:
+    if value > limits["share"] * first and not (reward.gained or reward.rising):
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return Assessment(WARN, value, limits["share"] * first, message)
@@ -150,21 +157,20 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether less than a tenth of the run (or, if its end is unknown, few episodes) is over."""
+    """Whether a small share of the run (or, if its end is unknown, few episodes) is over."""
     budget = run.progress
-    return run.few_episodes(limits["early_episodes"]) if budget is None else budget < 0.1
+    if budget is None:
+        return run.few_episodes(limits["early_episodes"])
+    return budget < limits["early"]
 
 
 UNIFORM_ENTROPY = math.log(2)
 """Entropy of a uniform choice between two actions (nats)."""
 
-SCALED_ENTROPY_TRAINERS = ("skrl", "torchrl")
-"""Trainers that log the entropy times its coefficient."""
-
 
 def _began_random(run: RuleContext, first: float) -> bool:
     """Whether the first entropies are those of an untrained policy."""
-    random = first > 0.7 * UNIFORM_ENTROPY or run.trainer_id in SCALED_ENTROPY_TRAINERS
+    random = first > 0.7 * UNIFORM_ENTROPY or "scaled-entropy" in run.facts
     return random and not run.resumed and is_discrete(run)
 
 
@@ -238,6 +244,7 @@ RULES = (
         concepts=("entropy",),
         assess=entropy_collapsed,
         stays_calm=_keeps_entropy,
+        families=POLICY_GRADIENT,
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
         persistence=k_of_n(3, 4),
         causes=(
@@ -256,6 +263,7 @@ RULES = (
         related=("approx_kl", "clip_fraction"),
         assess=policy_collapsed,
         stays_calm=_keeps_some_entropy,
+        families=POLICY_GRADIENT,
         judged_at=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
@@ -284,8 +292,8 @@ RULES = (
         concepts=("entropy",),
         assess=entropy_not_falling,
         stays_calm=_lost_some_entropy,
-        families=frozenset({CTRL}),
-        limits={"share": 0.97, "some": 0.90, "early_episodes": 200, "warmup": 25},
+        families=frozenset({ON_POLICY}),
+        limits={"share": 0.97, "some": 0.90, "early": 0.25, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),
         causes=(
             "entropy bonus too high",

@@ -9,7 +9,7 @@ from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -43,18 +43,57 @@ def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
+def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """A Gaussian policy becomes ever more random, and the reward gains nothing by it."""
+    history = run.histories["entropy"]
+    first, value = initial_entropy(history), history.last
+    grown = value - first
+    if grown <= max(limits["nats"], limits["share"] * abs(first)) or is_discrete(run):
+        return None
+    trend = history.trend(40)
+    if not (trend.full and trend.tau > limits["tau"]) or run.rising or run.at_max:
+        return None
+    if run.gained and not run.falling:
+        return borderline(value)
+    message = f"entropy only rises ({num(first)} -> {num(value)}), and reward does not"
+    return Assessment(WARN, value, first + limits["nats"], message)
+
+
+def entropy_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The entropy is the same to five digits, update after update: nothing is trained."""
+    history, points = run.histories["entropy"], int(limits["points"])
+    close = limits["digits"] * abs(history.last)
+    recent = history.recent[-points:]
+    if abs(recent[0] - recent[-1]) > close or max(recent) - min(recent) > close:
+        return None
+    rounded = all(round(each, 4) == each for each in recent)
+    if rounded or run.at_max or run.gained or not run.flat:
+        return None
+    message = f"entropy has been exactly {history.last:.5g} for {points} updates: no weight moves"
+    return Assessment(WARN, history.last, None, message)
+
+
 def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Entropy goes up and down by a large share of its initial value."""
     history = run.histories["entropy"]
-    leg = limits["leg"] * initial_entropy(history)
+    leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
     recent = history.recent[-20:]
-    if leg <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
+    if initial_entropy(history) <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
         return None
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:
         return borderline(history.last) if turns >= 2 else None
     message = f"entropy oscillates ({turns} turns in 20 updates): learning rate too high?"
     return Assessment(WARN, history.last, None, message)
+
+
+def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No entropy of the block is far above the initial one."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    first = initial_entropy(history)
+    return block.high("entropy") - first <= max(limits["nats"], limits["share"] * abs(first))
 
 
 def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -108,7 +147,7 @@ RULES = (
         concepts=("policy_std",),
         assess=action_spread,
         stays_calm=_spread_stays,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
         persistence=k_of_n(3, 4),
         causes=(
@@ -124,14 +163,57 @@ RULES = (
         grade="C",
     ),
     Rule(
+        id="action-noise-growing",
+        title="Action noise only growing",
+        description="the entropy of a continuous policy rises steadily and the reward does not",
+        concepts=("entropy",),
+        related=("policy_std",),
+        assess=entropy_rises,
+        stays_calm=_never_random,
+        families=frozenset({ON_POLICY}),
+        limits={"nats": 0.5, "share": 0.1, "tau": 0.8, "warmup": 40},
+        persistence=k_of_n(4, 5),
+        causes=(
+            "entropy bonus larger than anything that reward offers",
+            "rewards too small, or independent of the actions",
+        ),
+        remedies=(
+            "lower the entropy bonus: {ent_coef:above 0}",
+            "bound the log-std from above",
+            "{normalised_rewards}",
+            "check that the reward depends on what the policy does",
+        ),
+        source="IsaacLab#1999, IsaacLab#4570: a growing std ends in NaN",
+        grade="B",
+    ),
+    Rule(
+        id="entropy-constant",
+        title="Entropy never changes",
+        description="the entropy is the same to five digits for long, and the reward is flat",
+        concepts=("entropy",),
+        related=("approx_kl", "policy_loss"),
+        assess=entropy_constant,
+        families=frozenset({ON_POLICY}),
+        limits={"points": 30, "digits": 1e-5, "warmup": 30},
+        persistence=k_of_n(3, 3),
+        causes=("the policy is not trained", "a fixed action std: then this says nothing"),
+        remedies=(
+            "check which parameters are trained, and that the optimiser has them",
+            "raise {learning_rate}",
+            "check that advantages are not all zero",
+        ),
+        source="any optimiser step changes the entropy in its fifth digit",
+        grade="B",
+    ),
+    Rule(
         id="entropy-swings",
         title="Entropy oscillating",
         description="entropy goes up and down by a large share of its initial value",
         concepts=("entropy",),
         assess=entropy_swings,
         stays_calm=_entropy_stays_near,
-        families=frozenset({CTRL, GRPO}),
-        limits={"leg": 0.3, "turns": 4, "warmup": 15},
+        families=frozenset({ON_POLICY, GRPO}),
+        limits={"leg": 0.3, "nats": 0.2, "turns": 4, "warmup": 15},
         persistence=k_of_n(2, 3),
         causes=("learning rate too high",),
         remedies=("lower {learning_rate}", "{larger_batches}"),

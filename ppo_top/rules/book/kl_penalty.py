@@ -43,7 +43,7 @@ def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The KL penalty outweighs the gain in score."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
-    if run.trainer_id == "trl-legacy":
+    if "non-score-reward-per-token" in run.facts:
         length = run.value("resp_len_mean", 1)
         if length is None:
             return None

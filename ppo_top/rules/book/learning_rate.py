@@ -9,7 +9,7 @@ from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import ALL_FAMILIES, GRPO, INFO, ON_POLICY, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -41,16 +41,36 @@ def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-ADAPTIVE_RATE_TRAINERS = ("rsl_rl", "skrl", "rl_games")
-"""Trainers whose learning rate may follow the KL, by factors of 1.5 several times per update."""
+ADAPTIVE_RATE = "adaptive-rate"
+"""The fact that the learning rate may follow the KL, by factors of 1.5 several times an update."""
 
 
 def is_cut(run: RuleContext, rate: History) -> bool:
     """Whether a rate of almost zero became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or run.trainer_id in ADAPTIVE_RATE_TRAINERS:
+    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or ADAPTIVE_RATE in run.facts:
         return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
+
+
+SINGLE = 1.0 + 1e-6
+"""Event files hold single precision, in which 0.03 is less than 0.03."""
+
+
+def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """A learning rate with which no optimiser learns, from the start."""
+    history = run.histories["lr"]
+    value, too_high, too_low = history.last, limits["high"] / SINGLE, limits["low"] * SINGLE
+    high = value >= too_high
+    low = history.high <= too_low and history.count >= limits["points"]
+    if not (high or low) or ADAPTIVE_RATE in run.facts:
+        return None
+    whose = "the critic's learning rate" if "critic-rate" in run.facts else "learning rate"
+    limit = limits["high"] if high else limits["low"]
+    why = "no optimiser learns with steps this large" if high else "nothing will change"
+    message = f"{whose} is {num(value)}: {why}"
+    harmless = (run.gained and not run.falling) or "critic-rate" in run.facts
+    return Assessment(WATCH if harmless else WARN, value, limit, message)
 
 
 def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -59,7 +79,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
-    if run.trainer_id in ADAPTIVE_RATE_TRAINERS:
+    if ADAPTIVE_RATE in run.facts:
         return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
     return Assessment(INFO, history.last, before, message)
@@ -67,7 +87,7 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A KL-adaptive learning rate has reached its lower or upper bound."""
-    if run.trainer_id not in ADAPTIVE_RATE_TRAINERS:
+    if ADAPTIVE_RATE not in run.facts:
         return None
     history = run.histories["lr"]
     if history.high <= history.low:
@@ -117,6 +137,12 @@ def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) ->
     return _rate_stays_up(run, block, 0.05)
 
 
+def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No rate of the block is far too high, and not all so far are far too low."""
+    low, high = block.bounds("lr")
+    return high < limits["high"] / SINGLE and low > limits["low"] * SINGLE
+
+
 def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, "lr", 1)
     history = run.histories.get("lr")
@@ -124,7 +150,7 @@ def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
 
 
 def _not_adaptive(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return run.trainer_id not in ADAPTIVE_RATE_TRAINERS
+    return ADAPTIVE_RATE not in run.facts
 
 
 def _no_early_stopping(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -140,7 +166,6 @@ RULES = (
         assess=rate_over,
         stays_calm=_never_near_zero,
         limits={"share": 1e-3, "idle": 20, "warmup": 5},
-        families=KNOWN_FAMILIES,
         persistence=k_of_n(3, 3),
         causes=("the schedule is shorter than the run",),
         remedies=(
@@ -172,6 +197,24 @@ RULES = (
         grade="C",
     ),
     Rule(
+        id="learning-rate-extreme",
+        title="Learning rate out of range",
+        description="the learning rate in the log is one with which no optimiser learns",
+        concepts=("lr",),
+        assess=rate_extreme,
+        stays_calm=_never_extreme,
+        limits={"high": 0.03, "low": 1e-7, "points": 5},
+        limit_overrides={RLHF: {"high": 0.03, "low": 1e-9}, GRPO: {"high": 0.03, "low": 1e-9}},
+        persistence=k_of_n(2, 2),
+        causes=("a learning rate wrong by powers of ten",),
+        remedies=(
+            "set {learning_rate} to a usual value, and restart",
+            "check the unit and the schedule of the learning rate",
+        ),
+        source="3e-2 oscillates or collapses (an experiment); defaults lie between 1e-6 and 3e-3",
+        grade="B",
+    ),
+    Rule(
         id="learning-rate-jump",
         title="Learning rate jumped",
         description="the learning rate is several times higher than one update before",
@@ -193,7 +236,7 @@ RULES = (
         concepts=("lr",),
         assess=rate_pinned,
         stays_calm=_not_adaptive,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={
             "floor": 1.001e-6,
             "floor_points": 20,
@@ -221,7 +264,7 @@ RULES = (
         related=("approx_kl",),
         assess=stopped_by_kl,
         stays_calm=_no_early_stopping,
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={"warmup": 5},
         persistence=k_of_n(8, 10),
         causes=("learning rate too high for the KL target; early stopping hides the KL",),

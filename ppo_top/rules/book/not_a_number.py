@@ -14,6 +14,8 @@ from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
     LLM_FAMILIES,
+    NOT_LLM,
+    ON_POLICY,
     REWARD_COMPONENT_PREFIX,
     WARN,
     WATCH,
@@ -24,19 +26,39 @@ FINITE_POINTS_TO_CLEAR = 3
 """This many finite points in a row clear the finding."""
 
 
-def _is_fault(run: RuleContext, concept: str, value: float) -> bool:
+def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) -> bool:
+    """Whether a NaN or infinity is one, and not the mean of nothing."""
     if may_be_nan(concept, value):
         return False
-    before_first = concept not in run.histories
-    waits_for_episodes = before_first and run.family in ("ctrl", "unknown")
-    rewards = concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:"))
-    return not (waits_for_episodes and rewards and math.isnan(value))
+    if run.family not in NOT_LLM or not math.isnan(value):
+        return True
+    if concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:")):
+        return concept in run.histories and not _no_episode_ended(run)
+    return concept in run.histories or not _before_learning(run, limits)
+
+
+def _no_episode_ended(run: RuleContext) -> bool:
+    """Whether the mean over episodes is one of none: their length is NaN too, or losses are not."""
+    if "ep_len" in run.values:
+        return "ep_len" in run.non_finite_now
+    return any(math.isfinite(run.values.get(name, math.nan)) for name in TRAINING_LOSSES)
+
+
+def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a replay buffer may still be filling: scripts log NaN for losses until then."""
+    if run.family == ON_POLICY or any(name in run.histories for name in TRAINING_LOSSES):
+        return False
+    starts = run.config_number("learning_starts")
+    return run.mark.step <= starts if starts is not None else run.updates <= limits["filling"]
+
+
+TRAINING_LOSSES = ("policy_loss", "actor_loss", "value_loss", "critic_loss", "total_loss")
 
 
 def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A value is NaN or infinite."""
     values, bad = run.values, run.non_finite
-    fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name])]
+    fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name], limits)]
     for concept in [name for name in bad if name in values and name not in run.non_finite_now]:
         bad[concept] += 1
         if bad[concept] >= FINITE_POINTS_TO_CLEAR:
@@ -49,7 +71,8 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"{label(first)} became {num(values[first])}"
     if len(fresh) > 1:
         message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
-    return Assessment(CRIT, values[first], None, message, evidence=_moved_most(run, fresh))
+    seen = _moved_most(run, fresh)
+    return Assessment(CRIT, values[first], None, message, evidence=seen, concepts=tuple(fresh))
 
 
 def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
@@ -92,7 +115,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
             what = "reward " * concept.startswith("reward_component") + label(concept)
             words = f"{what} is no longer logged, for {gone} updates, while others are"
-            return Assessment(level, history.last, None, words)
+            return Assessment(level, history.last, None, words, concepts=(concept,))
     return None
 
 
@@ -107,7 +130,7 @@ def _none_missing(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
 def _level_of_loss(run: RuleContext, concept: str) -> int:
     """Severity of a metric that stops; 0 for one that may come and go."""
     if concept in WATCHED_LOSSES:
-        return CRIT if run.trainer_id == "rllib" else WATCH
+        return CRIT if "drops-nan" in run.facts else WATCH
     if run.family not in LLM_FAMILIES:
         return 0
     if concept.startswith(REWARD_COMPONENT_PREFIX):
@@ -151,7 +174,7 @@ RULES = (
         stays_calm=_all_finite,
         families=ALL_FAMILIES,
         persistence=AT_ONCE,
-        limits={"clear_after": 1},
+        limits={"clear_after": 1, "filling": 200},
         causes=(
             "exploding gradients, or learning rate too high",
             "an infinite or NaN reward or observation",

@@ -7,9 +7,19 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
-from ppo_top.rules.engine.terms import ALL_FAMILIES, CRIT, CTRL, INFO, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    CRIT,
+    INFO,
+    NOT_LLM,
+    ON_POLICY,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, ratio_text
 
 
@@ -20,9 +30,9 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
     if _unscaled(run, history):
         message = f"policy loss is {num(value)}: advantages do not seem to be normalised"
         return Assessment(INFO, value, limits["extreme"], message)
-    if abs(value) > limits["extreme"] and run.family == CTRL and _usually_small(run):
+    if abs(value) > limits["extreme"] and run.family == ON_POLICY and _usually_small(run):
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
-    if value > limits["warn"] and run.family == CTRL and _usually_small(run):
+    if value > limits["warn"] and run.family == ON_POLICY and _usually_small(run):
         message = (
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
@@ -46,28 +56,22 @@ def _loss_stays_small(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
     return median([abs(x) for x in history.first[:5]]) <= 0.2
 
 
-CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")
-"""Metrics that show that the policy loss is that of a PPO-like update."""
-
-
 def _usually_small(run: RuleContext) -> bool:
     """With normalised advantages the loss is far below 1; otherwise its size says nothing."""
-    if run.profile.algo not in ("", "PPO"):
+    if run.config.get("normalize_advantage", True) in (False, "false", "False", 0):
         return False
-    if not (
-        run.profile.algo or any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
-    ):
-        return False  # may be A2C's loss, or minus the action value (SAC, TD3)
-    if run.trainer_id == "sb3" and "clip_fraction" not in run.histories:
-        return False  # A2C
-    return run.config.get("normalize_advantage", True) not in (False, "false", "False", 0)
+    if run.profile.algo:
+        return "normalised-advantages" in run.facts
+    return any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
 
 
 def _unscaled(run: RuleContext, history: History) -> bool:
     """A loss that was large from the start, with small updates, is in units of the reward."""
     kl = update_kl(run)
     large = median([abs(x) for x in history.first[:5]]) > 0.2
-    return run.family == CTRL and large and kl is not None and abs(kl) <= 0.03 and not run.falling
+    return (
+        run.family == ON_POLICY and large and kl is not None and abs(kl) <= 0.03 and not run.falling
+    )
 
 
 def _jumped(value: float, before: list[float]) -> bool:
@@ -159,7 +163,7 @@ RULES = (
         related=("approx_kl",),
         assess=policy_loss_positive,
         stays_calm=_loss_stays_small,
-        families=frozenset({CTRL, RLHF}),
+        families=frozenset({ON_POLICY, RLHF}),
         limits={"warn": 0.01, "extreme": 1.0, "warmup": 3},
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
         remedies=(
@@ -177,7 +181,7 @@ RULES = (
         concepts=("total_loss",),
         assess=loss_spike,
         stays_calm=_total_loss_stays,
-        families=frozenset({CTRL, RLHF, "unknown"}),
+        families=NOT_LLM | {RLHF},
         limits={"warmup": 12},
         persistence=AT_ONCE,
         causes=("one of its terms jumped: see value loss and policy loss",),

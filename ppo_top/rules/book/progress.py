@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from operator import lt
 
-from ppo_top.catalogue import total_steps
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -32,6 +31,8 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     name, history = next(rising, ("", None))
     if history is None or history.previous(1) != [history.last]:
         return None
+    if history.high <= history.low:
+        return None  # a count of each call, such as one SGD step, is no running count
     if run.mark.step <= run.previous_step:
         return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"
@@ -55,23 +56,29 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
     memo = run.memos.get("slow", ())
     if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
-        run.memos["slow"] = (step, time, learns)
+        run.memos["slow"] = (step, time, learns, 0.0)
         return None
-    last_step, last_time, _, *speeds = memo
+    last_step, last_time, _, slowed, *speeds = memo
     seconds = time - last_time
     if not seconds > 0.0 or step <= last_step:
         return None
     speed = (step - last_step) / seconds
+    usual = median(speeds[1:]) if len(speeds) >= limits["points"] else speed
+    share = speed / usual
+    if share < limits["info"]:
+        slowed += 1.0
+    elif 0.0 <= slowed < limits["warmup_points"]:
+        slowed = 0.0
+    if not learns and slowed == limits["warmup_points"]:
+        # No losses are logged: it was a replay buffer that filled, once in a run.
+        speeds, slowed, share = [], limits["warmup_points"] + 1.0, 1.0
     if len(speeds) < limits["points"]:
         speeds.append(speed)
-        run.memos["slow"] = (step, time, learns, *speeds)
-        return None
-    run.memos["slow"] = (step, time, learns, *speeds)
-    usual = median(speeds[1:])
-    share = speed / usual
+    run.memos["slow"] = (step, time, learns, slowed, *speeds)
     if share > limits["clear"]:
         return None
-    if share >= max(limits["warn"], limits["info"]):
+    first_fall = not learns and slowed < limits["warmup_points"]
+    if share >= max(limits["warn"], limits["info"]) or first_fall:
         return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
     return Assessment(WARN if share < limits["warn"] else INFO, speed, usual, message)
@@ -96,22 +103,6 @@ def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, float(run.mark.step), None, message)
 
 
-def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward is still rising near the end of the run."""
-    reward, budget = run.reward, run.progress
-    if reward is None or budget is None or reward.at_max:
-        return None
-    if budget < limits["budget"] or not reward.rising:
-        return None
-    window = reward.history.recent[-15:]
-    climbed = median(window[-3:]) - median(window[:3])
-    if climbed <= 0.05 * reward.gain or climbed <= 4 * reward.noise:
-        return None
-    rise = f"{num(window[0])} -> {num(reward.smooth)}"
-    message = f"reward still rises at the end ({rise}): train longer"
-    return Assessment(INFO, reward.history.last, None, message)
-
-
 def _steps_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Steps rise within a block; whether they do at its start remains to be seen."""
     return block.steps[0] > run.mark.step
@@ -119,12 +110,6 @@ def _steps_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
 
 def _not_restarted(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return run.segment == 0 or run.updates > 3
-
-
-def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Whether the block ends before the run's last updates."""
-    steps = total_steps(run.config, run.trainer, run.mark.step)
-    return steps is None or block.steps[-1] < limits["budget"] * steps
 
 
 RULES = (
@@ -187,25 +172,11 @@ RULES = (
         assess=slow,
         judged_at=(),
         families=ALL_FAMILIES,
-        limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15},
+        limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15, "warmup_points": 5},
         persistence=k_of_n(5, 6),
         causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),
         source="fps shows training speed (SB3 practice)",
-        grade="C",
-    ),
-    Rule(
-        id="still-improving",
-        title="Stopped while still improving",
-        description="the reward is still rising as the run comes to its end",
-        concepts=("reward_mean",),
-        assess=ended_early,
-        stays_calm=_far_from_end,
-        limits={"budget": 0.95, "warmup": 15},
-        persistence=AT_ONCE,
-        causes=("too few training steps",),
-        remedies=("train longer: {training_length}",),
-        source="too few timesteps end a run before it converges (SB3 practice)",
         grade="C",
     ),
 )

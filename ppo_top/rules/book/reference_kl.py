@@ -8,7 +8,16 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    INFO,
+    LLM_FAMILIES,
+    REWARD_COMPONENT_PREFIX,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num
 
 
@@ -59,6 +68,8 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
+    if _paid_by_rules(run):
+        return Assessment(INFO, value, limit, f"{message}, and the reward pays for it")
     if value > limits["once"]:
         return Assessment(CRIT, value, limit, message, immediate=True)
     before = history.previous(20)
@@ -71,6 +82,19 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value > limits["warn"]:
         return Assessment(WATCH if run.rising else WARN, value, limit, message)
     return borderline(value, limit)
+
+
+def _paid_by_rules(run: RuleContext) -> bool:
+    """Whether a reward computed by rules rises or keeps its gain: then drift is what it costs.
+
+    A learned reward model can be exploited instead. TRL names its reward after the model, with
+    hyphens or dots, and one of a function after that.
+    """
+    prefix = len(REWARD_COMPONENT_PREFIX)
+    parts = [name[prefix:-1] for name in run.histories if name.startswith(REWARD_COMPONENT_PREFIX)]
+    by_model = any("-" in part or "." in part for part in parts)
+    pays = run.rising or run.at_max or (run.gained and not run.falling)
+    return pays and not by_model and run.family == GRPO
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -92,17 +116,13 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value)
 
 
-K1_KL_TRAINERS = ("verl", "openrlhf")
-"""Trainers that log the k1 estimator (log p - log q) by default: negative by chance."""
-
-
 def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
-    """A mean per token; TRL's k3 estimator is never negative but for rounding."""
-    value = history.last
-    if run.trainer_id not in K1_KL_TRAINERS and value < -1e-3:
+    """A mean per token: k1 (log p - log q) is negative by chance, k3 never but for rounding."""
+    value, is_k1 = history.last, run.facts.get("ref-kl-estimator") == "k1"
+    if not is_k1 and value < -1e-3:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
         return Assessment(CRIT, value, 0.0, message)
-    if run.trainer_id in K1_KL_TRAINERS and history.recent_median(3) < limits["token_noise"]:
+    if is_k1 and history.recent_median(3) < limits["token_noise"]:
         message = (
             f"KL to the reference is negative ({num(value)} a token): "
             "text is not sampled from the policy that is trained"
@@ -116,8 +136,8 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.flat:
         return None
-    if run.trainer_id == "openrlhf" and history.high == history.low == 0.0:
-        return None  # it logs 0 where there is no reference model
+    if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
+        return None
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
     if history.count < limits["points"] or abs(history.recent_median(5)) >= small:
         return None

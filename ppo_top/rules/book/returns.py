@@ -9,7 +9,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import UNCHECKED_ON_LLM, WARN
+from ppo_top.rules.engine.terms import POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN
 from ppo_top.rules.engine.wording import num
 
 
@@ -39,7 +39,7 @@ def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if memo is None or history.count - memo[0] > limits["within"]:
         return None
     fallen = max(memo[3], reward.best - 0.1 * reward.gain) - reward.smooth
-    if not reward.gained or fallen < max(4.0 * reward.noise, limits["share"] * reward.gain):
+    if not reward.gained or fallen < max(2.0 * reward.sd, limits["share"] * reward.gain):
         return borderline(history.last)
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
@@ -75,6 +75,7 @@ RULES = (
         related=("value_loss",),
         assess=returns_constant,
         stays_calm=always,
+        families=POLICY_GRADIENT,
         judged_at=("value_loss",),
         limits={"warmup": 3},
         persistence=k_of_n(5, 5),
@@ -95,6 +96,7 @@ RULES = (
         related=("value_loss", "approx_kl"),
         assess=returns_changed,
         stays_calm=_no_surprise,
+        families=POLICY_GRADIENT,
         judged_at=("explained_variance",),
         limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
         persistence=k_of_n(3, 4),

@@ -1,12 +1,11 @@
-"""The reward: it collapses, never moves, falls, or is at its ceiling."""
+"""The reward: it falls back, never rises, is below its start, or is not logged."""
 
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import (
-    AT_ONCE,
     RESOLVED,
     Assessment,
     Rule,
@@ -16,8 +15,8 @@ from ppo_top.rules.engine.rule import (
 )
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
+    CONTROL,
     CRIT,
-    CTRL,
     GRPO,
     INFO,
     LLM_FAMILIES,
@@ -34,147 +33,111 @@ def reward_now(run: RuleContext) -> RewardCourse | None:
     return reward if reward is not None and reward.history.last_row == run.mark.row else None
 
 
-def reward_crash(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A large share of the gain is lost."""
+def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """A large share of the gain is lost, more than any drawdown that was made good."""
     reward = reward_now(run)
-    if reward is None or not reward.gained or reward.gain <= 0.1 * abs(reward.baseline):
+    if reward is None or not reward.gained:
         return None
-    lost, noise = reward.lost_share, reward.noise
-    if reward.best_row == run.mark.row:
+    if reward.lost_share < limits["clear"]:
         return RESOLVED
-    if lost < limits["clear"] or run.few_episodes(limits["episodes"]):
-        return None
+    value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
-    much = reward.gain > limits["much"] * abs(reward.baseline)
-    if lost > limits["crit"] and reward.drawdown > 8 * noise and much:
-        return Assessment(CRIT, reward.history.last, reward.best, message)
-    if lost > limits["warn"] and reward.drawdown > 6 * noise:
-        return Assessment(WARN, reward.history.last, reward.best, message)
-    return borderline(reward.history.last)
+    if reward.low_points and lost > limits["warn"]:
+        deep = lost > limits["crit"] and in_noise > limits["crit_noise"]
+        if deep and (reward.lasting or reward.is_unprecedented(limits["crit_drawdowns"])):
+            return Assessment(CRIT, value, reward.best, message)
+        if reward.is_unprecedented(limits["drawdowns"]):
+            return Assessment(WARN, value, reward.best, message)
+    if reward.lasting:
+        return Assessment(WARN, value, reward.best, message)
+    return borderline(value)
 
 
-def never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward is still where it was at the start."""
-    reward = reward_now(run)
+def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The reward has not risen above its start, though a run of its budget should have."""
+    reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if not (_long_enough(run, limits, reward.count) or _one_score(run, reward, limits)):
-        return None
-    if reward.gain >= max(4 * reward.noise, 0.05 * abs(reward.baseline)):
-        return None
-    trend = reward.history.trend(25)
-    if (trend.tau > 0.3 and trend.z > 1.96) or _moved(run, reward):
+    if reward.gained:
+        return RESOLVED
+    level = 0 if reward.rising else _unlearned_level(run, reward, limits)
+    if not level:
         return borderline(reward.history.last)
-    if _too_early(run, reward, limits):
-        return None
-    message = f"{_unmoved(run, reward)} in {reward.count} updates"
+    message = f"{_unlearned(run, reward)} in {reward.count} updates"
     if run.resumed:
-        message += ", since it was resumed"
-    level = _unmoved_level(run, reward, limits)
-    return Assessment(level, reward.history.last, reward.baseline, message)
+        level, message = INFO, f"{message}, since it was resumed"
+    value = reward.history.last
+    return Assessment(level, value, reward.baseline, message, immediate=run.ended)
 
 
-def _too_early(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
-    """In a run of unknown length thirty updates may be the very beginning.
+def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+    """Severity by evidence and budget; 0 while it is too early to tell."""
+    budget = run.progress
+    if reward.constant:
+        return _constant_level(run, reward, limits)
+    if reward.points < MIN_POINTS:
+        return 0
+    enough = reward.looks >= limits["points"] and reward.episodes >= limits["episodes"]
+    if run.family in LLM_FAMILIES:
+        enough = reward.points >= limits["points"]
+    if budget is None:
+        if not enough or reward.points < limits["long_points"]:
+            return 0
+        endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
+        return WARN if endless else WATCH
+    if budget < limits["budget"]:
+        return 0
+    if not enough:
+        return INFO if budget >= limits["end"] else 0
+    return WARN if budget >= limits["end"] else WATCH
 
-    Trainers log the mean of the last hundred episodes: before twice as many, its values overlap.
+
+def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+    """Severity of a reward that is the same in every episode.
+
+    Above 0 it may be the most there is. A sparse reward that nobody has found yet is the same, too,
+    so a run of known length is given a share of it.
     """
-    few = run.progress is None and run.few_episodes(limits["early_episodes"])
-    return few and not _below_start(reward)
+    long, budget = reward.count >= limits["constant_rows"], run.progress
+    if run.family in LLM_FAMILIES:
+        needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
+        return WARN if reward.count >= limits[needed] else 0
+    if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
+        return 0
+    sure = long and reward.episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
+    if not sure or (budget is not None and budget < limits["constant_budget"]):
+        return WATCH
+    return CRIT if budget is not None and budget >= limits["budget"] else WARN
 
 
-def _below_start(reward: RewardCourse) -> bool:
-    """Whether the reward is below its start by more than noise."""
-    return reward.baseline - reward.smooth > max(4 * reward.noise, 0.05 * abs(reward.baseline))
-
-
-def _unmoved(run: RuleContext, reward: RewardCourse) -> str:
-    """The assessment of a reward that stays where it was, or falls below."""
+def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
+    """What is said of a reward that stays where it was, or falls below."""
     began = num(reward.baseline)
-    if _below_start(reward):
-        return f"reward has not risen above {began}, where it began,"
-    if not _constant(reward):
+    if not reward.constant:
+        below = reward.points >= MIN_POINTS and reward.below > GAIN_NOISE * reward.sd
+        if below:
+            return f"reward has not risen above {began}, where it began,"
         return f"reward has not moved from {began}"
     if run.family in LLM_FAMILIES and reward.baseline != 0.0:
         return f"every completion gets the same reward, {began},"
     return f"reward is exactly {began}" if reward.baseline > 0.0 else "no success seen yet"
 
 
-def _unmoved_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
-    """Severity: fine-tuning a policy that can already do its task has nothing to gain.
-
-    The same reward above 0 in every episode may be the maximum. For noisy completion scores no
-    labelled run confirms it.
-    """
-    if run.resumed:
-        return INFO
-    constant = _constant(reward)
-    able = run.family == CTRL and constant and reward.baseline > 0.0
-    if able or (run.family in LLM_FAMILIES and not constant):
-        return WATCH
-    budget = run.progress
-    return CRIT if budget is not None and budget >= limits["crit_budget"] else WARN
-
-
-def _constant(reward: RewardCourse) -> bool:
-    return reward.history.high <= reward.history.low
-
-
-def _moved(run: RuleContext, reward: RewardCourse) -> bool:
-    """Whether the median of ten points has moved, where noise is strong.
-
-    Completion scores are noisy and rise slowly, and so do rewards of alternating tasks.
-    """
-    enough = 1.0 if run.family in LLM_FAMILIES else 1.5
-    return reward.history.recent_median(10) - reward.history.baseline(10) > enough * reward.noise
-
-
-def _one_score(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Mean completion scores that agree to the last digit come from a single score.
-
-    Not at 0: on a hard task nothing may be solved for many batches.
-    """
-    same = _constant(reward) and reward.history.last != 0.0
-    return run.family in LLM_FAMILIES and same and reward.count >= limits["constant"]
-
-
-def _long_enough(run: RuleContext, limits: RuleLimits, count: int) -> bool:
-    """Thirty updates and a fifth of the run; half of that in the second half of a short run."""
-    budget = run.progress
-    if budget is None:
-        return count >= limits["points"]
-    if count >= limits["points"]:
-        return budget >= limits["budget"]
-    return count >= 0.5 * limits["points"] and budget >= limits["crit_budget"]
-
-
-def wrong_way(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward falls below where the run started."""
+def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The reward stays below the level it held at the start, though it never rose above it."""
     reward = reward_now(run)
-    if reward is None or reward.gained:
+    if reward is None or reward.gained or reward.points < MIN_POINTS:
         return None
-    began = max(reward.baseline, reward.history.baseline(3))
-    below = began - reward.history.recent_median(5)
-    if below <= max(0.1 * abs(reward.baseline), 2 * reward.noise):
+    below, began = reward.below, reward.baseline
+    if below <= limits["clear"] * reward.sd:
         return None
-    trend = reward.history.trend(20)
-    steep = trend.tau < -0.5 and trend.full and trend.z < -3.9
-    steep = steep and below > max(limits["share"] * abs(began), 4 * reward.noise)
-    far = began > 0.0 and below > max(limits["far"] * began, 8 * reward.noise)
-    if not (steep or far):
+    if below <= max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good):
         return borderline(reward.history.last)
+    begun = reward.points < limits["starts"] * reward.start_points
+    early = begun if run.progress is None else run.progress < limits["early"]
     message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
-    return Assessment(WARN, reward.history.last, began, message)
-
-
-def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward has risen and levelled off at its maximum."""
-    reward = reward_now(run)
-    if reward is None or not reward.at_max:
-        return None
-    message = f"reward is at its ceiling ({num(reward.smooth)}): training has succeeded"
-    return Assessment(INFO, reward.history.last, reward.ceiling, message)
+    return Assessment(WATCH if early else WARN, reward.history.last, began, message)
 
 
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -204,18 +167,18 @@ RULES = (
         title="Reward collapsed",
         description="a large share of the reward gained so far is lost",
         concepts=("reward_mean",),
-        assess=reward_crash,
+        assess=fell_back,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={
             "clear": 0.15,
-            "warn": 0.3,
-            "crit": 0.5,
-            "much": 0.25,
-            "episodes": 20,
-            "warmup": 12,
+            "warn": 0.5,
+            "drawdowns": 1.3,
+            "crit": 0.6,
+            "crit_noise": 6.0,
+            "crit_drawdowns": 1.6,
         },
-        persistence={WARN: (2, 3), CRIT: (4, 5)},
+        persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (4, 5)},
         causes=("policy collapse (learning rate too high)", "the environment or reward changed"),
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
@@ -227,17 +190,25 @@ RULES = (
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
         related=("entropy",),
-        assess=never_moves,
+        assess=never_learned,
         judged_at=REWARD_CONCEPTS,
+        families=ALL_FAMILIES,
         limits={
-            "points": 30,
-            "budget": 0.2,
-            "crit_budget": 0.5,
-            "constant": 10,
-            "early_episodes": 200,
+            "points": 8,
+            "episodes": 120,
+            "long_points": 30,
+            "endless_points": 250,
+            "looks": 25,
+            "budget": 0.5,
+            "end": 0.9,
+            "constant": 20,
+            "constant_episodes": 200,
+            "constant_rows": 10,
+            "constant_budget": 0.1,
         },
-        limit_overrides={RLHF: {"points": 60}, GRPO: {"points": 60}},
-        persistence=k_of_n(5, 5),
+        limit_overrides={RLHF: {"long_points": 60}, GRPO: {"long_points": 60}},
+        persistence=k_of_n(3, 3),
+        at_end=True,
         causes=(
             "the policy is not learning (learning rate, reward scale or exploration)",
             "reward never reached, or independent of the actions",
@@ -256,30 +227,16 @@ RULES = (
     Rule(
         id="reward-wrong-way",
         title="Reward below start",
-        description="the reward falls below its initial level and keeps falling",
+        description="the reward stays below the level it held at the start",
         concepts=("reward_mean",),
-        assess=wrong_way,
+        assess=below_start,
         judged_at=REWARD_CONCEPTS,
-        limits={"share": 0.15, "far": 0.35, "warmup": 10},
-        persistence=k_of_n(5, 5),
+        families=ALL_FAMILIES,
+        limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25, "starts": 2.0},
+        persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
         causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",
-        grade="C",
-    ),
-    Rule(
-        id="at-ceiling",
-        title="Reward at its ceiling",
-        description="the reward rose and then levelled off at its maximum",
-        concepts=("reward_mean",),
-        assess=at_ceiling,
-        judged_at=REWARD_CONCEPTS,
-        families=ALL_FAMILIES,
-        limits={"clear_after": 3},
-        persistence=AT_ONCE,
-        causes=("the task is solved",),
-        remedies=("stop here, or make the task harder",),
-        source="'rises and then stabilizes': successful training (SB3 practice)",
         grade="C",
     ),
     Rule(
@@ -290,7 +247,7 @@ RULES = (
         assess=no_reward,
         stays_calm=_has_reward,
         judged_at=(),
-        families=frozenset({"ctrl"}),
+        families=CONTROL,
         limits={"rows": 5},
         persistence=k_of_n(3, 3),
         causes=("no wrapper records episode returns", "no episode has finished yet"),

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from ppo_top.rules.book.reward import reward_now
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import count_swings
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
 def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """No new best for a long time; a fault only if something else explains why."""
+    """The second half of the run brought nothing; a fault only if something else explains why."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
         return None
     waited = reward.count - reward.notable_best_count
-    if waited < max(limits["points"], limits["share"] * reward.count):
+    if waited < max(limits["points"], limits["share"] * reward.count) or not reward.levelled_off:
         return None
     message = f"no new best reward for {waited} updates (best {num(reward.best)})"
     goal = run.profile.goal
@@ -40,19 +39,19 @@ def _exhausted(run: RuleContext) -> bool:
 
 
 def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward goes up and down by a large share of its gain, without a trend."""
+    """The reward falls back and recovers again and again, without a new best."""
     reward = reward_now(run)
-    if reward is None or reward.count < limits["points"] or reward.gain <= 0.0:
+    if reward is None or not reward.gained:
         return None
-    leg = max(limits["leg"] * reward.gain, 4 * reward.noise)
-    recent = reward.history.recent[-30:]
-    if max(recent) - min(recent) <= leg or reward.history.trend(25).tau >= 0.2:
+    falls, best_row = reward.falls, float(reward.best_row)
+    memo = run.memos.get("reward-swings", (-1.0, 0.0))
+    if memo[0] != best_row:
+        memo = run.memos["reward-swings"] = (best_row, float(falls))
+    since_best = falls - int(memo[1]) + (reward.low_points > 0)
+    if since_best < limits["falls"]:
         return None
-    turns = count_swings(recent, leg)
-    if turns < limits["turns"]:
-        return borderline(reward.history.last) if turns >= 2 else None
-    words = f"reward swings without converging: {turns} turns of more than {num(leg)} in 30 updates"
-    return Assessment(WARN, reward.history.last, None, words)
+    words = f"reward swings without converging: it fell back {since_best} times since its best"
+    return Assessment(WARN, reward.history.last, reward.best, words)
 
 
 RULES = (
@@ -80,13 +79,13 @@ RULES = (
     Rule(
         id="reward-swings",
         title="Reward oscillating",
-        description="the reward swings widely without an upward trend",
+        description="the reward falls back and recovers again and again, without a new best",
         concepts=("reward_mean",),
         assess=oscillates,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
-        limits={"points": 40, "leg": 0.25, "turns": 4},
-        persistence=k_of_n(2, 3),
+        limits={"falls": 3},
+        persistence=AT_ONCE,
         causes=("unstable training: learning rate too high, or batches too small", "sparse reward"),
         remedies=(
             "lower {learning_rate}",
@@ -96,6 +95,5 @@ RULES = (
         ),
         source="'severe oscillation without convergence': moderate (SB3 practice)",
         grade="C",
-        grade_by_family=UNCHECKED_ON_LLM,
     ),
 )

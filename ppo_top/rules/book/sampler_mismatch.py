@@ -22,7 +22,7 @@ def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
-    scale = limits["verl_scale"] if run.trainer_id == "verl" else 1.0
+    scale = limits["of_probabilities"] if "logp-diff-of-probabilities" in run.facts else 1.0
     value_in = abs(value) / scale
     if value_in <= 0.5 * limits["gap"]:
         return None
@@ -54,7 +54,7 @@ def _masked_sequences(run: RuleContext) -> bool:
     if isinstance(mode, str):
         return mode.startswith("sequence")
     low, high = run.histories.get("is_ratio_min"), run.histories.get("is_ratio_max")
-    if run.trainer_id == "verl" or low is None or high is None:
+    if "is-ratio-unmasked" in run.facts or low is None or high is None:
         return False
     return low.low <= 0.0 and high.high <= 3.0
 
@@ -105,7 +105,7 @@ RULES = (
         limits={
             "gap": 0.1,
             "gap_crit": 0.5,
-            "verl_scale": 0.1,
+            "of_probabilities": 0.1,
             "kl": 0.1,
             "kl_crit": 0.5,
             "ess": 0.3,

@@ -8,7 +8,16 @@ from ppo_top.rules.book.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, LLM_FAMILIES, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    LLM_FAMILIES,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct
 
 
@@ -43,10 +52,14 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value is None or abs(value) > limits["clear_kl"]:
         return None
     clip = clipped_share(run) or 0.0
+    if not clip and _rounded_to_zero(run, limits):
+        return borderline(value, limits["kl"])
     if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
         return borderline(value, limits["kl"])
     if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
         return None
+    if "lr" not in run.histories and run.gained and not run.falling:
+        return borderline(value, limits["kl"])  # perhaps the end of a schedule that is not logged
     if run.family in LLM_FAMILIES and run.gained and not run.falling:
         return borderline(value, limits["kl"])  # small updates may suffice for a large model
     if has_settled(run) or _moves_all_the_same(run, limits):
@@ -64,6 +77,15 @@ def _kl_stays_visible(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
     return "approx_kl" in block.columns and block.low("approx_kl") > limits["clear_kl"]
 
 
+def _rounded_to_zero(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a KL of 0 may be a small one: a script that prints 0.0000 hides all below 5e-5."""
+    if "rounded" not in run.facts:
+        return False
+    history = run.histories.get("approx_kl") or run.histories["approx_kl_k1"]
+    decimals = int(limits["decimals"])
+    return all(round(each, decimals) == each for each in (*history.first, *history.recent))
+
+
 def _rate_gone(run: RuleContext) -> bool:
     """KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
@@ -74,6 +96,8 @@ def _rate_gone(run: RuleContext) -> bool:
 
 def _never_moved_by_design(run: RuleContext) -> bool:
     """One on-policy step per batch has KL and clipping of exactly 0."""
+    if "one-step" in run.facts:
+        return True
     if run.family != GRPO:
         return False
     kl, clip = run.histories.get("approx_kl"), run.histories.get("clip_fraction")
@@ -129,6 +153,7 @@ RULES = (
         related=("clip_fraction", "approx_kl"),
         assess=ratio_off,
         stays_calm=_ratio_stays,
+        families=POLICY_GRADIENT,
         judged_at=("ratio_mean", "ratio_dist{max}"),
         limits={
             "low": 0.9,
@@ -161,8 +186,9 @@ RULES = (
         related=("clip_fraction",),
         assess=no_op_updates,
         stays_calm=_kl_stays_visible,
+        families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "warmup": 4},
+        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "decimals": 5, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
         causes=(
@@ -191,7 +217,7 @@ RULES = (
         assess=clip_not_binding,
         stays_calm=_clip_range_binds,
         judged_at=("approx_kl", "approx_kl_k1"),
-        families=frozenset({CTRL}),
+        families=frozenset({ON_POLICY}),
         limits={
             "kl": 0.05,
             "clip": 0.02,

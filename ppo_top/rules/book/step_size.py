@@ -6,8 +6,11 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, CTRL, GRPO, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, GRPO, ON_POLICY, POLICY_GRADIENT, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
+
+KL_CONTROLLED = "kl-controlled"
+"""The fact that a KL coefficient in the loss follows the KL, to hold it at its target."""
 
 KL_PRACTICE = "approx KL 0.001-0.02 is healthy, above 0.03 risks collapse (SB3 practice)"
 
@@ -22,14 +25,13 @@ SMALLER_STEPS = (
 
 
 def update_kl(run: RuleContext) -> float | None:
-    """The KL of this row's update; of the k1 estimator, whose sign is noise, its recent size.
+    """The size of this row's update KL; of the k1 estimator, whose sign is noise, its recent size.
 
-    The estimator of a custom script is unknown.
+    Only an estimate is ever negative: a script may log any estimator under the plain name.
     """
     value = run.value("approx_kl", 0)
     if value is not None:
-        plain = run.family == GRPO or run.trainer_id == "custom"
-        return abs(value) if plain else value
+        return abs(value)
     history = run.histories.get("approx_kl_k1")
     if history is None or history.last_row != run.mark.row:
         return None
@@ -40,10 +42,10 @@ def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, floa
     """(amber, red, crit); the user's KL target raises them but never lowers them."""
     amber, red, crit = limits["watch"], limits["warn"], limits["crit"]
     target = run.config_number("target_kl")
-    if run.trainer_id == "rllib":
-        target = target or 0.01
+    if KL_CONTROLLED in run.facts:
+        target = target or limits["controlled"]
         return 2 * target, 4 * target, 10 * target
-    if target and run.family == CTRL:
+    if target and run.family == ON_POLICY:
         return max(amber, target), max(red, 1.5 * target), max(crit, 3 * target)
     return amber, red, crit
 
@@ -104,7 +106,7 @@ def _narrow(run: RuleContext, share: float) -> bool:
     """
     clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
     small = kl is not None and 0.0 <= kl <= 0.02 and clip is not None and clip < 0.15
-    return small and run.family == CTRL and share <= 0.8 and not _harm(run)
+    return small and run.family == ON_POLICY and share <= 0.8 and not _harm(run)
 
 
 def clipped_share(run: RuleContext) -> float | None:
@@ -164,8 +166,16 @@ RULES = (
         related=("clip_fraction",),
         assess=kl_high,
         stays_calm=_kl_stays_low,
+        families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
-        limits={"watch": 0.02, "warn": 0.03, "crit": 0.1, "once": 1.0, "early": 3},
+        limits={
+            "watch": 0.02,
+            "warn": 0.03,
+            "crit": 0.1,
+            "once": 1.0,
+            "early": 3,
+            "controlled": 0.01,
+        },
         limit_overrides={
             RLHF: {"watch": 0.05, "warn": 0.1, "crit": 0.3, "once": 1.5},
             GRPO: {"watch": 0.02, "warn": 0.05, "crit": 0.1, "once": 1.5},
@@ -183,7 +193,8 @@ RULES = (
         concepts=("approx_kl",),
         assess=kl_spike,
         stays_calm=_kl_stays_below_red,
-        limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1},
+        families=POLICY_GRADIENT,
+        limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1, "controlled": 0.01},
         limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persistence=k_of_n(1, 1),
         causes=("an outlier batch (unusual rewards)", "learning rate close to too high"),
@@ -199,6 +210,7 @@ RULES = (
         related=("approx_kl",),
         assess=clip_high,
         stays_calm=_clipping_stays_low,
+        families=POLICY_GRADIENT,
         judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={
             "clear": 0.2,

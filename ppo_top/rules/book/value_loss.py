@@ -11,7 +11,7 @@ from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
@@ -158,6 +158,7 @@ RULES = (
         related=("explained_variance",),
         assess=value_loss_spike,
         stays_calm=_no_loss_spike,
+        families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
         limits={"times": 10.0, "again": 20, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
@@ -177,6 +178,7 @@ RULES = (
         related=("explained_variance",),
         assess=value_loss_rises,
         stays_calm=_critic_explains,
+        families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
         limits={"times": 3.0, "flat_points": 40, "warmup": 7},
         persistence=k_of_n(2, 2),
@@ -194,6 +196,7 @@ RULES = (
         related=("value_loss",),
         assess=value_clip_high,
         stays_calm=at_most("value_clip_fraction", "watch"),
+        families=POLICY_GRADIENT,
         limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
         causes=("value targets move faster than the value clip allows",),
         remedies=(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ppo_top.catalogue import Trainer, total_steps
-from ppo_top.model import UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
+from ppo_top.catalogue import Trainer, facts_about, total_steps
+from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.history import MAX_RECENT_VALUES, BlockPosition, History
-from ppo_top.rules.engine.reward_course import SETTLING_REWARDS, RewardCourse
-from ppo_top.rules.engine.terms import CTRL
+from ppo_top.rules.engine.history import BlockPosition, History
+from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
 """Metrics that serve as the reward, in order of preference."""
@@ -53,9 +53,9 @@ class RuleContext:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.family = profile.family
-        self.trainer_id = profile.trainer_id
         self.config: Mapping[str, ConfigValue] = profile.config
         self.trainer = Trainer(profile.trainer_id, "", profile.family, "")
+        self.facts = facts_about(profile.trainer_id, profile.algo)
         self.open_severities: dict[str, Severity] = {}
         self.closed_rows: dict[str, int] = {}
         self.last_severities: dict[str, int] = {}
@@ -63,6 +63,7 @@ class RuleContext:
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
         self.previous_step = 0
         self.segment = 0
+        self.ended = False
         self.restart()
 
     def restart(self) -> None:
@@ -72,6 +73,7 @@ class RuleContext:
         self._block: RowBlock | None = None
         self.reward: RewardCourse | None = None
         self.reward_concept = ""
+        self.start_step = 0
         self.memos: dict[str, Memo] = {}
         self.updates = 0
         self.resumed = False
@@ -95,11 +97,9 @@ class RuleContext:
 
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
-        self._note_resumption(row.mark)
         self._count_steps(row.mark, row.values)
-        self.previous_step = self.mark.step
-        self.mark, self._values = row.mark, row.values
-        self.updates += 1
+        self._begin_row(row.mark)
+        self._values = row.values
         number, histories = row.mark.row, self.histories
         bad: list[str] = []
         for concept, value in row.values.items():
@@ -133,13 +133,11 @@ class RuleContext:
         self.non_finite_now = ()
         counters = {name: block.columns[name] for name in STEP_COUNTERS if name in block.columns}
         for index, mark in enumerate(block.marks()):
-            self._note_resumption(mark)
             position.rows, position.row = index + 1, mark.row
             if counters:
                 self._count_steps(mark, {name: each[index] for name, each in counters.items()})
-            self.previous_step = self.mark.step
-            self.mark, self._block = mark, block
-            self.updates += 1
+            self._begin_row(mark)
+            self._block = block
             self._follow_reward(mark.row)
             yield mark
         self._values, self._block = self.values, None
@@ -153,11 +151,15 @@ class RuleContext:
             return self._values
         return self._block.row(self.mark.row - self._block.first_row)
 
-    def _note_resumption(self, mark: Mark) -> None:
-        """See from the second row's step whether the log begins long after the training did."""
+    def _begin_row(self, mark: Mark) -> None:
+        """Go to the next row; the second one tells whether the log begins within a training."""
         if self.updates == 1:
             first, step = self.mark.step, mark.step
             self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
+        self.previous_step, self.mark = self.mark.step, mark
+        self.updates += 1
+        if self.segment and self.updates == 1:
+            self.start_step = mark.step
 
     def _count_steps(self, mark: Mark, logged: Mapping[str, float]) -> None:
         """Environment steps per update, where the log counts rollouts or epochs.
@@ -167,9 +169,9 @@ class RuleContext:
         counted = self.last_counts
         counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
         now = logged.get(counter)
-        if not counter and self.trainer_id == "cleanrl" and "value_loss" in logged:
+        if not counter and "losses-once-an-update" in self.facts and "value_loss" in logged:
             counter, now = "losses", float(self.updates)  # a row with losses is an update
-        if now is None or (counter == "n_updates" and self.trainer_id != "sb3"):
+        if now is None or (counter == "n_updates" and "n-updates-of-epochs" not in self.facts):
             return
         step = float(mark.step)
         before, last = self.last_counts.get(counter, (step, now))
@@ -181,9 +183,6 @@ class RuleContext:
         if not (0.0 < passed < math.inf and steps > passed):
             return  # a step is a rollout of unknown size
         self.steps_per_update = steps / passed
-        if self.reward is not None:
-            patience = FULL_UPDATE_STEPS / self.steps_per_update if self.small_updates else 1.0
-            self.reward.settling_rewards = min(MAX_RECENT_VALUES, int(SETTLING_REWARDS * patience))
 
     def _follow_reward(self, number: int) -> None:
         """The reward: the first of `REWARD_CONCEPTS` logged; a better one may appear later."""
@@ -191,10 +190,13 @@ class RuleContext:
             found = next((name for name in REWARD_CONCEPTS if name in self.histories), "")
             if found != self.reward_concept:
                 self.reward_concept = found
-                self.reward = RewardCourse(self.histories[found], self.ceiling)
+                sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
+                self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
-            reward.add_reward(number)
+            step = self.mark.step - self.start_step
+            counted = self.value("episode", 0) if not self.segment else None
+            reward.add_reward(number, step, self.value("ep_len", 0), counted)
 
     @property
     def ceiling(self) -> float | None:
@@ -244,7 +246,9 @@ class RuleContext:
 
     @property
     def progress(self) -> float | None:
-        """The completed share of the run, if its length is known."""
+        """The completed share of the run, if its length or its end is known."""
+        if self.ended:
+            return 1.0
         steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
 
@@ -256,7 +260,7 @@ class RuleContext:
     def few_episodes(self, enough: float) -> bool:
         """Whether a control task has had fewer episodes, judging by the episode length."""
         length = self.histories.get("ep_len")
-        if self.family != CTRL or length is None or length.last <= 0.0:
+        if self.family in LLM_FAMILIES or length is None or length.last <= 0.0:
             return False
         return self.mark.step < enough * length.last
 

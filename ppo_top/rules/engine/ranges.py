@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ppo_top.catalogue import GRPO, ON_POLICY, RLHF, facts_about, trainer_tables
 from ppo_top.model import Profile, Status
 from ppo_top.rules.engine.wording import format_value, num
 
@@ -52,13 +53,13 @@ TRL_DOCS = "TRL's documentation"
 VERL_DOCS = "verl's documentation"
 USUAL_VALUES = "typical values"
 
-_CTRL_BANDS: dict[str, Band] = {
+_ON_POLICY_BANDS: dict[str, Band] = {
     "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02"),
     "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, PPO_PRACTICE, "about 0, +/- 0.02"),
     "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, PPO_PRACTICE),
     "policy_loss": Band(None, 0.01, -1.0, 1.0, PPO_PRACTICE, "about 0, < 0.01"),
-    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
 }
 
 _RLHF_BANDS: dict[str, Band] = {
@@ -68,7 +69,7 @@ _RLHF_BANDS: dict[str, Band] = {
     "ratio_dist{max}": Band(None, 10.0, None, 200.0, TRL_DOCS),
     "ratio_var": Band(None, 0.01, None, 0.1, USUAL_VALUES, "", Status.WARN),
     "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
-    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
     "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
     "adv_mean": Band(-0.1, 0.1, None, None, PPO_PRACTICE, "about 0"),
 }
@@ -88,13 +89,13 @@ _GRPO_BANDS: dict[str, Band] = {
     "ess": Band(0.5, None, 0.3, None, VERL_DOCS, "", Status.WARN),
     "rollout_kl": Band(-0.05, 0.05, -0.1, 0.1, VERL_DOCS),
     "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
-    "explained_variance": Band(0.5, None, 0.0, None, PPO_PRACTICE, ">= 0.8", Status.WARN),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
     "tool_fail_freq": Band(None, 0.5, None, None, USUAL_VALUES),
 }
 
-BANDS_BY_FAMILY = {"ctrl": _CTRL_BANDS, "rlhf": _RLHF_BANDS, "grpo": _GRPO_BANDS}
+BANDS_BY_FAMILY = {ON_POLICY: _ON_POLICY_BANDS, RLHF: _RLHF_BANDS, GRPO: _GRPO_BANDS}
 
-_VERL_BANDS = {"logp_diff_mean": Band(None, 0.005, None, 0.01, VERL_DOCS)}
+_PROBABILITY_GAP_BAND = Band(None, 0.005, None, 0.01, VERL_DOCS)
 
 RELATIVE_RANGES = {
     "reward_mean": "should rise",
@@ -127,12 +128,9 @@ def find_band(concept: str, profile: Profile) -> Band | None:
     table = BANDS_BY_FAMILY.get(profile.family)
     if table is None:
         return None
-    if profile.trainer_id == "verl" and concept in _VERL_BANDS:
-        return _VERL_BANDS[concept]
     default = table.get(concept)
     build = _CONFIGURED_BANDS.get(concept)
-    configured = build(profile, default) if build is not None else None
-    return configured or default
+    return build(profile, default) if build is not None else default
 
 
 def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
@@ -185,29 +183,55 @@ def _positive_number(profile: Profile, name: str) -> float | None:
 def _kl_band(profile: Profile, default: Band | None) -> Band | None:
     """A KL target says what update KL is normal for the run."""
     target = _positive_number(profile, "target_kl")
-    if profile.trainer_id == "rllib":
-        wanted = target or 0.01
-        whose = f"kl_target {num(wanted)} of this run" if target else "RLlib's kl_target 0.01"
+    if "kl-controlled" in facts_about(profile.trainer_id):
+        wanted = target or DEFAULT_CONTROLLED_KL
+        label = trainer_tables()[profile.trainer_id].label
+        whose = f"kl_target {num(wanted)} of this run" if target else f"{label}'s kl_target 0.01"
         return Band(None, 2 * wanted, None, 4 * wanted, whose)
-    if default is None or target is None or profile.family != "ctrl":
-        return None
+    if default is None or target is None or profile.family != ON_POLICY:
+        return default
     high, red = default.high or 0.0, default.red_high or 0.0
     if 1.5 * target <= red:
-        return None
+        return default
     return Band(None, max(high, target), None, 1.5 * target, f"target_kl {num(target)} of this run")
+
+
+DEFAULT_CONTROLLED_KL = 0.01
+"""RLlib's default target of the KL."""
 
 
 def _ref_kl_band(profile: Profile, default: Band | None) -> Band | None:
     """The target of an adaptive KL controller is the KL the user asked for."""
     target = _positive_number(profile, "ref_kl_target")
     if default is None or target is None or default.high is None or 2 * target <= default.high:
-        return None
+        return default
     origin = f"KL target {num(target)} of this run"
     return Band(default.low, 2 * target, default.red_low, 4 * target, origin)
+
+
+def _policy_loss_band(profile: Profile, default: Band | None) -> Band | None:
+    """Only with normalised advantages is the size of the loss the same on every task."""
+    if profile.config.get("normalize_advantage", True) in (False, "false", "False", 0):
+        return None
+    if not profile.algo:
+        return default if any(name in profile.tags for name in CLIPPED_UPDATE_CONCEPTS) else None
+    return default if "normalised-advantages" in facts_about("", profile.algo) else None
+
+
+CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")
+"""Metrics that show that the policy loss is that of a PPO-like update."""
+
+
+def _gap_band(profile: Profile, default: Band | None) -> Band | None:
+    """A gap of probabilities is smaller than one of log-probabilities."""
+    of_probabilities = "logp-diff-of-probabilities" in facts_about(profile.trainer_id)
+    return _PROBABILITY_GAP_BAND if of_probabilities else default
 
 
 _CONFIGURED_BANDS: dict[str, Callable[[Profile, Band | None], Band | None]] = {
     "approx_kl": _kl_band,
     "ref_kl": _ref_kl_band,
+    "policy_loss": _policy_loss_band,
+    "logp_diff_mean": _gap_band,
 }
-"""Metrics whose band depends on the run's configuration."""
+"""Metrics whose band depends on the run: on its configuration, trainer or algorithm."""

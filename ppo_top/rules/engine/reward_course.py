@@ -1,86 +1,295 @@
-"""The course of the reward: gain, drawdown, trend, and whether it is at its ceiling.
+"""The course of the reward: has it learned, did it fall back, is it below its start.
 
-Most rules judge a metric by what it does to the reward, so this is computed once per row.
+Most rules judge a metric by what it does to the reward, so this is computed once per row. Each
+statement is a test asked at every point: its limits are multiples of the noise, and of the largest
+drawdown that the run has made good before, so that an algorithm that always wobbles is measured
+by its own wobble.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.stats import Noise, median
+from ppo_top.rules.engine.reward_points import Block, RewardPoint, RewardPoints
+from ppo_top.rules.engine.stats import Trend, median
 
-SETTLING_REWARDS = 8
-"""This many rewards that hardly differ show that the reward has settled."""
+MIN_POINTS = 6
+"""With fewer points nothing is said."""
+
+MIN_LOOKS = 3
+"""Nor with fewer independent ones: the rows of a moving mean overlap."""
+
+MAX_POINTS = 64
+"""Newest points kept."""
+
+FIRST_POINTS = 20
+"""First points kept, for the level at the start."""
+
+START_POINTS, START_EPISODES = 10, 100
+"""A level that was held for this many points or episodes is the start, not a moment of it."""
+
+GAIN_NOISE, KEPT_GAIN_NOISE = 3.0, 2.0
+"""The best exceeds the start by this many standard deviations; what was gained must keep fewer."""
+
+RISE_NOISE = 4.0
+"""The last quarter of the run exceeds the first by this many."""
+
+LOW_NOISE, LOW_SHARE = 4.0, 0.35
+"""A real drawdown: in standard deviations, and as a share of the gain."""
+
+RECOVERED_NOISE, RECOVERED_SHARE = 2.0, 0.15
+"""A drawdown below both is made good."""
+
+LASTING_POINTS, LASTING_FACTOR = 10, 3
+"""A drawdown no deeper than an earlier one counts if it lasts longer than both."""
+
+SETTLED_POINTS = 8
+"""This many equal points at the best level are a ceiling."""
+
+
+class PointMeans:
+    """Means of equally many consecutive points, at most `most` of them."""
+
+    most = 64
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.size = 1.0
+
+    def copy(self) -> PointMeans:
+        """An independent copy."""
+        other = PointMeans()
+        other.blocks, other.size = self.blocks.copy(), self.size
+        return other
+
+    def add(self, value: float) -> bool:
+        """Add a point; True if it begins a block."""
+        point, blocks = Block(1.0, value, 0.0), self.blocks
+        if blocks and blocks[-1].size < self.size:
+            blocks[-1] = blocks[-1].merged(point)
+            return False
+        if len(blocks) == self.most:
+            self.size *= 2.0
+            pairs = zip(blocks[::2], blocks[1::2], strict=True)
+            self.blocks = blocks = [early.merged(late) for early, late in pairs]
+        blocks.append(point)
+        return True
+
+    def quarters(self) -> list[tuple[float, float]]:
+        """(points, mean) of each quarter of the points; empty with fewer than four blocks."""
+        size = len(self.blocks)
+        if size < 4:
+            return []
+        cuts = [size * part // 4 for part in range(5)]
+        parts = [self.blocks[i:j] for i, j in pairwise(cuts)]
+        counts = [sum([block.size for block in part]) for part in parts]
+        sums = [sum([block.mean * block.size for block in part]) for part in parts]
+        return [(count, total / count) for count, total in zip(counts, sums, strict=True)]
 
 
 class RewardCourse:
     """The course of the reward in one segment of a run.
 
-    `smooth` is the median of the last three values, `baseline` of the first five, `best` the
-    highest `smooth` so far (at row `best_row`), `peak` the highest median of ten values; `gain` =
-    best - baseline, `drawdown` = best - smooth. `settling_rewards` is how many rewards must agree
-    to count as a ceiling. Unlike `History.falling`, `falling` compares the
-    drawdown with gain and noise.
+    What is compared are points: rows, or blocks of rows that hold single episodes (`RewardPoints`).
+    `smooth` is the median of the last three points, `baseline` of the first three, `best` the
+    highest `smooth` so far (at row `best_row`), `gain` = best - baseline, `drawdown` = best -
+    smooth. `made_good` is the largest drawdown that was followed by a rise as high. `looks` is how
+    many independent measurements the points amount to: the rows of a moving mean overlap.
     """
 
-    def __init__(self, history: History, ceiling: float | None) -> None:
+    def __init__(
+        self, history: History, ceiling: float | None, sample: Sample = UNKNOWN_SAMPLE
+    ) -> None:
         self.history = history
         self.ceiling = ceiling
-        self.noise_estimator = Noise()
-        self.baseline = self.smooth = math.nan
-        self.best = -math.inf
-        self.best_row = -1
+        self.source = RewardPoints(sample)
         self.notable_best_count = 0
-        self.notable_best = -math.inf
-        self.peak = -math.inf
-        self.at_max = self.falling = self.rising = self.gained = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self.points = 0
+        self.looks = 0.0
+        self.first: list[float] = []
+        self.recent: list[float] = []
+        self.trend = Trend(15)
+        self.means = PointMeans()
+        self.quarters: list[tuple[float, float]] = []
+        self.excess = self.start_excess = self.best_excess = 1.0
+        self.baseline = self.smooth = math.nan
+        self.best = self.notable_best = -math.inf
+        self.best_row = -1
+        self.trough = self.made_good = self.rise = 0.0
         self.gain = self.scale = 0.0
-        self.settling_rewards = SETTLING_REWARDS
-        self.noise = 1e-9
+        self.low_points = self.longest_low = self.falls = 0
+        self.gained = self.rising = self.falling = self.at_max = False
 
     def copy(self, history: History) -> RewardCourse:
         """An independent copy on the copied history."""
         other = RewardCourse.__new__(RewardCourse)
         other.__dict__.update(self.__dict__)
-        other.history, other.noise_estimator = history, self.noise_estimator.copy()
+        other.history, other.source = history, self.source.copy()
+        other.first, other.recent = self.first.copy(), self.recent.copy()
+        other.trend, other.means = self.trend.copy(), self.means.copy()
         return other
 
-    def add_reward(self, row: int) -> None:
-        """Update with the value just added to the history."""
-        history = self.history
-        self.noise_estimator.push(history.last)
-        self.smooth = median(history.recent[-3:])
-        if history.count <= 5:
-            self.baseline = median(history.first)
-        if self.smooth > self.best or history.count <= 5:  # the initial level is no gain
-            self._new_best(row)
-        if history.count >= 20:
-            self.peak = max(self.peak, history.recent_median(10))
-        self._measure_gain()
+    def add_reward(
+        self, row: int, step: int = 0, length: float | None = None, counted: float | None = None
+    ) -> None:
+        """Update with the value just added to the history.
+
+        `step` counts from the start of the log, `length` is the mean length of episodes, `counted`
+        the trainer's own count of them, where these are logged.
+        """
+        history, source = self.history, self.source
+        new = source.add(history.last, step, length, counted)
+        if source.split_into_episodes(history.recent):
+            new = None
+        if new is None and source.blocks is not None:
+            self._reset()
+            new = source.blocks.points()
+        for number, point in enumerate(new or (), 1):
+            self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
-        self.rising = history.rising()
-        self.falling = self._falling()
+
+    def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
+        """Add a point that ends with the `count`-th reward."""
+        self.points += 1
+        self.looks += 1.0 / self.source.rows_per_window
+        self.excess = point.excess
+        self.trend.push(point.value)
+        if self.means.add(point.value):
+            self.quarters = self.means.quarters()
+        if self.points <= FIRST_POINTS:
+            self.first.append(point.value)
+        self.recent.append(point.value)
+        if len(self.recent) > MAX_POINTS:
+            del self.recent[0]
+        self.smooth = median(self.recent[-3:])
+        if self.points <= 3:
+            self.baseline, self.start_excess = median(self.first), point.excess
+        if self.smooth > self.best or self.points <= 3:  # the initial level is no gain
+            self._new_best(row, count)
+        self.made_good = max(self.made_good, self.smooth - self.trough)
+        self.trough = min(self.trough, self.smooth)
+        self._measure_gain()
+        self._measure_trend()
+        self._measure_drawdown()
+
+    def _new_best(self, row: int, count: int) -> None:
+        """A new best; notable if it beats the last notable one by 2 % of the gain."""
+        self.made_good = max(self.made_good, self.best - self.trough) if self.points > 3 else 0.0
+        self.best = self.trough = self.smooth
+        self.best_row, self.best_excess = row, self.excess
+        step = 0.02 * (self.best - self.baseline)
+        if self.best > self.notable_best + max(step, self.noise):
+            self.notable_best, self.notable_best_count = self.best, count
 
     def _measure_gain(self) -> None:
-        """Update scale, noise and gain.
-
-        `noise` is at least a thousandth of the rewards' size. `gained`: the best exceeds the noise
-        or, where noise is strong, the median of ten values does.
-        """
+        """Whether the best exceeds the start, or the last quarter of the run the first."""
         self.scale = max(abs(self.best), abs(self.baseline))
-        self.noise = noise = max(self.noise_estimator.std, 1e-3 * self.scale, 1e-9)
-        self.gain = gain = self.best - self.baseline
-        clear = gain > 6.0 * noise or self.peak - self.history.baseline(10) > 2.5 * noise
-        self.gained = gain > 0.05 * abs(self.baseline) and clear
+        self.rise = max(self._rise_since(0), self._rise_since_start())
+        if self.rise > RISE_NOISE and self.quarters:  # the first three points may be too late
+            self.baseline = min(self.baseline, self.quarters[0][1])
+        self.gain = self.best - self.baseline
+        apart = self.noise * math.hypot(self.best_excess, self.start_excess)
+        enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
+        clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
+        told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
+        self.gained = told and self.gain > 0.0 and clear
 
-    def _new_best(self, row: int) -> None:
-        """A new best; notable if it beats the last notable one by 2 % of the gain."""
-        self.best = self.smooth
-        self.best_row = row
-        step = 0.02 * max(self.best - self.baseline, self.noise)
-        if self.best > self.notable_best + step:
-            self.notable_best, self.notable_best_count = self.best, self.history.count
+    def _rise_since(self, quarter: int) -> float:
+        """The last quarter's mean minus an earlier one's, in its standard deviations."""
+        quarters, noise = self.quarters, self.noise
+        if not quarters or not noise > 0.0:
+            return 0.0
+        count = max(1.0, min(quarters[-1][0], quarters[quarter][0]) / self.source.rows_per_window)
+        return (quarters[-1][1] - quarters[quarter][1]) / (noise * math.sqrt(2.0 / count))
+
+    def _rise_since_start(self) -> float:
+        """The last quarter's mean minus the first points', in its standard deviations.
+
+        It sees what was learned within the first few per cent of a noisy run.
+        """
+        quarters, noise = self.quarters, self.noise
+        size = min(START_POINTS, len(self.first))
+        if not noise > 0.0 or self.points < 4 * size:
+            return 0.0
+        window = self.source.rows_per_window
+        early, late = max(1.0, size / window), max(1.0, quarters[-1][0] / window)
+        apart = noise * self.start_excess * math.sqrt(1.0 / early + 1.0 / late)
+        return (quarters[-1][1] - sum(self.first[:size]) / size) / apart
+
+    def _measure_trend(self) -> None:
+        """A trend of the last 15 points: by rank, and by more than noise."""
+        trend, sd = self.trend, self.noise * math.hypot(self.excess, self.best_excess)
+        self.rising = self.falling = False
+        if trend.full and abs(trend.z) > 1.96:
+            moved = median(trend.values[-3:]) - median(trend.values[:3])
+            overlap = min(2.0, 0.5 * self.source.rows_per_window)
+            self.rising = trend.tau > 0.3 and moved > overlap * sd
+            sinks = trend.tau < -0.45 and moved < -GAIN_NOISE * sd
+            self.falling = sinks and -moved > self.made_good and sd > 0.0
+        self.rising = self.rising or (trend.tau > 0.0 and self._rise_since(2) > RISE_NOISE)
+
+    def _measure_drawdown(self) -> None:
+        """How long the reward has been low, and how often that was made good."""
+        if not self.gained:
+            return
+        if self.drawdown < max(RECOVERED_NOISE * self.sd, RECOVERED_SHARE * self.gain):
+            self.falls += self.low_points > 0
+            self.longest_low = max(self.longest_low, self.low_points)
+            self.low_points = 0
+        elif self.depth > LOW_NOISE * self.sd and self.lost_share > LOW_SHARE:
+            self.low_points += 1
+        unusual = self.lasting or self.is_unprecedented(1.0)
+        self.falling = self.falling or (self.low_points > 0 and unusual)
+
+    def is_unprecedented(self, factor: float) -> bool:
+        """Whether the drawdown is `factor` times any that was made good."""
+        return self.depth > factor * self.made_good
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the reward stays low for far longer than it ever did."""
+        return self.low_points > max(LASTING_POINTS, LASTING_FACTOR * self.longest_low)
+
+    @property
+    def depth(self) -> float:
+        """By how much all of the three newest points lie below the best."""
+        return self.best - max(self.recent[-3:])
+
+    @property
+    def below(self) -> float:
+        """By how much the newest points all lie below the level held at the start."""
+        newest = int(min(FIRST_POINTS, max(3, self.source.rows_per_window)))
+        return median(self.first[: self.start_points]) - max(self.recent[-newest:])
+
+    @property
+    def start_points(self) -> int:
+        """How many of the first points make the start: `START_POINTS`, or `START_EPISODES`."""
+        each = self.episodes / max(1, self.points) if self.source.counted else 1.0
+        held = min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0)))
+        held = max(3, held, int(3.0 * self.source.rows_per_window))
+        return min(FIRST_POINTS, held, max(3, self.points // 2))
+
+    def _at_max(self) -> bool:
+        history, newest = self.history, self.history.recent[-SETTLED_POINTS:]
+        if len(newest) < SETTLED_POINTS:
+            return False
+        if self.ceiling is not None:
+            return median(newest) >= self._near_ceiling(self.ceiling)
+        if history.low >= 0.0 and 0.999 <= history.high <= 1.0:
+            return median(newest) >= 0.97 and sum(newest) >= 0.95 * SETTLED_POINTS
+        points = self.recent[-SETTLED_POINTS:]
+        equal = len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * self.scale
+        return equal and self.gained and self.drawdown <= 1e-3 * self.scale
+
+    def _near_ceiling(self, ceiling: float) -> float:
+        """97 % of the way to the ceiling, whatever the sign of the rewards."""
+        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.baseline))
 
     @property
     def count(self) -> int:
@@ -88,14 +297,41 @@ class RewardCourse:
         return self.history.count
 
     @property
+    def episodes(self) -> float:
+        """Episodes behind these rewards; at least one a row."""
+        return max(self.source.episodes, float(self.history.count))
+
+    @property
+    def constant(self) -> bool:
+        """Whether all rewards are the same."""
+        return self.history.high <= self.history.low
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the best minus the present level; infinite while unknown."""
+        noise = self.noise * math.hypot(self.excess, self.best_excess)
+        return noise if noise > 0.0 else math.inf
+
+    @property
+    def noise(self) -> float:
+        """The usual standard error of a point; 0 while unknown."""
+        return self.source.noise if self.source.noise == self.source.noise else 0.0
+
+    @property
     def drawdown(self) -> float:
         """The reward lost since the best."""
         return self.best - self.smooth
 
     @property
+    def lost_share(self) -> float:
+        """The share of the gain lost since the best, 0 if nothing was gained."""
+        return self.drawdown / self.gain if self.gained else 0.0
+
+    @property
     def flat(self) -> bool:
-        """Not rising and not at its ceiling, with enough points to tell."""
-        return self.count >= 15 and not self.rising and not self.at_max
+        """Not rising and not at its ceiling, with enough measurements to tell."""
+        told = self.count >= 15 and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
+        return told and not self.rising and not self.at_max
 
     @property
     def stuck(self) -> bool:
@@ -103,35 +339,6 @@ class RewardCourse:
         return self.flat or self.falling
 
     @property
-    def lost_share(self) -> float:
-        """The share of the gain lost since the best, 0 if nothing was gained."""
-        return self.drawdown / self.gain if self.gained else 0.0
-
-    def _falling(self) -> bool:
-        drawdown, noise = self.drawdown, self.noise
-        if self.gained and drawdown > 0.25 * self.gain and drawdown > 4.0 * noise:
-            return True
-        trend = self.history.trend(10)
-        if not (trend.full and trend.tau < -0.45 and trend.z < -1.96):
-            return False
-        loss = max(trend.values[:3]) - self.smooth
-        return loss > 4.0 * noise and loss > 0.1 * max(self.gain, 0.5 * self.scale)
-
-    def _at_max(self) -> bool:
-        recent = self.history.recent[-SETTLING_REWARDS:]
-        if len(recent) < SETTLING_REWARDS:
-            return False
-        if self.ceiling is not None:
-            return median(recent) >= self._near_ceiling(self.ceiling)
-        if self.history.low >= 0.0 and 0.999 <= self.history.high <= 1.0:
-            return median(recent) >= 0.97 and sum(recent) >= 0.95 * SETTLING_REWARDS
-        recent = self.history.recent[-self.settling_rewards :]
-        if len(recent) < self.settling_rewards:
-            return False
-        spread = max(recent) - min(recent)
-        saturated = spread <= 0.002 * self.scale and min(recent) >= self.best - 0.01 * self.scale
-        return saturated and self.gained
-
-    def _near_ceiling(self, ceiling: float) -> float:
-        """97 % of the way to the ceiling, whatever the sign of the rewards."""
-        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.baseline))
+    def levelled_off(self) -> bool:
+        """Whether the second half of the run has brought no rise."""
+        return self.looks >= MIN_POINTS and not self.rising and self._rise_since(2) < GAIN_NOISE

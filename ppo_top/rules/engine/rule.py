@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.terms import CRIT, CTRL, INFO, KNOWN_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import CRIT, INFO, REINFORCEMENT_LEARNING, WARN, WATCH
 
 RuleLimits = Mapping[str, float]
 """The thresholds of a rule for one run, by name."""
@@ -26,7 +26,7 @@ class Assessment(NamedTuple):
 
     `level` is the severity of this point by itself (0: between the limits for raising and for
     clearing). `immediate` raises at once, without waiting for k of n points; `resolved` clears at
-    once.
+    once. `concepts` are the metrics at fault, where the rule does not know them beforehand.
     """
 
     level: int
@@ -36,6 +36,7 @@ class Assessment(NamedTuple):
     immediate: bool = False
     evidence: tuple[str, ...] = ()
     resolved: bool = False
+    concepts: tuple[str, ...] = ()
 
 
 def borderline(value: float, limit: float | None = None) -> Assessment:
@@ -89,10 +90,10 @@ class Rule:
     (calm points that clear a finding), `k` and `n` (k of the last n points raise it), `milder`.
     `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
     reported by papers or maintainers, C checked on labelled runs, D none of these;
-    `grade_by_family` where a family differs.
-    `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `members` are the rules that a
-    diagnosis across metrics explains; it is asked while one of those that it `needs` is open, or
-    was within `RECENT_ROWS`.
+    `grade_by_family` where a family, or one algorithm of it, differs.
+    `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
+    `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics explains; it is
+    asked while one of those that it `needs` is open, or was within `RECENT_ROWS`.
     """
 
     id: str
@@ -102,7 +103,7 @@ class Rule:
     assess: Condition
     judged_at: tuple[str, ...] | None = None
     stays_calm: CalmCheck | None = None
-    families: frozenset[str] = KNOWN_FAMILIES
+    families: frozenset[str] = REINFORCEMENT_LEARNING
     limits: RuleLimits = field(default_factory=dict)
     limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)
     persistence: PersistenceBySeverity = field(default_factory=lambda: DEFAULT_PERSISTENCE)
@@ -114,6 +115,7 @@ class Rule:
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    at_end: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -135,15 +137,15 @@ class Rule:
         merged.update(profile.threshold_overrides.get(self.id, {}))
         return merged
 
-    def max_severity(self, profile: Profile) -> Severity:
-        """The highest severity for a run: `watch` where no run has confirmed the thresholds.
+    def grade_for(self, profile: Profile) -> str:
+        """The grade of the thresholds for a run's algorithm, or else its family."""
+        names = (profile.algo, profile.family)
+        own = (self.grade_by_family[name] for name in names if name in self.grade_by_family)
+        return next(own, self.grade)
 
-        The labelled control runs are all PPO: losing a third of the gain for a while, or rows of
-        four episodes each, are normal for A2C or DQN.
-        """
-        grade = self.grade_by_family.get(profile.family, self.grade)
-        checked_elsewhere = profile.family == CTRL and profile.algo not in ("", "PPO")
-        return WATCH if grade == "D" or (grade == "C" and checked_elsewhere) else CRIT
+    def max_severity(self, profile: Profile) -> Severity:
+        """The highest severity for a run: `watch` where nothing has confirmed the thresholds."""
+        return WATCH if self.grade_for(profile) == "D" else CRIT
 
     def persistence_steps(self, limits: RuleLimits) -> PersistenceSteps:
         """How many bad points raise it, worst severity first; the user's k and n win."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -97,44 +98,50 @@ class Trend:
 
 
 class Noise:
-    """The noise level of a series, from its second differences.
+    """The noise level of a series, from its second differences at a distance of `lag` values.
 
     First differences would count the changing slope of a moving average as noise and hide a real
     fall. The result is the standard deviation of independent noise:
     1.4826 * median(|d2|) / sqrt(6).
     """
 
-    __slots__ = ("_first", "_ranked", "_second", "_values")
+    __slots__ = ("_bends", "_ranked", "_values", "lag")
     size = 60
 
-    def __init__(self) -> None:
-        self._first = math.nan
-        self._second = math.nan
-        self._values: list[float] = []
+    def __init__(self, lag: int = 1) -> None:
+        self.lag = lag
+        self._values: deque[float] = deque(maxlen=2 * lag + 1)
+        self._bends: deque[float] = deque()
         self._ranked: list[float] = []
 
     def push(self, value: float) -> None:
         """Add a finite value."""
-        bend = abs(value - 2.0 * self._second + self._first)
-        self._first, self._second = self._second, value
-        if not math.isfinite(bend):
+        values = self._values
+        values.append(value)
+        if len(values) <= 2 * self.lag:
             return
-        if len(self._values) == self.size:
-            del self._ranked[bisect_left(self._ranked, self._values.pop(0))]
-        self._values.append(bend)
+        bend = abs(value - 2.0 * values[self.lag] + values[0])
+        if len(self._bends) == self.size:
+            del self._ranked[bisect_left(self._ranked, self._bends.popleft())]
+        self._bends.append(bend)
         self._ranked.insert(bisect_right(self._ranked, bend), bend)
 
     def copy(self) -> Noise:
         """An independent copy."""
-        other = Noise()
-        other._first, other._second = self._first, self._second
-        other._values, other._ranked = self._values.copy(), self._ranked.copy()
+        other = Noise(self.lag)
+        other._values, other._bends = self._values.copy(), self._bends.copy()
+        other._ranked = self._ranked.copy()
         return other
 
     @property
     def std(self) -> float:
-        """The estimate; 0 before there are three values."""
+        """The estimate; 0 before there is a second difference."""
         return 1.4826 / math.sqrt(6.0) * median_of_sorted(self._ranked) if self._ranked else 0.0
+
+    @property
+    def mean(self) -> float:
+        """The same from the mean, which is above 0 even if most values are equal."""
+        return sum(self._ranked) / len(self._ranked) / math.sqrt(6.0) if self._ranked else 0.0
 
 
 def robust_log_z(value: float, before: Sequence[float], floor: float = 0.25) -> float:

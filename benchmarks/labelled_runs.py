@@ -1,0 +1,166 @@
+"""Labelled runs as the program judges them: what was found, when, and whether it is right."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.literal import Alarm, alarms
+from corpus.accepted_rules import accepted_rules
+from corpus.causes import credit
+from corpus.labels import visible
+from corpus.table import run_family, run_kind
+from ppo_top.model import Finding, Row, Severity
+from ppo_top.runs.load import load_session
+from ppo_top.runs.run import Run
+from ppo_top.runs.timeline import Timeline
+from ppo_top.settings import Settings
+
+WARN = Severity.WARN
+STATED_CAUSES = 3
+
+
+@dataclass
+class LabelledRun:
+    """A labelled run and what was found in it; delays are in rows since the onset of the fault."""
+
+    meta: dict[str, Any]
+    findings: list[Finding]
+    onset: int
+    """the first row that can show the fault"""
+    rows: int
+    guide_alarms: list[Alarm]
+
+    @property
+    def kind(self) -> str:
+        """One of `RUN_KINDS`."""
+        return run_kind(self.meta)
+
+    @property
+    def family(self) -> str:
+        """One of `FAMILIES`."""
+        return run_family(self.meta)
+
+    @property
+    def visible(self) -> bool:
+        """Whether the log can show the harm."""
+        return visible(self.meta)
+
+    def found(self, least: Severity = WARN) -> list[Finding]:
+        """Findings that reached a severity at or after the onset, or were open at it."""
+        return [f for f in self.findings if row_reached(f, least) >= self.onset]
+
+    def count(self, severity: Severity) -> int:
+        """The findings of exactly this severity."""
+        return sum(f.severity == severity for f in self.findings)
+
+    @property
+    def first(self) -> list[Finding]:
+        """What stood on the screen when the first warning after the onset came, worst first."""
+        found = self.found()
+        return shown(found, min(row_reached(f, WARN) for f in found)) if found else []
+
+    @property
+    def first_is_right(self) -> bool:
+        """Whether the finding at the top of that screen is one that may name the fault."""
+        first = self.first
+        return bool(first) and first[0].rule in accepted_rules(self.meta)
+
+    @property
+    def delay(self) -> float:
+        """Rows from the onset to the first right finding; infinite if there is none."""
+        right = (f for f in self.found() if f.rule in accepted_rules(self.meta))
+        return min((row_reached(f, WARN) - self.onset for f in right), default=math.inf)
+
+    def cause_credit(self, count: int) -> float:
+        """How right the best of the first `count` stated causes is (`corpus.causes`)."""
+        stated = dict.fromkeys(cause for finding in self.first for cause in finding.causes)
+        return credit(self.meta, list(stated)[:count])
+
+
+def judge_run(path: Path) -> LabelledRun | None:
+    """Read and judge one run of the corpus as a user's own; None if nothing could be read."""
+    meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+    session = load_session([path], Settings(), io.StringIO(), ended=True)
+    if session is None:
+        return None
+    run = max(session.runs.values(), key=lambda each: len(each.timeline))
+    rows = timeline_rows(run)
+    return LabelledRun(
+        meta=meta,
+        findings=list(run.findings),
+        onset=onset_row(meta, run.timeline),
+        rows=len(rows),
+        guide_alarms=list(alarms(rows, _guide(meta))),
+    )
+
+
+def judge_runs(folder: Path, splits: Sequence[str]) -> Iterator[LabelledRun]:
+    """Judge the runs of a folder; name on stderr those that could not be read."""
+    for meta in sorted(folder.glob("*/meta.json")):
+        if json.loads(meta.read_text(encoding="utf-8"))["split"] not in splits:
+            continue
+        judged = judge_run(meta.parent)
+        if judged is None:
+            print(f"{meta.parent.name}: nothing could be read", file=sys.stderr)
+        else:
+            yield judged
+
+
+def onset_row(meta: dict[str, Any], timeline: Timeline) -> int:
+    """The first row that can show the fault: of what counts no steps, by the trainer's rows."""
+    if not meta["onset_step"]:
+        return 0
+    if meta.get("log") in ("monitor", "events"):
+        steps = list(timeline.steps)
+        return next(
+            (row for row, step in enumerate(steps) if step > meta["onset_step"]), len(steps)
+        )
+    if "onset_row" in meta:
+        return int(meta["onset_row"])
+    return int(meta["onset_update"]) // max(1, int(meta.get("log_interval", 1)))
+
+
+def timeline_rows(run: Run) -> list[Row]:
+    """The run's rows as they were judged."""
+    values: list[dict[str, float]] = [{} for _ in range(len(run.timeline))]
+    for name, track in run.timeline.tracks.items():
+        for row, value in zip(track.rows, track.values, strict=True):
+            values[row][name] = value
+    return [Row(run.timeline.mark(number), cells) for number, cells in enumerate(values)]
+
+
+def row_reached(finding: Finding, least: Severity) -> float:
+    """The row at which a finding was first this severe; -1 if it never was."""
+    return min((c.mark.row for c in finding.changes if c.severity >= least), default=-1)
+
+
+def shown(findings: Iterable[Finding], row: float) -> list[Finding]:
+    """The findings on the screen at a row, in its order: worst first, then diagnoses."""
+    open_now = [(s, f) for f in findings if (s := f.severity_at(int(row))) is not None]
+    absorbed = {rule for _, finding in open_now for rule in finding.members}
+    some = [pair for pair in open_now if pair[1].rule not in absorbed] or open_now
+    some.sort(key=lambda pair: (-pair[0], not pair[1].members, pair[1].since.row))
+    return [finding for _, finding in some]
+
+
+def most_findings(runs: Sequence[LabelledRun]) -> tuple[int, str, str]:
+    """The most findings that one rule has in one run: how many, the rule, the run."""
+    counts = (
+        (count, rule, run.meta["id"])
+        for run in runs
+        for rule, count in Counter(f.rule for f in run.findings).items()
+    )
+    return max(counts, default=(0, "", ""))
+
+
+def _guide(meta: dict[str, Any]) -> str:
+    """Whose guide `benchmarks.literal` applies."""
+    return {"trl-ppo": "rlhf", "trl-grpo": "grpo"}.get(str(meta["producer"]), "control")

@@ -1,0 +1,127 @@
+"""The *last* part of the corpus: trained after the rules are frozen, judged once.
+
+    python -m corpus.last [--until HH:MM]
+
+It needs the trainers' environment, and a work tree without changes. Seeds and faults are drawn from
+the hash of the commit that is checked out when it is first called; later calls go on with that
+commit only. When every run is there, they are judged, and date, commit and figures are stored in
+`corpus/last.json`: after that it refuses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from corpus.tasks import LAST_TASKS, ControlTask, PlannedRun, faults_of
+
+LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
+LAST_FIGURES = Path(__file__).resolve().parent / "last.json"
+COMMIT_FILE = "commit.txt"
+HEALTHY_RUNS, FAULTY_RUNS = 8, 12
+"""Runs a task."""
+
+
+class RefusedError(Exception):
+    """The last part may not be trained or judged (again)."""
+
+
+def drawn_runs(commit: str, tasks: Iterable[ControlTask]) -> list[PlannedRun]:
+    """The runs of the last part: seeds and faults follow from the commit's hash alone."""
+    draw = random.Random(commit)
+    runs: list[PlannedRun] = []
+    for task in tasks:
+        known = faults_of(task)
+        faults = draw.sample(known, min(FAULTY_RUNS, len(known)))
+        keys = ["none"] * HEALTHY_RUNS + faults
+        seeds = draw.sample(range(1_000, 1_000_000), len(keys))
+        runs += [(task.name, key, seed) for key, seed in zip(keys, seeds, strict=True)]
+    return runs
+
+
+def frozen_commit(folder: Path, head: str, changed: str) -> str:
+    """The commit that the runs in a folder belong to: `head`, on the first call.
+
+    Raises `RefusedError` if the work tree has changes, or if the runs belong to another commit.
+    """
+    if changed:
+        raise RefusedError(f"the work tree has changes; commit them first:\n{changed}")
+    note = folder / COMMIT_FILE
+    if not note.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        note.write_text(head + "\n", encoding="utf-8")
+    frozen = note.read_text(encoding="utf-8").strip()
+    if frozen != head:
+        raise RefusedError(f"these runs were drawn from commit {frozen}; check that one out")
+    return frozen
+
+
+def judge_once(
+    figures_file: Path, commit: str, judge: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Judge and store date, commit and figures; `RefusedError` if that was done before."""
+    refuse_if_judged(figures_file)
+    stored = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit,
+        "figures": judge(),
+    }
+    figures_file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    return stored
+
+
+def refuse_if_judged(figures_file: Path) -> None:
+    """Raise `RefusedError` if there are figures already."""
+    if figures_file.exists():
+        stored = json.loads(figures_file.read_text(encoding="utf-8"))
+        raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
+
+
+def train_and_judge(until: str | None) -> dict[str, Any] | None:
+    """Train what is missing, then judge; None if the time was over before all were trained."""
+    from benchmarks.diagnosis import all_figures
+    from benchmarks.labelled_runs import judge_runs
+    from corpus.train import run_id, train_missing  # needs the trainers
+
+    refuse_if_judged(LAST_FIGURES)
+    changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
+    commit = frozen_commit(LAST_RUNS, _git("rev-parse", "HEAD"), changed)
+    runs = drawn_runs(commit, LAST_TASKS)
+    train_missing(runs, LAST_RUNS, until)
+    if not all((LAST_RUNS / run_id(run) / "meta.json").exists() for run in runs):
+        return None
+    return judge_once(
+        LAST_FIGURES, commit, lambda: all_figures(list(judge_runs(LAST_RUNS, ["last"])), ["last"])
+    )
+
+
+def _git(*words: str) -> str:
+    command: Sequence[str] = ("git", "-C", str(Path(__file__).resolve().parent), *words)
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def main() -> int:
+    """Train the last part, and judge it when it is complete."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
+    try:
+        stored = train_and_judge(parser.parse_args().until)
+    except RefusedError as refusal:
+        print(f"refused: {refusal}", file=sys.stderr)
+        return 2
+    if stored is None:
+        print("not all runs are trained yet: call it again")
+    else:
+        print(json.dumps(stored["figures"], indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Episodes that end where they begin."""
+
+from __future__ import annotations
+
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import NOT_LLM, WARN
+from ppo_top.rules.engine.wording import num
+
+
+def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Every episode ends after one step, and nothing is learned from them.
+
+    There are tasks of a single step, which may be learned all the same.
+    """
+    history = run.histories["ep_len"]
+    if history.last > limits["steps"]:
+        return None
+    once_longer = history.high > 2.0 * limits["steps"]
+    points = int(limits["points_after"] if once_longer else limits["points"])
+    recent = history.recent[-points:]
+    learned = run.rising or run.at_max or (run.gained and not run.falling)
+    if len(recent) < points or max(recent) > limits["steps"] or (learned and not once_longer):
+        return borderline(history.last, limits["steps"])
+    message = f"every episode ends after {num(history.last)} step, for {len(recent)} updates"
+    return Assessment(WARN, history.last, limits["steps"], message)
+
+
+def _episodes_stay_longer(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return block.low("ep_len") > limits["steps"]
+
+
+RULES = (
+    Rule(
+        id="episodes-of-one-step",
+        title="Episodes of one step",
+        description="every episode ends after its first step, and the reward does not rise",
+        concepts=("ep_len",),
+        assess=one_step_episodes,
+        stays_calm=_episodes_stay_longer,
+        families=NOT_LLM,
+        limits={"steps": 1.0, "points": 20, "points_after": 10},
+        persistence=k_of_n(3, 3),
+        causes=(
+            "the environment reports its end at every step, or starts in a state that is one",
+            "actions or observations out of their bounds",
+        ),
+        remedies=(
+            "step through an episode by hand: terminated, truncated, info",
+            "check the environment: gymnasium.utils.env_checker.check_env",
+        ),
+        source="labelled runs: an environment that ends at once still logs healthy losses",
+        grade="B",
+    ),
+)

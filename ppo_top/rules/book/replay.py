@@ -1,0 +1,258 @@
+"""Algorithms that learn from a replay buffer: critic, temperature, epsilon, and whether they learn.
+
+Sizes say nothing here: losses are in units of squared rewards, which nothing normalises. What
+counts is growth by powers of ten.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
+from ppo_top.rules.engine.wording import num, pct
+
+CRITIC_LOSSES = ("critic_loss", "total_loss", "value_loss")
+"""The loss of the action values, by what is logged; a DQN has no other loss."""
+
+ACTOR_LOSSES = ("actor_loss", "policy_loss")
+
+TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
+"""Metrics that are logged once training has started."""
+
+
+def _newest(run: RuleContext, concepts: tuple[str, ...]) -> History | None:
+    """The first of some metrics that is logged, if this row holds a value of it."""
+    history = next((run.histories[name] for name in concepts if name in run.histories), None)
+    return history if history is not None and history.last_row == run.mark.row else None
+
+
+def _pays(run: RuleContext) -> bool:
+    """Whether the reward rises, or keeps what it has gained."""
+    return run.rising or run.at_max or (run.gained and not run.falling)
+
+
+def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The critic's loss grows by powers of ten.
+
+    With sparse rewards it starts near 0, and jumps when the first is found: what is below a
+    hundredth of the rewards' size, squared, does not count, nor does a single jump.
+    """
+    history = _newest(run, CRITIC_LOSSES)
+    if history is None:
+        return None
+    value = history.recent_median(5)
+    tiny = (0.01 * run.reward.scale) ** 2 if run.reward is not None else 0.0
+    early = max(history.baseline(5), tiny)
+    if early <= 0.0 or value <= 0.0:
+        return None
+    decades = math.log10(value / early)
+    if decades < limits["clear"] or value < limits["left"] * history.high:
+        return None
+    limit = early * 10 ** limits["decades"]
+    if decades < limits["decades"] or (decades < limits["crit"] and not _goes_on(history, decades)):
+        return borderline(value, limit)
+    message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
+    if decades >= limits["crit"] or run.falling:
+        return Assessment(CRIT, value, limit, message)
+    return Assessment(WATCH if _pays(run) else WARN, value, limit, message)
+
+
+def _goes_on(history: History, decades: float) -> bool:
+    """Whether a loss has trebled within 30 values, and not most of its growth in one of them."""
+    recent = history.recent[-30:]
+    ratios = (after / before for before, after in pairwise(recent) if before > 0.0)
+    jump = max(ratios, default=1.0)
+    return recent[-1] > 3.0 * recent[0] and jump < 10 ** (0.6 * decades)
+
+
+def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Action values far beyond any return: minus the actor's loss is the value of its actions."""
+    history, reward = _newest(run, ACTOR_LOSSES), run.reward
+    if history is None or reward is None:
+        return None
+    value, early = history.recent_median(5), abs(history.baseline(5))
+    largest = max(abs(reward.history.high), abs(reward.history.low))
+    limit = limits["times"] * max(early, largest)
+    if abs(value) <= limit or early <= 0.0:
+        return None
+    if _pays(run):
+        return borderline(value, limit)
+    message = (
+        f"actor loss {num(value)}, {num(early)} at the start: "
+        f"action values are far beyond all returns (at most {num(largest)})"
+    )
+    return Assessment(CRIT if run.falling else WARN, value, limit, message)
+
+
+def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """An automatic entropy coefficient runs away, or vanishes."""
+    history = run.histories["entropy_coef"]
+    first, value = history.baseline(3), history.last
+    if first <= 0.0 or history.high <= history.low:
+        return None  # a constant
+    message = f"entropy coefficient went from {num(first)} to {num(value)}"
+    if value > limits["times"] * first and history.rising():
+        if _pays(run):
+            return borderline(value, limits["times"] * first)
+        far = value > limits["crit_times"] * first
+        words = f"{message} and rises: the entropy bonus outweighs the reward"
+        return Assessment(CRIT if far else WARN, value, limits["times"] * first, words)
+    if value < limits["share"] * first:
+        words = f"{message}: there is no entropy bonus any more"
+        level = WATCH if _pays(run) else WARN
+        return Assessment(level, value, limits["share"] * first, words)
+    return None
+
+
+def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Actions stay random: epsilon does not fall, or too late for the run."""
+    history, budget = run.histories["exploration_rate"], run.progress
+    value = history.last
+    if value < limits["random"]:
+        return None
+    trained = any(name in run.histories for name in CRITIC_LOSSES)
+    constant = trained and value > limits["share"] * history.high
+    late = budget is not None and budget >= limits["budget"]
+    if not late and not (constant and history.count >= limits["points"]):
+        return borderline(value, limits["random"])
+    message = f"{pct(value)} of the actions are still random"
+    if constant:
+        message += f": epsilon has not fallen in {history.count} updates"
+    elif budget is not None:
+        message += f" at {pct(budget)} of the run"
+    return Assessment(WARN, value, limits["random"], message)
+
+
+def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
+    if "logs-losses" not in run.facts or any(map(run.histories.__contains__, TRAINING_LOSSES)):
+        return None
+    if any(map(run.profile.tags.__contains__, TRAINING_LOSSES)):
+        return None  # there is one, later in the log
+    histories = (run.histories.get(name) for name in ("reward_mean", "ep_len"))
+    rows = max((history.count for history in histories if history is not None), default=0)
+    starts, budget = run.config_number("learning_starts"), run.progress
+    never = starts is not None and budget is not None and run.mark.step < starts * budget
+    soon = starts is not None and run.mark.step <= starts
+    waited = rows >= limits["rows"] or (budget is not None and budget >= limits["budget"])
+    if rows < limits["few"] or not (never or (waited and not soon)):
+        return None
+    message = f"no loss is logged in {rows} updates ({run.mark.step:,} steps): nothing is trained"
+    if never and starts is not None:
+        message += f"; learning starts at step {num(starts)}, beyond the end"
+    return Assessment(WARN, float(rows), None, message)
+
+
+def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether a loss was logged before the block, or the trainer logs none."""
+    return "logs-losses" not in run.facts or any(name in run.histories for name in TRAINING_LOSSES)
+
+
+SLOWER_CRITIC = (
+    "lower {learning_rate:, by 3 to 10 times}",
+    "scale or clip the rewards",
+    "update the target network more slowly",
+    "clip gradients: {max_grad_norm:above 0.1}",
+)
+
+
+RULES = (
+    Rule(
+        id="critic-loss-growing",
+        title="Critic loss growing without bound",
+        description="the loss of the action values grows by powers of ten",
+        concepts=("critic_loss",),
+        related=("actor_loss", "value_mean", "entropy_coef"),
+        assess=critic_loss_grows,
+        judged_at=CRITIC_LOSSES,
+        families=frozenset({VALUE_BASED, OFF_POLICY}),
+        limits={"decades": 3.0, "clear": 2.0, "crit": 6.0, "left": 0.1, "warmup": 8},
+        persistence=k_of_n(4, 5),
+        causes=(
+            "action values feed on their own targets: learning rate or target updates too fast",
+            "rewards of a very large or growing size",
+        ),
+        remedies=SLOWER_CRITIC,
+        source="Deep RL and the deadly triad (van Hasselt et al. 2018): values that diverge",
+        grade="B",
+    ),
+    Rule(
+        id="actor-loss-large",
+        title="Action values beyond the returns",
+        description="the actor's loss grows tenfold, far beyond any return, without reward",
+        concepts=("actor_loss",),
+        related=("critic_loss", "value_mean"),
+        assess=actor_loss_large,
+        judged_at=ACTOR_LOSSES,
+        families=frozenset({OFF_POLICY}),
+        limits={"times": 10.0, "warmup": 8},
+        persistence=k_of_n(4, 5),
+        causes=("the critic overestimates the actions that the actor finds",),
+        remedies=SLOWER_CRITIC,
+        source="Fujimoto et al. 2018 (TD3): overestimation; no value exceeds the largest return",
+        grade="B",
+    ),
+    Rule(
+        id="entropy-coefficient",
+        title="Entropy coefficient out of bounds",
+        description="the automatic entropy coefficient rises without end, or vanishes",
+        concepts=("entropy_coef",),
+        related=("critic_loss", "actor_loss"),
+        assess=entropy_coefficient,
+        families=frozenset({OFF_POLICY}),
+        limits={"times": 10.0, "crit_times": 1000.0, "share": 1e-6, "warmup": 15},
+        persistence=k_of_n(4, 5),
+        causes=(
+            "if it rises: a target entropy out of the policy's reach, or a learning rate too high",
+            "if it vanishes: a target entropy far below that of the policy",
+        ),
+        remedies=(
+            "set the target entropy to minus the number of action dimensions",
+            "a fixed coefficient: {ent_coef}",
+            "lower {learning_rate}",
+        ),
+        source="Haarnoja et al. 2018 (SAC): tuned until the entropy is at its target",
+        grade="B",
+    ),
+    Rule(
+        id="exploration-not-falling",
+        title="Exploration rate not falling",
+        description="most actions stay random although training goes on",
+        concepts=("exploration_rate",),
+        assess=epsilon_stays,
+        families=frozenset({VALUE_BASED}),
+        limits={"random": 0.5, "share": 0.99, "points": 50, "budget": 0.7},
+        persistence=k_of_n(3, 3),
+        causes=("a final exploration rate or a decay far too large for this run",),
+        remedies=(
+            "a final exploration rate of 0.01 to 0.1",
+            "let it fall within the first tenth to half of the run",
+        ),
+        source="Mnih et al. 2015: epsilon falls to 0.1 within the first fiftieth of the run",
+        grade="B",
+    ),
+    Rule(
+        id="not-training",
+        title="Collecting, but not training",
+        description="rollouts are logged, but no loss",
+        concepts=("critic_loss",),
+        assess=not_training,
+        stays_calm=_is_training,
+        judged_at=(),
+        families=NOT_LLM,
+        limits={"rows": 100, "few": 10, "budget": 0.5},
+        persistence=k_of_n(3, 3),
+        causes=("learning starts only after more steps than the run has",),
+        remedies=(
+            "set learning_starts far below the number of steps",
+            "check that the update is called at all",
+        ),
+        source="SB3's documentation: learning_starts is how many steps are collected first",
+        grade="A",
+    ),
+)

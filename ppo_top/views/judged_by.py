@@ -1,0 +1,88 @@
+"""How much of a run was looked at: rules, crucial values, and names that were not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ppo_top.catalogue import PREFERENCE, TAG_PREFIX, UNKNOWN_TRAINER, suggested_alias
+from ppo_top.model import Profile
+from ppo_top.rules.book import RULES
+from ppo_top.rules.crucial_values import essential_values
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.runs.run import Run
+
+MOST_SHARE = 0.75
+"""A run that logs this share of its essential values is called healthy without a reservation."""
+
+LEAST_VALUES = 3
+"""Essential values that must be logged for a verdict without a reward."""
+
+MAX_NAMES = 3
+"""Names in a headline; more are counted."""
+
+
+RESERVATION = "Healthy as far as"
+"""How the headline of a healthy run begins of which too little is logged."""
+
+
+class JudgedBy(NamedTuple):
+    """What a verdict rests on.
+
+    `rules` is how many rules had the metrics that they look at, `of` how many there are for this
+    family, `not_logged` the essential values that are missing. `suggested_tags`: tags that were not
+    understood -> the alias of the settings that they may need.
+    """
+
+    rules: int
+    of: int
+    not_logged: tuple[str, ...]
+    suggested_tags: dict[str, str]
+
+
+def judged_by(run: Run) -> JudgedBy:
+    """What the verdict on a run rests on; the run must not be packed."""
+    mine = {rule.id for rule in RULES if run.profile.family in rule.families}
+    skipped = {each.rule for each in run.evaluation.judge.skipped_rules()}
+    missing = tuple(concept for concept, _ in essential_values(run.profile)[1])
+    return JudgedBy(len(mine - skipped), len(mine), missing, _suggested_tags(run.profile))
+
+
+def _suggested_tags(profile: Profile) -> dict[str, str]:
+    """tag -> alias, for the tags of an unknown trainer that may mean a metric it lacks."""
+    if profile.trainer_id != UNKNOWN_TRAINER.id:
+        return {}
+    unmapped = [tag for name, tag in profile.tags.items() if name.startswith(TAG_PREFIX)]
+    found = {tag: alias for tag in unmapped if (alias := suggested_alias(tag)) is not None}
+    return {tag: alias for tag, alias in found.items() if alias.split()[0] not in profile.tags}
+
+
+def has_reward(profile: Profile) -> bool:
+    """Whether a run logs something that serves as the reward."""
+    return any(name in profile.tags for name in REWARD_CONCEPTS)
+
+
+def enough_to_judge(profile: Profile) -> bool:
+    """Whether silence of the rules says anything: a reward is logged, or several other values."""
+    if has_reward(profile) or "eval_reward_mean" in profile.tags:
+        return True
+    logged, _ = essential_values(profile)
+    return len(logged) >= (1 if profile.family == PREFERENCE else LEAST_VALUES)
+
+
+def healthy_text(profile: Profile) -> str:
+    """The headline of a run without findings: how far its health can be told."""
+    logged, missing = essential_values(profile)
+    if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
+        return "Healthy: all metrics in range"
+    seen = [label for _, label in logged] or ["evaluation"]
+    verbs = "tells" if len(seen) == 1 else "tell", "is" if len(missing) == 1 else "are"
+    unseen = names([label for _, label in missing])
+    return f"{RESERVATION} {names(seen)} {verbs[0]}; {unseen} {verbs[1]} not logged"
+
+
+def names(labels: Sequence[str]) -> str:
+    """The first labels, and how many more there are."""
+    if len(labels) <= MAX_NAMES:
+        return ", ".join(labels)
+    return ", ".join((*labels[: MAX_NAMES - 1], f"{len(labels) - MAX_NAMES + 1} more"))

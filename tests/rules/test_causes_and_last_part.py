@@ -1,0 +1,127 @@
+"""Labels, stated causes and the part that is judged once: the corpus' own mechanics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.diagnosis import accuracy_document, all_figures
+from benchmarks.labelled_runs import judge_run
+from corpus.causes import credit
+from corpus.labels import healthy_runs, judge_harm, visible
+from corpus.last import RefusedError, drawn_runs, frozen_commit, judge_once
+from corpus.table import CORPUS_RUNS
+from corpus.tasks import FAMILY_TASKS, LAST_TASKS
+
+
+def run(fault: str, onset: int = 0, **more: Any) -> dict[str, Any]:
+    """A label."""
+    usual = {"fault": fault, "onset_step": onset, "died": False, "rows": 60, "onset_row": 0}
+    returns = {"start_return": 0.0, "healthy_start": 0.0, "healthy_return": 100.0}
+    return usual | returns | {"episodes_since_onset": 50, "final_return": 10.0} | more
+
+
+@pytest.mark.parametrize(
+    ("meta", "sentence", "expected"),
+    [
+        (run("lr-x100"), "learning rate too high", 1.0),
+        (run("lr-x100"), "learning rate too low", 0.0),
+        (run("lr-1e-8"), "learning rate too low, or the same reward for every action", 0.5),
+        (run("reward-zero"), "learning rate too low", 1 / 3),
+        (run("reward-flipped-midway", 500), "the observations changed", 1 / 3),
+        (run("reward-flipped"), "the observations changed", 0.0),
+        (run("lr-x100"), "something went wrong", 0.0),
+    ],
+)
+def test_a_stated_cause_counts(meta: dict[str, Any], sentence: str, expected: float) -> None:
+    """All of it if it is the cause, a share if it names k causes or one of a class of k."""
+    assert credit(meta, [sentence]) == pytest.approx(expected)
+
+
+def test_naming_everything_counts_nothing() -> None:
+    """More than three causes at once are no answer."""
+    everything = "learning rate too high, wrong sign, gamma, reward scale, or a checkpoint"
+    assert credit(run("gamma-0"), [everything]) == 0.0
+    assert credit(run("gamma-0"), [everything, "discount"]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("meta", "expected"),
+    [
+        (run("lr-x100", final_return=65.0), True),
+        (run("lr-x100", final_return=68.0), False),
+        (run("lr-x100", final_return=68.0, died=True), True),
+        (run("lr-x100", rows=9), False),
+        (run("lr-x100", rows=10), True),
+        (run("lr-x100", episodes_since_onset=19), False),
+        (run("lr-x100", episodes_since_onset=20), True),
+    ],
+)
+def test_harm_is_visible(meta: dict[str, Any], expected: bool) -> None:
+    """With enough rows and episodes after the onset, and a third of the healthy gain missing."""
+    assert visible(meta) is expected
+
+
+def test_a_run_without_a_fault_may_fail() -> None:
+    """One that gained less than half of the median gain is no measure for others."""
+    runs = [run("none", final_return=value) for value in (100.0, 98.0, 102.0, 45.0)]
+    healthy = healthy_runs(runs)
+    assert [each["final_return"] for each in healthy] == [100.0, 98.0, 102.0]
+    assert judge_harm(run("lr-x100", final_return=79.0), healthy)["harmful"]
+    assert not judge_harm(run("lr-x100", final_return=91.0), healthy)["harmful"]
+
+
+def test_the_last_part_is_drawn_from_the_commit() -> None:
+    """The same commit draws the same runs, another one other seeds; no tune or check seed."""
+    once, again, other = (drawn_runs(commit, LAST_TASKS) for commit in ("a1", "a1", "b2"))
+    assert once == again != other
+    assert len(set(once)) == len(once)
+    assert all(seed >= 1000 for _, _, seed in once)
+
+
+def test_the_last_part_has_environments_of_its_own() -> None:
+    """At least three."""
+    known = {task.environment for task in FAMILY_TASKS}
+    assert len({task.environment for task in LAST_TASKS} - known) >= 3
+
+
+def test_the_last_part_belongs_to_one_clean_commit(tmp_path: Path) -> None:
+    """Changes or another commit are refused; the first commit may go on."""
+    with pytest.raises(RefusedError, match="changes"):
+        frozen_commit(tmp_path / "runs", "a1", " M ppo_top/rules/judge.py")
+    assert frozen_commit(tmp_path / "runs", "a1", "") == "a1"
+    assert frozen_commit(tmp_path / "runs", "a1", "") == "a1"
+    with pytest.raises(RefusedError, match="a1"):
+        frozen_commit(tmp_path / "runs", "b2", "")
+
+
+def test_the_last_part_is_judged_once(tmp_path: Path) -> None:
+    """Date, commit and figures are stored; the second time nothing is judged."""
+    judged = []
+
+    def judge() -> dict[str, Any]:
+        judged.append(1)
+        return {"last, all": {"runs": 2}}
+
+    stored = judge_once(tmp_path / "last.json", "a1", judge)
+    assert json.loads((tmp_path / "last.json").read_text()) == stored
+    assert stored.keys() == {"date", "commit", "figures"}
+    with pytest.raises(RefusedError, match="a1"):
+        judge_once(tmp_path / "last.json", "b2", judge)
+    assert judged == [1]
+
+
+def test_the_document_holds_what_is_stored_of_the_last_part() -> None:
+    """A table for each part, and for the last one its date and commit."""
+    healthy = judge_run(CORPUS_RUNS / "cartpole-healthy-s1")
+    assert healthy is not None
+    figures = all_figures([healthy], ["tune", "check"])
+    assert "## The last part" not in accuracy_document(figures, None)
+    last = {"last, all": figures["tune, all"]}
+    stored = {"date": "2026-01-02", "commit": "a1b2", "figures": last}
+    text = accuracy_document(figures, stored)
+    assert "Judged on 2026-01-02 at commit a1b2." in text
+    assert text.count("| runs, healthy | 1 |") == 2

@@ -1,0 +1,159 @@
+"""How seldom the rules speak wrongly on drawn healthy courses, and how often rightly."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from benchmarks.false_alarms import (
+    MIN_UPDATES_TO_WARN,
+    draw_course,
+    measure_delays,
+    measure_false_alarms,
+)
+from ppo_top.model import Mark, Profile, Row, Sample, Severity
+from ppo_top.rules.judge import Judge
+from tests.support.drawn_runs import gauss
+
+WARN, CRIT = Severity.WARN, Severity.CRIT
+
+
+def test_healthy_courses_are_hardly_ever_warned_of() -> None:
+    """All rules together: thousands of updates to a wrong warning, and no critical one."""
+    found = measure_false_alarms(courses=120, max_rows=3000, seed=1000)
+    assert found.updates > 60_000
+    assert found.updates_per(found.warn) >= MIN_UPDATES_TO_WARN
+    assert not found.crit
+
+
+def test_planted_faults_are_found() -> None:
+    """Silence does not win: at a noise up to three times the gain, in runs as short as 30 rows."""
+    delays = measure_delays(courses=40, max_rows=600)
+    for fault, least in (("falls back", 0.5), ("falls below its start", 0.5)):
+        found = [delay for delay in delays[fault] if delay < math.inf]
+        assert len(found) >= least * len(delays[fault]), fault
+
+
+def test_a_course_is_the_same_for_the_same_seed() -> None:
+    """Figures can be repeated."""
+    assert draw_course(7, 500) == draw_course(7, 500)
+
+
+def update(row: int, reward: float, steps: int = 2000, **others: float) -> Row:
+    """A row with the mean reward of episodes of 100 steps each."""
+    values = {"reward_mean": reward, "ep_len": 100.0, **others}
+    return Row(Mark(row, steps * (row + 1), math.nan), values)
+
+
+def reward_findings(rewards: list[float], last_step: int = 0, **known: str) -> dict[str, Severity]:
+    """Rule -> severity of what stands open at the end of updates of 20 episodes each."""
+    config = {"total_timesteps": last_step} if last_step else {}
+    sample = Sample(known.get("kind", "update"), 0)
+    judge = Judge(Profile("sb3", "on-policy", config, samples={"reward_mean": sample}))
+    for row, reward in enumerate(rewards):
+        judge.add_row(
+            Row(Mark(row, 2000 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
+        )
+    return {f.rule: f.severity for f in judge.findings if f.cleared is None and f.severity > 1}
+
+
+def learned(rows: int = 60, noise: float = 3.0) -> list[float]:
+    """A reward that rises from 0 to 100 in 30 updates and stays there."""
+    return [100.0 * min(1.0, row / 30) + gauss(row, noise) for row in range(rows)]
+
+
+@pytest.mark.parametrize(
+    ("lost", "severity"),
+    [(0.45, None), (0.55, WARN), (0.57, WARN), (0.66, CRIT)],
+)
+def test_a_fall_counts_by_the_share_of_the_gain(lost: float, severity: Severity | None) -> None:
+    """Half of the gain is a warning, six tenths are critical; a few per cent less is neither."""
+    fallen = [100.0 * (1 - lost) + gauss(100 + row, 1.0) for row in range(8)]
+    assert reward_findings([*learned(noise=1.0), *fallen]).get("reward-crash") == severity
+
+
+def test_a_third_of_the_gain_counts_only_if_it_stays_lost() -> None:
+    """Dips such as 319 -> 239 are normal; one that lasts more than ten updates is not."""
+    for rows, severity in ((8, None), (20, WARN)):
+        fallen = [58.0 + gauss(100 + row, 1.0) for row in range(rows)]
+        found = reward_findings([*learned(noise=1.0), *fallen])
+        assert found.get("reward-crash") == severity
+
+
+def test_a_fall_within_the_noise_is_none() -> None:
+    """The same fall under noise as large as a quarter of the gain is chance."""
+    fallen = [45.0 + gauss(100 + row, 25.0) for row in range(4)]
+    assert "reward-crash" not in reward_findings([*learned(noise=25.0), *fallen])
+
+
+@pytest.mark.parametrize(("factor", "severity"), [(1.0, WARN), (1000.0, WARN), (1e-4, WARN)])
+@pytest.mark.parametrize("offset", [0.0, 1000.0, -5000.0])
+def test_scale_and_offset_of_rewards_change_nothing(
+    factor: float, offset: float, severity: Severity
+) -> None:
+    """Rewards times 1,000 or plus 1,000 are the same training."""
+    fallen = [44.0 + gauss(100 + row, 1.0) for row in range(5)]
+    course = [factor * (reward + offset) for reward in (*learned(noise=1.0), *fallen)]
+    assert reward_findings(course) == {"reward-crash": severity}
+
+
+@pytest.mark.parametrize(
+    ("progress", "severity"),
+    [(0.48, None), (0.53, Severity.WATCH), (0.88, Severity.WATCH), (0.96, WARN)],
+)
+def test_no_gain_counts_by_the_budget(progress: float, severity: Severity | None) -> None:
+    """Nothing learned: to watch at half of the run, a warning near its end."""
+    flat = [20.0 + gauss(row, 2.0) for row in range(60)]
+    found = reward_findings(flat, last_step=int(2000 * 60 / progress))
+    assert found.get("reward-never-moves") == severity
+
+
+def test_a_run_of_unknown_length_is_only_watched_until_it_is_complete() -> None:
+    """Sixty updates may be the beginning, unless the log says that there are no more."""
+    judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))
+    for row in range(60):
+        judge.add_row(update(row, 20.0 + gauss(row, 2.0)))
+    assert [f.severity for f in judge.findings] == [Severity.WATCH]
+    judge.end_run()
+    assert [f.severity for f in judge.findings] == [WARN]
+
+
+def test_too_few_episodes_say_nothing_about_learning() -> None:
+    """A complete run of 60 single episodes holds three blocks: at most a remark."""
+    flat = [20.0 + gauss(row, 2.0) for row in range(60)]
+    judge = Judge(Profile("monitor", "on-policy", samples={"reward_mean": Sample("episode")}))
+    for row, reward in enumerate(flat):
+        judge.add_row(
+            Row(Mark(row, 100 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
+        )
+    judge.end_run()
+    assert all(finding.severity == Severity.INFO for finding in judge.findings)
+
+
+def test_a_dip_at_the_very_start_is_no_wrong_way() -> None:
+    """The first learned policy may be worse than chance for a while: -0.1, -0.6, then 1.8."""
+    dip = [-0.1 - 0.05 * row if row < 10 else -0.6 + 0.06 * (row - 10) for row in range(50)]
+    course = [reward + gauss(row, 0.03) for row, reward in enumerate(dip)]
+    for rows in range(8, 50):
+        assert reward_findings(course[:rows], last_step=100_000).get("reward-wrong-way", 0) < WARN
+
+
+def test_below_the_start_is_a_warning_once_a_quarter_of_the_run_is_over() -> None:
+    """A level held for ten updates and then lost for good, though nothing was gained before."""
+    course = [(0.45 if row < 15 else -0.5) + gauss(row, 0.05) for row in range(40)]
+    assert reward_findings(course, last_step=80_000)["reward-wrong-way"] == WARN
+
+
+def test_success_is_not_said_beside_a_finding() -> None:
+    """At its ceiling with NaN in the loss is no success."""
+    solved = Profile("sb3", "on-policy", goal=100.0, samples={"reward_mean": Sample("update")})
+    judge = Judge(solved)
+    for row, reward in enumerate(learned(noise=0.5)):
+        values = {
+            "reward_mean": reward,
+            "ep_len": 100.0,
+            "value_loss": math.nan if row > 20 else 1.0,
+        }
+        judge.add_row(Row(Mark(row, 2000 * (row + 1), math.nan), values))
+    assert "at-ceiling" not in {f.rule for f in judge.findings if f.cleared is None}

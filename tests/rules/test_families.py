@@ -1,0 +1,193 @@
+"""What is a fault of one family of algorithms, and none of another."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ppo_top.model import Profile, Severity, Status
+from ppo_top.rules.engine.ranges import colour
+from tests.support.drawn_runs import (
+    CTRL_COLUMNS,
+    GRPO_COLUMNS,
+    OFF_POLICY_COLUMNS,
+    DrawnColumn,
+    DrawnColumns,
+    draw_rows,
+    findings,
+    jitter,
+    profile,
+    rules_found,
+)
+
+WARN = Severity.WARN
+
+
+def about(algo: str, family: str = "on-policy", **config: float) -> Profile:
+    """A run of SB3."""
+    return Profile("sb3", family, config, algo=algo)
+
+
+def flat(i: int) -> float:
+    """A reward that stays where it is."""
+    return -1400 + jitter(i, 20)
+
+
+@pytest.mark.parametrize(
+    ("algo", "status"), [("PPO", Status.CRIT), ("TRPO", Status.CRIT), ("A2C", Status.OK)]
+)
+def test_the_size_of_the_policy_loss_is_for_normalised_advantages(
+    algo: str, status: Status
+) -> None:
+    """A2C does not normalise them: its loss is in units of the reward."""
+    assert colour("policy_loss", -40.0, about(algo)) is status
+
+
+def test_a_gradient_step_measured_before_it_is_made_has_no_kl() -> None:
+    """A2C and VPG make one step a batch: KL 0 by construction."""
+    still = {"approx_kl": 1e-10, "clip_fraction": 0.0, "entropy": 0.69, "reward_mean": 20.0}
+    columns: DrawnColumns = {**CTRL_COLUMNS, **still}
+    assert "no-op-updates" in rules_found(findings(about("PPO"), draw_rows(columns)))
+    assert "no-op-updates" not in rules_found(findings(about("A2C"), draw_rows(columns)))
+
+
+@pytest.mark.parametrize(
+    ("rate", "speaks"), [(0.029, False), (0.029999999329, True), (0.031, True)]
+)
+def test_a_learning_rate_that_no_optimiser_survives(rate: float, speaks: bool) -> None:
+    """It stands in the log itself, before any harm."""
+    made = draw_rows({**OFF_POLICY_COLUMNS, "lr": rate, "reward_mean": flat}, 4)
+    found = rules_found(findings(about("SAC", "off-policy"), made), WARN)
+    assert ("learning-rate-extreme" in found) is speaks
+
+
+@pytest.mark.parametrize(("rate", "speaks"), [(0.95e-7, True), (1.05e-7, False)])
+def test_a_learning_rate_that_changes_nothing(rate: float, speaks: bool) -> None:
+    """From the start; a schedule that ends there was higher before."""
+    columns = {**OFF_POLICY_COLUMNS, "reward_mean": flat}
+    low = findings(about("SAC", "off-policy"), draw_rows({**columns, "lr": rate}))
+    assert ("learning-rate-extreme" in rules_found(low, WARN)) is speaks
+    ended: DrawnColumn = lambda i: 3e-4 * max(0.0, 1 - i / 40)  # noqa: E731
+    over = findings(about("SAC", "off-policy"), draw_rows({**columns, "lr": ended}))
+    assert "learning-rate-extreme" not in rules_found(over)
+
+
+def test_the_learning_rate_of_trpo_is_the_critics() -> None:
+    """A limit on the KL sets the size of its policy updates: nothing to warn of."""
+    made = draw_rows({**CTRL_COLUMNS, "lr": 0.05, "reward_mean": flat})
+    mine = [f for f in findings(about("TRPO"), made) if f.rule == "learning-rate-extreme"]
+    assert [finding.severity for finding in mine] == [Severity.WATCH]
+    assert "critic's" in mine[0].message
+    loud = draw_rows({**CTRL_COLUMNS, "approx_kl": 0.2})
+    (kl_high,) = (f for f in findings(about("TRPO"), loud) if f.rule == "kl-high")
+    assert not any("learning_rate" in remedy for remedy in kl_high.remedies)
+    assert any(remedy.startswith("lower target_kl") for remedy in kl_high.remedies)
+
+
+@pytest.mark.parametrize(("decades", "speaks"), [(2.9, False), (3.1, True)])
+def test_a_critic_loss_grows_by_powers_of_ten(decades: float, speaks: bool) -> None:
+    """Growth counts, not size: unnormalised rewards make large losses normal."""
+    for size in (1e3, 1e7):
+        grown = [size * 10 ** (decades * min(1.0, max(0, i - 5) / 40)) for i in range(60)]
+        columns = {**OFF_POLICY_COLUMNS, "reward_mean": flat, "critic_loss": grown}
+        found = findings(about("SAC", "off-policy"), draw_rows(columns))
+        assert ("critic-loss-growing" in rules_found(found, WARN)) is speaks
+
+
+def test_the_first_reward_of_a_sparse_task_is_no_divergence() -> None:
+    """The loss was 0 because there was nothing to predict."""
+    columns = {
+        **OFF_POLICY_COLUMNS,
+        "reward_mean": lambda i: 0.0 if i < 20 else min(1.0, 0.04 * (i - 19)),
+        "critic_loss": lambda i: 1e-9 if i < 20 else 0.01 + jitter(i, 0.001),
+    }
+    found = findings(about("SAC", "off-policy"), draw_rows(columns))
+    assert "critic-loss-growing" not in rules_found(found)
+
+
+@pytest.mark.parametrize("share", [0.97, 1.03])
+def test_an_entropy_coefficient_may_move_by_powers_of_ten_but_not_vanish(share: float) -> None:
+    """The limit is a millionth of its start."""
+    columns = {
+        **OFF_POLICY_COLUMNS,
+        "reward_mean": flat,
+        "entropy_coef": lambda i: 1.0 if i < 3 else 1e-6 * share,
+    }
+    found = rules_found(findings(about("SAC", "off-policy"), draw_rows(columns)), WARN)
+    assert ("entropy-coefficient" in found) is (share < 1.0)
+
+
+@pytest.mark.parametrize(("family", "algo"), [("off-policy", "SAC"), ("value-based", "DQN")])
+def test_a_loss_that_is_nan_before_learning_starts_is_no_fault(family: str, algo: str) -> None:
+    """Scripts log NaN until the replay buffer is filled; afterwards NaN is one."""
+    waits: DrawnColumns = {
+        **OFF_POLICY_COLUMNS,
+        "actor_loss": None,
+        "critic_loss": lambda i: math.nan if i < 30 else 1.0,
+    }
+    assert "non-finite" not in rules_found(findings(about(algo, family), draw_rows(waits)))
+    broken = {**waits, "critic_loss": lambda i: math.nan if i < 30 or i > 50 else 1.0}
+    assert "non-finite" in rules_found(findings(about(algo, family), draw_rows(broken)))
+
+
+def test_ppo_has_no_start_of_learning_to_wait_for() -> None:
+    """Losses that are NaN from the first update on are a fault at once."""
+    made = draw_rows({**CTRL_COLUMNS, "value_loss": math.nan}, 10)
+    assert "non-finite" in rules_found(findings(about("PPO"), made))
+
+
+def test_the_mean_of_no_episodes_is_no_fault() -> None:
+    """Reward and length are NaN in updates in which no episode ends; the losses are not."""
+    columns = {
+        **CTRL_COLUMNS,
+        "reward_mean": lambda i: math.nan if i % 3 else 100.0 + i,
+        "ep_len": lambda i: math.nan if i % 3 else 1000.0,
+    }
+    assert "non-finite" not in rules_found(findings(about("PPO"), draw_rows(columns)))
+
+
+def test_not_training_waits_for_learning_to_start() -> None:
+    """Until step `learning_starts` the buffer is filled; beyond the end, it is never used."""
+    columns: DrawnColumns = {"reward_mean": flat, "ep_len": 200.0}
+    made = draw_rows(columns, 120)
+    filling = findings(about("DQN", "value-based", learning_starts=200_000), made)
+    assert "not-training" not in rules_found(filling)
+    beyond = about("DQN", "value-based", learning_starts=200_000, total_timesteps=150_000)
+    first = next(f for f in findings(beyond, made) if f.rule == "not-training")
+    assert first.opened.row < 15
+    assert "not-training" in rules_found(findings(about("DQN", "value-based"), made), WARN)
+
+
+def test_a_count_of_each_call_is_no_running_count() -> None:
+    """One gradient step a call is 1 in every row, and nothing is stuck."""
+    each_call = {**CTRL_COLUMNS, "n_updates": 1.0}
+    stops = {**CTRL_COLUMNS, "n_updates": lambda i: 10.0 * min(i, 30)}
+    assert "updates-stuck" not in rules_found(findings(profile(), draw_rows(each_call)))
+    assert "updates-stuck" in rules_found(findings(profile(), draw_rows(stops)))
+
+
+@pytest.mark.parametrize(
+    ("part", "speaks"), [("accuracy_reward", False), ("Skywork-Reward-V2-0.6B", True)]
+)
+def test_drift_that_a_rule_based_reward_pays_for_is_no_alarm(part: str, speaks: bool) -> None:
+    """A learned reward model may be exploited; TRL names its reward after the model."""
+    rising = lambda i: 0.1 + 0.014 * i + jitter(i, 0.02)  # noqa: E731
+    columns = {
+        **GRPO_COLUMNS,
+        "reward_mean": rising,
+        "reward_component_mean{accuracy}": None,
+        "reward_component_mean{format}": None,
+        f"reward_component_mean{{{part}}}": rising,
+        "ref_kl_token": lambda i: 0.02 * i,
+    }
+    found = rules_found(findings(profile("grpo"), draw_rows(columns)))
+    assert ("ref-kl-token-high" in found) is speaks
+
+
+def test_an_untrained_critic_beside_a_rising_reward_is_only_watched() -> None:
+    """Large unnormalised returns leave it at 0 while the policy becomes near-optimal."""
+    blind = {**CTRL_COLUMNS, "explained_variance": 0.001, "value_loss": 900.0}
+    assert "critic-not-learning" not in rules_found(findings(profile(), draw_rows(blind)), WARN)
+    clipped = {**blind, "clip_range_vf": 0.001}
+    assert "critic-not-learning" in rules_found(findings(profile(), draw_rows(clipped)), WARN)

@@ -1,0 +1,154 @@
+"""What a row of rewards measures: an episode, a moving mean, an update's mean."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import fmean, pstdev
+
+import pytest
+
+from ppo_top.catalogue import identify, meaning
+from ppo_top.model import Sample
+from ppo_top.rules.engine.reward_points import (
+    BLOCK_EPISODES,
+    MAX_BLOCKS,
+    EpisodeCount,
+    RewardPoint,
+    RewardPoints,
+    WindowMean,
+)
+
+LENGTH = 100
+"""Steps of an episode, where all are equally long."""
+
+
+def points_of(source: RewardPoints, rewards: list[float], episodes: int = 1) -> list[RewardPoint]:
+    """The points that rows of so many new episodes each become."""
+    points: list[RewardPoint] = []
+    for row, reward in enumerate(rewards, 1):
+        new = source.add(reward, row * episodes * LENGTH, float(LENGTH), None)
+        if new is None:
+            assert source.blocks is not None
+            points = source.blocks.points()
+        else:
+            points += new
+    return points
+
+
+def normal(count: int, seed: int = 1) -> list[float]:
+    """Independent values around 0 with a standard deviation of 1."""
+    draw = random.Random(seed)
+    return [draw.gauss(0.0, 1.0) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("tags", "tag", "sample"),
+    [
+        (("rollout/ep_rew_mean", "time/fps"), "rollout/ep_rew_mean", Sample("window", 100)),
+        (("charts/episodic_return",), "charts/episodic_return", Sample("episode")),
+        (("mystery",), "mean_reward_(last_50)", Sample("window", 50)),
+        (("mystery",), "mean_reward", Sample()),
+    ],
+)
+def test_the_trainers_table_says_what_a_row_is(
+    tags: tuple[str, ...], tag: str, sample: Sample
+) -> None:
+    """SB3 logs the mean of 100 episodes, CleanRL single ones; a name may hold the window."""
+    known = meaning(identify(tags), tag)
+    assert known is not None
+    assert known.sample == sample
+
+
+def test_single_episodes_are_judged_in_blocks() -> None:
+    """Twenty episodes make a point, whose noise is the standard error of their mean."""
+    source = RewardPoints(Sample("episode"))
+    points = points_of(source, normal(400))
+    assert len(points) == 400 // BLOCK_EPISODES
+    assert source.noise == pytest.approx(1.0 / math.sqrt(BLOCK_EPISODES), rel=0.1)
+
+
+def test_a_long_run_has_no_more_blocks_than_a_screen_has_columns() -> None:
+    """Blocks double: of 20,000 episodes each point holds at least 320, and noise shrinks."""
+    source = RewardPoints(Sample("episode"))
+    points = points_of(source, normal(20_000))
+    assert MAX_BLOCKS / 2 <= len(points) <= MAX_BLOCKS
+    assert source.noise == pytest.approx(1.0 / math.sqrt(20_000 / len(points)), rel=0.15)
+
+
+@pytest.mark.parametrize("each", [2, 5, 20, 100])
+def test_the_noise_of_a_moving_mean_is_not_that_of_neighbouring_rows(each: int) -> None:
+    """A mean of 100 episodes is uncertain by a tenth of their spread, however often logged."""
+    episodes = normal(100 * each)
+    ends = range(each, len(episodes) + 1, each)
+    means = [fmean(episodes[max(0, end - 100) : end]) for end in ends]
+    source = RewardPoints(Sample("window", 100))
+    for row, mean in enumerate(means, 1):  # a length that never divides the steps: no exact count
+        source.add(mean, row * each * LENGTH + 37, float(LENGTH), None)
+    assert source.noise == pytest.approx(0.1, rel=0.45)
+
+
+def test_a_moving_mean_that_has_not_filled_is_less_certain() -> None:
+    """With 25 of 100 episodes the standard error is twice that of a full window."""
+    source = RewardPoints(Sample("window", 100))
+    points = [source.add(0.1 * row, row * 550 + 37, 110.0, None) for row in range(1, 41)]
+    assert points[4] is not None
+    assert points[4][0].excess == pytest.approx(2.0, rel=0.05)
+    assert points[-1] is not None
+    assert points[-1][0].excess == 1.0
+
+
+def test_what_is_new_in_a_moving_mean_is_computed_back() -> None:
+    """A mean since the start, then of the last 100: each row's own four episodes come out."""
+    episodes = [50.0 + 10.0 * value for value in normal(400)]
+    window = WindowMean(100)
+    for end in range(4, 401, 4):
+        fresh = window.fresh(fmean(episodes[max(0, end - 100) : end]), float(end))
+        assert fresh == pytest.approx(fmean(episodes[end - 4 : end]))
+
+
+def test_episodes_are_counted_by_steps_and_mean_length() -> None:
+    """Lengths differ, and no counter is logged: steps by mean length are a whole number."""
+    draw = random.Random(2)
+    lengths = [draw.randint(20, 400) for _ in range(400)]
+    count = EpisodeCount(100)
+    for end in range(4, 401, 4):
+        mean = fmean(lengths[max(0, end - 100) : end])
+        assert count.add(sum(lengths[:end]), mean, None) == end
+
+
+def test_no_count_is_better_than_a_wrong_one() -> None:
+    """A rollout ends in the middle of an episode: the number of episodes is not certain."""
+    count = EpisodeCount(100)
+    assert count.add(2048, 193.0, None) is None
+    assert count.add(4096, 195.0, 21.0) is None
+
+
+def test_rewards_of_unknown_kind_with_few_values_are_single_episodes() -> None:
+    """Rows of 0 and 1 are outcomes of episodes, whatever the log calls them."""
+    draw = random.Random(3)
+    source, rewards = RewardPoints(Sample()), []
+    for row in range(1, 61):
+        rewards.append(float(draw.random() < 0.3))
+        source.add(rewards[-1], 100 * row, None, None)
+        source.split_into_episodes(rewards)
+    assert source.blocks is not None
+    assert source.noise == pytest.approx(math.sqrt(0.3 * 0.7 / BLOCK_EPISODES), rel=0.3)
+
+
+def test_a_moving_mean_of_unknown_kind_shows_its_noise_at_a_distance() -> None:
+    """Neighbouring rows overlap; rows further apart tell how uncertain each is."""
+    episodes = normal(6000)
+    means = [fmean(episodes[end - 100 : end]) for end in range(100, 6001, 10)]
+    source = RewardPoints(Sample())
+    for row, mean in enumerate(means, 1):
+        source.add(mean, 100 * row, None, None)
+    assert 0.6 * pstdev(means) < source.noise < 2.0 * pstdev(means)
+
+
+def test_equal_rewards_have_no_known_noise() -> None:
+    """A noise of 0 would make any change a certainty: it is unknown instead."""
+    source = RewardPoints(Sample("update"))
+    for row in range(1, 50):
+        source.add(3.0, 10_000 * row, 100.0, None)
+    assert math.isnan(source.noise)

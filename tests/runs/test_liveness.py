@@ -1,0 +1,143 @@
+"""Whether a run is still going: by its end marker, else by its pauses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ppo_top.model import State
+from ppo_top.runs.liveness import MIN_STALL_S, RunStatus, run_status, stall_limit
+from ppo_top.runs.run import Run
+from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory
+
+HOUR, DAY = 3600.0, 86400.0
+WROTE = 1_700_000_000.0
+"""When the logs of these tests were last written."""
+
+
+def only_run(folder: Path) -> Run:
+    """The only run in a folder, read to its end."""
+    watched = WatchedDirectory(folder)
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    return run
+
+
+def run_of(tmp_path: Path, text: str) -> Run:
+    """A run whose console holds this text, last written at `WROTE`."""
+    log = tmp_path / "runs" / "one" / "train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(text)
+    os.utime(log, (WROTE, WROTE))
+    return only_run(tmp_path)
+
+
+GOING = "".join(
+    f"Iteration {n}/20 | Mean Reward: {n}.5 | KL: 0.004 | clip%: 6.2%\n" for n in range(1, 9)
+)
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "train.py", line 3, in <module>\n'
+    "    loss.backward()\n"
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "state"),
+    [(1.0, State.LIVE), (59.0, State.LIVE), (120.0, State.STALLED), (3 * DAY, State.ENDED)],
+)
+def test_a_silent_run_is_stalled_and_after_a_day_ended(
+    quiet: float, state: State, tmp_path: Path
+) -> None:
+    """In a log without times, a stall is a minute without new data."""
+    assert run_status(run_of(tmp_path, GOING), WROTE + quiet).state is state
+
+
+def test_the_text_says_how_long_a_run_has_been_silent(tmp_path: Path) -> None:
+    """A stall says for how long."""
+    assert "no new data for 10 min" in run_status(run_of(tmp_path, GOING), WROTE + 600).text
+
+
+def test_a_file_time_in_the_future_counts_as_now(tmp_path: Path) -> None:
+    """A clock that was set back does not stall a run."""
+    assert run_status(run_of(tmp_path, GOING), WROTE - DAY).state is State.LIVE
+
+
+def test_a_slow_run_has_a_longer_limit() -> None:
+    """With an update every ten minutes, fifteen minutes are no stall, an hour is."""
+    limit = stall_limit([600.0] * 10)
+    assert 15 * 60 < limit < HOUR
+
+
+def test_a_long_pause_may_happen_again() -> None:
+    """The next evaluation takes ten minutes as well."""
+    assert stall_limit([10.0, 10.0, 600.0, 10.0]) == 1200.0
+
+
+def test_without_times_the_limit_is_a_minute() -> None:
+    """A plain console log has no pauses to go by."""
+    assert stall_limit([]) == MIN_STALL_S
+
+
+def test_after_a_traceback_a_run_has_died_of_its_last_line(tmp_path: Path) -> None:
+    """The error line is what users look for."""
+    found = run_status(run_of(tmp_path, GOING + TRACEBACK), WROTE)
+    assert found.state is State.DIED
+    assert "CUDA out of memory" in found.text
+
+
+def test_a_run_that_goes_on_after_a_traceback_is_live(tmp_path: Path) -> None:
+    """The traceback of a caught error looks the same; only more updates show the difference."""
+    found = run_status(run_of(tmp_path, GOING + TRACEBACK + GOING.replace("/20", "/99")), WROTE)
+    assert found.state is State.LIVE
+
+
+def test_an_end_marker_finishes_a_run(tmp_path: Path) -> None:
+    """`Training complete!` of the custom script, whatever the time of the file."""
+    text = GOING + "Training complete! 20-episode evaluation: 500.0 +/- 0.0\n"
+    assert run_status(run_of(tmp_path, text), WROTE + DAY).state is State.FINISHED
+
+
+def test_a_run_that_reached_its_last_step_is_finished(tmp_path: Path) -> None:
+    """`Iteration 8/8` is the end, even without an end marker."""
+    text = GOING.replace("/20", "/8")
+    assert run_status(run_of(tmp_path, text), WROTE + HOUR) == RunStatus(
+        State.FINISHED, "all steps done"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("torch_cartpole", State.FINISHED),
+        ("torch_cartpole_nan", State.DIED),
+        ("trl_grpo", State.FINISHED),
+    ],
+)
+def test_real_logs_have_the_right_state(name: str, state: State, tmp_path: Path) -> None:
+    """Whatever the times of the files."""
+    shutil.copytree(DEMO_LOGS_FOLDER / name, tmp_path / name)
+    assert run_status(only_run(tmp_path), WROTE).state is state
+
+
+def test_a_run_whose_process_exited_has_ended_not_stalled(tmp_path: Path) -> None:
+    """Event files have host and process id in their names."""
+    exited = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
+    )
+    source = next((DEMO_LOGS_FOLDER / "sb3_cartpole").glob("*tfevents*"))
+    for number, pid in enumerate((int(exited.stdout), os.getpid())):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        name = f"events.out.tfevents.1700000000.{socket.gethostname()}.{pid}.0"
+        shutil.copy(source, folder / name)
+        os.utime(folder / name, (WROTE, WROTE))
+    states = [run_status(only_run(tmp_path / str(n)), WROTE + HOUR).state for n in (0, 1)]
+    assert states == [State.ENDED, State.STALLED]
