@@ -63,6 +63,11 @@ class RejectedFiles:
         return [known.found for known in some if known.found.path not in self._files]
 
     @property
+    def stamps(self) -> dict[str, FileStamp]:
+        """path -> what each file was like when it was rejected."""
+        return {path: known.stamp for path, known in self._files.items()}
+
+    @property
     def problems(self) -> list[str]:
         """Those that cannot be read, and those that the user named, one line each."""
         return [f"{path}: {known.problem}" for path, known in self._files.items() if known.problem]

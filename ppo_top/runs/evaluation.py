@@ -12,8 +12,9 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
-from ppo_top.catalogue import TAG_PREFIX, hyperparameter
+from ppo_top.catalogue import TAG_PREFIX, Trainer, hyperparameter
 from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
@@ -21,7 +22,7 @@ from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
 from ppo_top.settings import Settings
 
 END_OF_RUN_STEP = 1 << 62
@@ -40,6 +41,16 @@ _clock: Callable[[], float] = time.perf_counter
 
 ConsoleNote = tuple[int, TextEvidence, str]
 """(step or row count of a console line, what it is evidence of, its text)."""
+
+
+class ClosedRun(NamedTuple):
+    """What is left of an evaluation when its points are dropped, to be kept on disk."""
+
+    trainer: Trainer
+    config: dict[str, ConfigValue]
+    profile: Profile
+    findings: list[Finding]
+    timeline: SavedTimeline
 
 
 class Evaluation:
@@ -86,6 +97,20 @@ class Evaluation:
                 stream.scale,
                 stream.offset,
             )
+
+    @classmethod
+    def restored(cls, closed: ClosedRun, settings: Settings) -> Evaluation:
+        """What was saved of the evaluation of a run; it cannot go on."""
+        evaluation = cls((), settings)
+        evaluation.trainer, evaluation.config = closed.trainer, closed.config
+        evaluation.profile, evaluation._findings = closed.profile, closed.findings
+        evaluation.timeline = Timeline.restored(closed.timeline)
+        return evaluation
+
+    def saved(self, keep: int) -> ClosedRun:
+        """What is left of it when its points are dropped, with the newest `keep` rows."""
+        timeline = self.timeline.saved(keep)
+        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline)
 
     @property
     def findings(self) -> list[Finding]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
@@ -51,6 +53,7 @@ def open_loader(
     settings: Settings,
     err: TextIO,
     on_run: RunCallback | None = None,
+    memory: RunMemory | None = None,
     *,
     ended: bool = False,
 ) -> Loader | None:
@@ -59,7 +62,7 @@ def open_loader(
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, Session(settings, ended=ended), err)
+    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err)
     try:
         loader.read_all(on_run)
     except BaseException:
@@ -81,7 +84,9 @@ class Loader:
 
     def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
         self.session = session
-        self._follower = Follower(paths, patterns=session.settings.patterns, once=True)
+        patterns, memory = session.settings.patterns, session.memory
+        self._follower = Follower(paths, patterns=patterns, once=True, memory=memory)
+        self.problems: list[str] = []
         self._err = err
 
     def read_all(self, on_run: RunCallback | None) -> None:
@@ -100,11 +105,18 @@ class Loader:
         drain(self._follower, self.session, judge_and_evict if on_run is not None else None)
         self._finish()
         runs = self.session.runs
-        rest = [run.id for run in runs.values() if points_reported.get(run.id) != run.points]
-        self._reread(rest)  # runs of which another log was found after they were evicted
-        for each in rest:
-            report(runs[each])
-        report_problems(self._follower, self.session, self._err)
+        rest = [run for run in runs.values() if points_reported.get(run.id) != run.points]
+        # Of some another log was found after they were evicted. Remembered ones need no points.
+        self._reread([run.id for run in rest if run.saved is None])
+        for run in rest:
+            report(run)
+        self.problems = list(problem_lines(self._follower, self.session))
+        for line in self.problems:
+            print(f"ppo-top: {line}", file=self._err)
+
+    def listing(self) -> Listing | None:
+        """What was looked at; None if any of it may have changed since (`Follower.listing`)."""
+        return self._follower.listing()
 
     def complete_runs(self) -> Iterator[Run]:
         """The runs in order, each with all its points until the next one is asked for.
@@ -148,14 +160,14 @@ def drain(follower: Follower, session: Session, after: Callable[[], None] | None
             return
 
 
-def report_problems(follower: Follower, session: Session, err: TextIO) -> None:
-    """Print to `err` what could not be read or was not kept."""
+def problem_lines(follower: Follower, session: Session) -> Iterator[str]:
+    """What could not be read or was not kept."""
     for problem in follower.problems:
-        print(f"ppo-top: {clean(str(problem))}", file=err)
+        yield clean(str(problem))
     for run in session.runs.values():
         for source in run.sources.values():
             for what in _source_problems(source):
-                print(f"ppo-top: {clean(source.key)}: {what}", file=err)
+                yield f"{clean(source.key)}: {what}"
 
 
 def _source_problems(source: SourceState) -> Iterator[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
-from ppo_top.files.update import PollResult, Source, SourceUpdate
+from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
 from ppo_top.model import Severity, State
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
 from ppo_top.runs.liveness import run_status
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
@@ -43,9 +44,16 @@ class Session:
     """
 
     def __init__(
-        self, settings: Settings, max_points: int | None = None, ended: bool = False
+        self,
+        settings: Settings,
+        max_points: int | None = None,
+        memory: RunMemory | None = None,
+        ended: bool = False,
     ) -> None:
         self.settings = settings
+        self.memory = memory
+        self._known: dict[tuple[str, str], dict[str, KnownLog]] = {}
+        """Logs of remembered runs of which not all are found yet."""
         self.ended = ended
         """Whether all runs are over, whatever their logs and the clock say."""
         self._next_look_at_ends = 0.0
@@ -61,11 +69,43 @@ class Session:
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
+        self._restore_runs(result.known)
         for update in result.updates:
             self._add_update(update)
         self._rename()
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
+
+    def _restore_runs(self, known: Iterable[KnownLog]) -> None:
+        """Show the runs that were judged before, each once all its logs are found."""
+        for log in known:
+            name = log.run.scope, log.run.id
+            logs = self._known.setdefault(name, {})
+            logs[log.source.key] = log
+            if len(logs) == len(log.run.sources):
+                del self._known[name]
+                self._restore(log.run, list(logs.values()))
+
+    def _restore(self, saved: SavedRun, logs: Sequence[KnownLog]) -> None:
+        """Show a remembered run, or have it read again if other logs belong to it now."""
+        states = [SourceState.restored(log) for log in logs]
+        self._states.update((state.key, state) for state in states)
+        found = [self._assign_run(state, must_decide=True) for state in states]
+        runs = {run.id: run for run in found if run is not None}
+        for run in runs.values():
+            is_whole = run.sources.keys() == {state.key for state in states}
+            if not (is_whole and self._recall(run, saved)):
+                run.mark_changed(start_over=True)
+
+    def _recall(self, run: Run, saved: SavedRun) -> bool:
+        """Show what is remembered of a run; False if it is lost."""
+        assert self.memory is not None
+        if self.memory.text_parts:
+            run.restore(saved)
+            return self.memory.has_texts(saved)
+        closed = self.memory.closed_run(saved)
+        run.restore(saved, closed)
+        return closed is not None
 
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key
@@ -101,7 +141,9 @@ class Session:
         if self._names_are_stale:
             self._names_are_stale = False
             for run in self.runs.values():
+                before = run.name, run.path
                 run.name, run.path = self._name(run.id), self._groups.run_path(run.id)
+                run.version += before != (run.name, run.path)
 
     def _name(self, run: str) -> str:
         """A run's name; `.` becomes the name of the directory."""
@@ -229,9 +271,31 @@ class Session:
 
         These belong to evicted runs that are `in_view` (ids) or cannot be judged any further.
         """
+        alone = {} if self.reader_has_more else self._known
+        keys = {key for logs in alone.values() for key in logs}  # the rest of their runs is gone
+        alone.clear()
         runs = [run for run in self.runs.values() if run.needs_reread]
         runs += [self.runs[each] for each in in_view if each in self.runs]
-        return {key for run in runs if run.is_partial for key in run.request_reread(self._gone)}
+        for run in runs:
+            if run.is_partial:
+                keys |= run.request_reread(self._gone)
+        return keys
+
+    @property
+    def cache_problem(self) -> str:
+        """Why nothing is remembered; empty if that is not so, or not wanted."""
+        return self.memory.cache.problem if self.memory is not None else ""
+
+    def remember(self, seconds: float) -> bool:
+        """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""
+        if self.memory is None:
+            return True
+        until = time.perf_counter() + seconds
+        new = (run for run in self.runs.values() if run.saved is None)
+        saved = (self.memory.save(run) for run in new)
+        is_late = any(each is not None and time.perf_counter() > until for each in saved)
+        self.memory.flush()
+        return not is_late
 
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""
