@@ -86,10 +86,7 @@ class DirectoryTree:
 
     def is_candidate(self, name: str) -> bool:
         """Whether this may be the name of a log; asked for every file there is."""
-        stem, _, suffix = name.rpartition(".")
-        if suffix in NON_LOG_SUFFIXES and "." not in stem:
-            return False
-        return self._pattern(name) is not None
+        return may_be_log(name) and self._pattern(name) is not None
 
     # --- adding ------------------------------------------------------------------------------
 
@@ -235,6 +232,12 @@ class DirectoryTree:
 
 def _stamp(found: os.stat_result) -> FolderStamp:
     return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def may_be_log(name: str) -> bool:
+    """Whether the suffix of a file does not say that it is something else."""
+    stem, _, suffix = name.rpartition(".")
+    return suffix not in NON_LOG_SUFFIXES or "." in stem
 
 
 def folder_stamp(path: str) -> FolderStamp | None:

@@ -26,6 +26,7 @@ from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
 from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
+from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.files.watcher import Watcher
@@ -184,6 +185,10 @@ class Follower:
         listed = {path: stamp for path, stamp in folders.items() if stamp is not None}
         is_certain = len(listed) == len(folders) and all(files.values())
         return Listing(listed, files) if is_certain else None
+
+    def unused_files(self) -> dict[str, dict[str, FileStamp]]:
+        """root -> key -> stamp, for the files that hold no log."""
+        return self._logs.unused_stamps()
 
     # --- waiting -----------------------------------------------------------------------------
 

@@ -185,6 +185,16 @@ class LogSet:
         stamps = {reader.tail.path: reader.read_stamp for reader in self}
         return {**stamps, **self._rejected.stamps}
 
+    def unused_stamps(self) -> dict[str, dict[str, FileStamp]]:
+        """root -> key -> stamp, for the files that turned out to be no logs or are empty."""
+        found: dict[str, dict[str, FileStamp]] = {}
+        for root, key, stamp in self._rejected.keyed_stamps():
+            found.setdefault(root, {})[key] = stamp
+        for reader in self:
+            if reader.source is None and reader.read_stamp:
+                found.setdefault(reader.found_file.root, {})[reader.key] = reader.read_stamp
+        return found
+
     def recent_folders(self) -> dict[str, None]:
         """The folders of recently changed logs, the newest first."""
         readers = sorted(self._recent.values(), key=lambda reader: -reader.changed_at)

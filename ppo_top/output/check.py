@@ -100,7 +100,7 @@ def judge_paths(
     with closing(loader):
         runs = sorted(loader.session.runs.values(), key=reporter.rank)
         if cache is not None and memory is not None:
-            memory.flush()
+            loader.remember()
             listing = loader.listing()
             saved = [(run, run.saved) for run in runs]
             kept = [AnsweredRun(at.scope, at.id, run.name, run.path) for run, at in saved if at]

@@ -114,6 +114,12 @@ class Loader:
         for line in self.problems:
             print(f"ppo-top: {line}", file=self._err)
 
+    def remember(self) -> None:
+        """Write what was saved of runs, and which files belong to none."""
+        self.session.remember_unused(self._follower.unused_files())
+        if self.session.memory is not None:
+            self.session.memory.flush()
+
     def listing(self) -> Listing | None:
         """What was looked at; None if any of it may have changed since (`Follower.listing`)."""
         return self._follower.listing()

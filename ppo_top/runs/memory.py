@@ -1,9 +1,13 @@
 """Remembers judged runs whose logs have not changed since, in the user's cache directory.
 
 What is kept is what a closed run holds (`SavedRun`, `ClosedRun`), as JSON. It is valid while every
-file of the run has the size, time and inode that it had when it was read. A remembered run is shown
+file of the run has the size, time and inode that it had when it was read, and no other log is new
+or changed in its directories or above them: it could belong to the run. A remembered run is shown
 as one whose points were dropped: opening it, or a change of one of its logs, reads them again.
 """
+
+# ruff: noqa: PTH112, PTH118
+# Paths stay strings here: an object for each would cost more than the system call.
 
 from __future__ import annotations
 
@@ -13,12 +17,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.tail import file_stamp
+from ppo_top.files.directory_tree import FoundFile, may_be_log
+from ppo_top.files.tail import FileStamp, file_stamp
 from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source
 from ppo_top.model import State
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.file_names import ANY_FILE_NAME
+from ppo_top.paths import join_key
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, state_facts, status_at
 from ppo_top.runs.run import KEEP_ROWS, Run
@@ -32,7 +38,7 @@ MIN_REST_S = 60.0
 MAX_UNWRITTEN_TEXTS = 200
 """Texts that are written together."""
 
-CLOSED_PART = "closed"
+CLOSED_PART, UNUSED_PART = "closed", "unused"
 
 
 class RunMemory:
@@ -49,6 +55,9 @@ class RunMemory:
         self._read_texts: dict[tuple[str, str], Mapping[str, str]] = {}
         self._scope = scope
         self._saved: dict[str, dict[str, SavedRun]] = {}
+        self._stamps: dict[str, dict[str, FileStamp]] = {}
+        self._known_folders: dict[tuple[str, str], bool] = {}
+        self._unused_texts: dict[str, str] = {}
         self._unwritten: list[CachedText] = []
         self._valid: dict[tuple[str, str], bool] = {}
 
@@ -66,14 +75,18 @@ class RunMemory:
 
     def _load(self, root: str) -> dict[str, SavedRun]:
         """The remembered runs of a root, by the key of each of their logs."""
-        runs = {}
+        runs, stamps = {}, {}
         scope = root_scope(self._scope, root)
+        for text in self.cache.read_part(scope, UNUSED_PART).values():
+            stamps.update({key: tuple(stamp) for key, stamp in json.loads(text).items()})
         for text in self.cache.read_part(scope, RUN_PART).values():
             try:
                 run = from_plain(SavedRun, json.loads(text))
             except (ValueError, TypeError):
                 continue
             runs.update({source.key: run for source in run.sources})
+            stamps.update({source.key: source.stamp for source in run.sources})
+        self._stamps[root] = stamps
         return runs
 
     def _is_valid(self, run: SavedRun, found: FoundFile) -> bool:
@@ -81,13 +94,35 @@ class RunMemory:
         name = (run.scope, run.id)
         if name not in self._valid:
             folder = found.path.removesuffix(found.key)
+            around = {above for source in run.sources for above in _folders_above(source.key)}
             logs = [(folder + source.key, source) for source in run.sources]
             unchanged = all(file_stamp(path) == source.stamp for path, source in logs)
             last = max(source.mtime for source in run.sources)
             opened = [(path, source.kept_open) for path, source in logs]
             facts = StateFacts(run.settled, run.limit, last, opened)
-            self._valid[name] = unchanged and status_at(facts, time.time()).state in LAST_STATES
+            is_over = status_at(facts, time.time()).state in LAST_STATES
+            self._valid[name] = (
+                unchanged and is_over and all(self._is_known(found.root, each) for each in around)
+            )
         return self._valid[name]
+
+    def _is_known(self, root: str, key: str) -> bool:
+        """Whether a directory holds no log that is new or changed: it could belong to any run."""
+        if not os.path.isdir(root):  # the PATH is a file: no other joins it
+            return True
+        folder = os.path.join(root, key)
+        if (root, folder) not in self._known_folders:
+            known = self._stamps[root]
+            try:
+                with os.scandir(folder) as entries:
+                    names = [each.name for each in entries if each.is_file()]
+            except OSError:
+                return False
+            logs = [each for each in names if may_be_log(each) and ANY_FILE_NAME.search(each)]
+            self._known_folders[root, folder] = all(
+                known.get(join_key(key, each)) == file_stamp(f"{folder}/{each}") for each in logs
+            )
+        return self._known_folders[root, folder]
 
     def has_texts(self, run: SavedRun) -> bool:
         """Whether each of the wanted texts of a run is there."""
@@ -144,6 +179,13 @@ class RunMemory:
         run.saved = saved
         return saved
 
+    def save_unused(self, root: str, stamps: Mapping[str, FileStamp]) -> None:
+        """Remember the files below a root, by key, that belong to no run."""
+        text = json.dumps(stamps, sort_keys=True)
+        if self._unused_texts.get(root) != text:
+            self._unused_texts[root] = text
+            self._unwritten.append((root_scope(self._scope, root), UNUSED_PART, "", text))
+
     def flush(self) -> None:
         """Write what was saved."""
         texts, self._unwritten = self._unwritten, []
@@ -158,6 +200,12 @@ def run_memory(paths: Sequence[Path], settings: Settings) -> RunMemory:
 def root_scope(scope: str, root: str) -> str:
     """The scope of the runs below a root."""
     return json.dumps([scope, os.path.abspath(root)])  # noqa: PTH100
+
+
+def _folders_above(key: str) -> list[str]:
+    """The keys of the directories from that of a log up to the root, which is empty."""
+    parts = key.split("/")[:-1]
+    return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
 
 
 def _json(value: object) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
 from ppo_top.model import Severity, State
 from ppo_top.paths import is_folder
@@ -285,6 +286,16 @@ class Session:
     def cache_problem(self) -> str:
         """Why nothing is remembered; empty if that is not so, or not wanted."""
         return self.memory.cache.problem if self.memory is not None else ""
+
+    def remember_unused(self, files: Mapping[str, dict[str, FileStamp]]) -> None:
+        """Note the files (root -> key -> stamp) that belong to no run, and logs without a run."""
+        found = {root: dict(stamps) for root, stamps in files.items()}
+        for key, state in self._states.items():
+            if key not in self._run_of and state.stamp:
+                found.setdefault(str(state.source.root), {})[key] = state.stamp
+        if self.memory is not None:
+            for root, stamps in found.items():
+                self.memory.save_unused(root, stamps)
 
     def remember(self, seconds: float) -> bool:
         """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""

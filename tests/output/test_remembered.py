@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from corpus.table import CORPUS_RUNS
 from ppo_top.support import cache as cache_module
-from tests.support.installed_program import PROGRAM, copy_of, environment
+from tests.support.installed_program import DEMO, PROGRAM, copy_of, environment
 from tests.support.remembered import NAMES, Printed, age, finished_runs, opened_files
 
 COMMANDS = (["check", "--json"], ["check"], ["status"], ["status", "--format", "tmux"])
@@ -177,6 +178,37 @@ def test_a_log_that_joins_a_remembered_run_is_judged_with_it(tmp_path: Path) -> 
     assert answer == Printed("check", "--json", runs, "--no-cache")
     (together,) = json.loads(answer.out)["runs"]
     assert [len(each["sources"]) for each in (alone, together)] == [1, 2]
+
+
+@pytest.mark.parametrize("changed", ["a.log", "b.log", "c.csv"])
+def test_logs_side_by_side_are_grouped_as_without_a_cache(tmp_path: Path, changed: str) -> None:
+    """Which of them belong together depends on all of them: a changed one has all read again."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name, log in (("a", "torch_cartpole"), ("b", "torch_cartpole_nan"), ("d", "trl_grpo")):
+        shutil.copy(DEMO / log / "stdout.log", runs / f"{name}.log")
+    shutil.copy(DEMO / "sb3_cartpole" / "progress.csv", runs / "c.csv")
+    age(runs)
+    Printed("status", runs)
+    newer = time.time() - 36 * 3600
+    os.utime(runs / changed, (newer, newer))
+    warm = Printed("check", "--json", runs)
+    assert warm == Printed("check", "--json", runs, "--no-cache")
+
+
+def test_files_that_are_no_logs_do_not_matter(runs: Path) -> None:
+    """They are remembered, too; a changed one may have become a log."""
+    for place in (runs, runs / NAMES[1]):
+        (place / "notes.txt").write_text("remember the milk\n" * 300)
+        (place / "empty.log").touch()
+    age(runs)
+    Printed("status", runs)
+    age(runs / NAMES[0], 36 * 3600.0)
+    with opened_files() as opened:
+        Printed("status", runs)
+    used = {Path(path).parent.name for path in opened if Path(path).suffix not in (".txt",)}
+    assert used - {"runs"} <= {NAMES[0], NAMES[1]}
+    assert not [path for path in opened if NAMES[1] in path and "stdout" in path]
 
 
 def test_two_roots_with_the_same_names_inside(tmp_path: Path) -> None:

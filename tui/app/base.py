@@ -245,6 +245,8 @@ class BaseApp(App[int]):
             self._remember_timer.cancel()
             self._remember_timer = None
         busy = self.input_priority.is_input_recent
+        if self.reader is not None and not busy:
+            self.ui_state.session.remember_unused(self.reader.follower.unused_files())
         if busy or not self.ui_state.session.remember(JUDGE_SLICE_S):
             self._remember_timer = self.call_after_delay(REMEMBER_PAUSE_S, self._remember)
 
