@@ -144,7 +144,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"no loss is logged in {rows} updates ({run.mark.step:,} steps): nothing is trained"
     if never and starts is not None:
         message += f"; learning starts at step {num(starts)}, beyond the end"
-    return Assessment(WARN, float(rows), None, message)
+    return Assessment(WARN, float(rows), None, message, immediate=run.ended)
 
 
 SLOWER_CRITIC = (
@@ -240,6 +240,7 @@ RULES = (
         families=NOT_LLM,
         limits={"rows": 100, "few": 10, "budget": 0.5},
         persistence=k_of_n(3, 3),
+        at_end=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
             "set learning_starts far below the number of steps",

@@ -27,6 +27,9 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num, pct
 
 
+NEVER_LEARNED = "reward-never-moves"
+
+
 def reward_now(run: RuleContext) -> RewardCourse | None:
     """The reward, if this row holds a new value of it."""
     reward = run.reward
@@ -61,10 +64,13 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained:
         return RESOLVED
-    level = 0 if reward.rising else _unlearned_level(run, reward, limits)
+    rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
+    level = 0 if rises else _unlearned_level(run, reward, limits)
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
+    if NEVER_LEARNED in run.closed_rows:  # it rose by more than noise before: a close call
+        level = min(level, WATCH)
     if run.resumed:
         level, message = INFO, f"{message}, since it was resumed"
     value = reward.history.last
@@ -78,7 +84,8 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
         return _constant_level(run, reward, limits)
     if reward.points < MIN_POINTS:
         return 0
-    enough = reward.looks >= limits["points"] and reward.episodes >= limits["episodes"]
+    looks, episodes = ("end_looks", "end_episodes") if run.ended else ("points", "episodes")
+    enough = reward.looks >= limits[looks] and reward.episodes >= limits[episodes]
     if run.family in LLM_FAMILIES:
         enough = reward.points >= limits["points"]
     if budget is None:
@@ -105,7 +112,8 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
         return WARN if reward.count >= limits[needed] else 0
     if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    sure = long and reward.episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
+    enough = run.ended or reward.episodes >= limits["constant_episodes"]
+    sure = long and enough and reward.baseline <= 0.0
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
     return CRIT if budget is not None and budget >= limits["budget"] else WARN
@@ -185,7 +193,7 @@ RULES = (
         grade="C",
     ),
     Rule(
-        id="reward-never-moves",
+        id=NEVER_LEARNED,
         title="Reward flat since start",
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
@@ -196,6 +204,9 @@ RULES = (
         limits={
             "points": 8,
             "episodes": 120,
+            "end_looks": 3,
+            "end_rise": 1.5,
+            "end_episodes": 60,
             "long_points": 30,
             "endless_points": 250,
             "looks": 25,
