@@ -222,6 +222,7 @@ RULES = (
         families=frozenset({VALUE_BASED}),
         limits={"random": 0.5, "share": 0.99, "points": 50, "budget": 0.7},
         persistence=k_of_n(3, 3),
+        ranks_causes=True,
         causes=("a final exploration rate or a decay far too large for this run",),
         remedies=(
             "a final exploration rate of 0.01 to 0.1",
@@ -241,6 +242,7 @@ RULES = (
         limits={"rows": 100, "few": 10, "budget": 0.5},
         persistence=k_of_n(3, 3),
         at_end=True,
+        ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
             "set learning_starts far below the number of steps",

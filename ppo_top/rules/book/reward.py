@@ -187,6 +187,7 @@ RULES = (
             "crit_drawdowns": 1.6,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (4, 5)},
+        ranks_causes=True,
         causes=("policy collapse (learning rate too high)", "the environment or reward changed"),
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
@@ -220,6 +221,7 @@ RULES = (
         limit_overrides={RLHF: {"long_points": 60}, GRPO: {"long_points": 60}},
         persistence=k_of_n(3, 3),
         at_end=True,
+        ranks_causes=True,
         causes=(
             "the policy is not learning (learning rate, reward scale or exploration)",
             "reward never reached, or independent of the actions",
@@ -245,6 +247,7 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25, "starts": 2.0},
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
+        ranks_causes=True,
         causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",
