@@ -29,11 +29,12 @@ class CauseText(NamedTuple):
 class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
-    `texts` holds the lines of each cause, in order.
+    `families` names those that a cause is limited to. `texts` holds the lines of each cause.
     """
 
     proofs: Mapping[str, str]
     vetoes: frozenset[tuple[str, str]]
+    families: Mapping[str, frozenset[str]]
     texts: Mapping[str, tuple[CauseText, ...]]
 
 
@@ -56,17 +57,20 @@ def known_causes() -> Causes:
     """The table of causes."""
     proofs: dict[str, str] = {}
     vetoes: set[tuple[str, str]] = set()
+    families: dict[str, frozenset[str]] = {}
     texts: dict[str, tuple[CauseText, ...]] = {}
     for first, *cells in _rows("causes"):
         if first == "!proof":
             proofs[cells[0]] = cells[1]
         elif first == "!veto":
             vetoes.add((cells[0], cells[1]))
+        elif first == "!only":
+            families[cells[0]] = frozenset(cells[1].split())
         else:
             when, sentence, look, remedies = cells
             text = CauseText(first, when, sentence, look, tuple(remedies.split("|")))
             texts[first] = (*texts.get(first, ()), text)
-    return Causes(proofs, frozenset(vetoes), texts)
+    return Causes(proofs, frozenset(vetoes), families, texts)
 
 
 @cache

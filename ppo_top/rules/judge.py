@@ -166,8 +166,7 @@ class Judge:
             self._clear_old_text_findings()
         if len(self.findings) != before:
             self._gather_members()
-        if self._raised:
-            self._explain_raised()
+        self._explain_raised()
 
     def end_run(self) -> None:
         """The run is complete: ask the rules that weigh its whole length once more."""
@@ -176,8 +175,7 @@ class Judge:
             for index, each in enumerate(self._rules):
                 if each.rule.at_end:
                     self._apply_rule(index)
-        if self._raised:
-            self._explain_raised()
+        self._explain_raised()
 
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
@@ -296,6 +294,8 @@ class Judge:
 
     def _explain_raised(self) -> None:
         """State causes and advice, once all rules have been asked; then drop contradictions."""
+        if not self._raised:
+            return
         run, explained = self._context, []
         for index in self._raised:
             finding_index = self._persistences[index].finding_index

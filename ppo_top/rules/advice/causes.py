@@ -20,9 +20,6 @@ MOST_CAUSES = 3
 CLOSE_ODDS = 20.0
 """Where the next cause is at most this many times less likely, a look tells them apart."""
 
-PROOF = 50.0
-"""What a proof adds to the logarithm of the odds: more than symptoms can."""
-
 RULE_PREFIX = "rule "
 """Prefix of the symptom that a rule has found something."""
 
@@ -34,19 +31,21 @@ def symptoms_of(run: RuleContext) -> dict[str, bool]:
     return found | {RULE_PREFIX + rule: True for rule, level in opened if level >= WATCH}
 
 
-def cause_scores(symptoms: Mapping[str, bool]) -> dict[str, float]:
-    """Cause -> logarithm of its odds, up to a constant; best first."""
-    counts, causes = cause_counts(), known_causes()
+def cause_scores(symptoms: Mapping[str, bool], family: str) -> dict[str, float]:
+    """Cause -> logarithm of its odds, up to a constant; best first.
+
+    If a setting proves one, the others are left out.
+    """
+    causes, runs = known_causes(), cause_counts().runs
     seen = {fact for fact, holds in symptoms.items() if holds}
-    scores = {}
-    for cause, runs in counts.runs.items():
-        if any((cause, fact) in causes.vetoes for fact in seen):
-            continue
-        score = math.log(runs + 1.0)
-        for name, holds in symptoms.items():
-            score += _weight(name, cause, holds)
-        proofs = (fact for fact, proven in causes.proofs.items() if proven == cause)
-        scores[cause] = score + PROOF * any(fact in seen for fact in proofs)
+    proven = {cause for fact, cause in causes.proofs.items() if fact in seen}
+    scores = {
+        cause: math.log(runs[cause] + 1.0)
+        + sum(_weight(name, cause, holds) for name, holds in symptoms.items())
+        for cause in proven or runs
+        if family in causes.families.get(cause, {family})
+        and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
+    }
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
@@ -66,7 +65,7 @@ def _weight(symptom: str, cause: str, holds: bool) -> float:
 def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
     """The likeliest causes, and the look that tells the first two apart ("" if that is clear)."""
     symptoms = symptoms_of(run)
-    scores = cause_scores(symptoms)
+    scores = cause_scores(symptoms, run.family)
     ranked = list(scores)[:MOST_CAUSES]
     texts = [_text(cause, symptoms, run.family) for cause in ranked]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)

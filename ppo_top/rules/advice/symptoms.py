@@ -7,6 +7,7 @@ each stood beside which cause is counted on labelled runs: `catalogue/cause_coun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from ppo_top.catalogue import option_default
 from ppo_top.rules.engine.context import RuleContext
@@ -22,6 +23,7 @@ LIMITS: Mapping[str, float] = {
     "rate_low": 1e-6,
     "rate_share": 0.01,  # of the trainer's default
     "rate_jump": 3.0,
+    "rate_cut": 0.01,
     "clip_wide": 0.5,
     "clip_narrow": 0.05,
     "epochs": 30.0,
@@ -87,9 +89,11 @@ def rate_cut(run: RuleContext) -> bool | None:
     history = run.histories.get("lr")
     if history is None or history.count < 2:
         return None
-    recent = history.recent
-    steps = zip(recent, recent[1:], strict=False)
-    return any(after <= 0.01 * before and before > 0.2 * history.high for before, after in steps)
+    fell = (
+        before > 0.2 * history.high and after <= LIMITS["rate_cut"] * before
+        for before, after in pairwise(history.recent)
+    )
+    return any(fell)
 
 
 def clip_wide(run: RuleContext) -> bool | None:
@@ -271,8 +275,8 @@ def no_loss(run: RuleContext) -> bool | None:
 
 
 def not_finite(run: RuleContext) -> bool | None:
-    """Some metric is NaN or infinite."""
-    return bool(run.non_finite_now)
+    """Some metric is NaN or infinite; explained variance is where all returns are equal."""
+    return any(name != "explained_variance" for name in run.non_finite_now)
 
 
 def truncated(run: RuleContext) -> bool | None:

@@ -125,7 +125,6 @@ RULES = (
         ranks_causes=True,
         causes=("length limit too short for the task", "the policy does not learn to stop"),
         remedies=(
-            "raise {max_completion_length}",
             "leave them out of the loss: see that {mask_truncated_completions:off} is on",
             "punish overlong answers softly (DAPO), check the end-of-text token and chat template",
         ),

@@ -26,7 +26,6 @@ from ppo_top.rules.engine.terms import (
 )
 from ppo_top.rules.engine.wording import num, pct
 
-
 NEVER_LEARNED = "reward-never-moves"
 
 
@@ -69,12 +68,18 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
-    if NEVER_LEARNED in run.closed_rows:  # it rose by more than noise before: a close call
+    if _rose_before(run):
         level = min(level, WATCH)
     if run.resumed:
         level, message = INFO, f"{message}, since it was resumed"
     value = reward.history.last
     return Assessment(level, value, reward.baseline, message, immediate=run.ended)
+
+
+def _rose_before(run: RuleContext) -> bool:
+    """Whether the rule was once taken back in this segment: the reward rose by more than noise."""
+    first_row = run.mark.row - run.updates + 1
+    return run.closed_rows.get(NEVER_LEARNED, -1) > first_row
 
 
 def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
@@ -112,11 +117,11 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
         return WARN if reward.count >= limits[needed] else 0
     if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    enough = run.ended or reward.episodes >= limits["constant_episodes"]
-    sure = long and enough and reward.baseline <= 0.0
+    enough = reward.episodes >= limits["constant_episodes"]
+    sure = long and (enough or run.ended) and reward.baseline <= 0.0
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
-    return CRIT if budget is not None and budget >= limits["budget"] else WARN
+    return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
 
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:

@@ -93,8 +93,9 @@ class Rule:
     `grade_by_family` where a family, or one algorithm of it, differs.
     `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
     `ppo_top.rules.advice`. `ranks_causes`: much may stand behind it, so that a finding states those
-    causes that the run's other symptoms make likely, and `causes` are only what it usually is. `members` are the rules that a diagnosis across metrics explains; it is
-    asked while one of those that it `needs` is open, or was within `RECENT_ROWS`.
+    causes that the run's other symptoms make likely, and `causes` are only what it usually is.
+    `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
+    that it `needs` is open, or was within `RECENT_ROWS`.
     """
 
     id: str
