@@ -71,6 +71,8 @@ class FindingVersion(NamedTuple):
     limit: float | None
     message: str
     evidence: tuple[str, ...]
+    causes: tuple[str, ...]
+    remedies: tuple[str, ...]
     members: tuple[str, ...]
 
 
@@ -113,7 +115,15 @@ class Finding:
     def record_version(self, row: int) -> None:
         """Keep what the finding says at a row, if that is new."""
         now = FindingVersion(
-            row, self.since, self.value, self.limit, self.message, self.evidence, self.members
+            row,
+            self.since,
+            self.value,
+            self.limit,
+            self.message,
+            self.evidence,
+            self.causes,
+            self.remedies,
+            self.members,
         )
         if self.versions and self.versions[-1].row == row:
             self.versions[-1] = now
@@ -134,6 +144,8 @@ class Finding:
             limit=then.limit,
             message=then.message,
             evidence=then.evidence,
+            causes=then.causes,
+            remedies=then.remedies,
             members=then.members,
             cleared=None if still_open else self.cleared,
         )

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
 from ppo_top.rules import book
-from ppo_top.rules.advice import fill_advice
+from ppo_top.rules.advice import explain_cause
+from ppo_top.rules.advice.contradictions import keep_consistent
 from ppo_top.rules.console_text import LAST_ERROR
 from ppo_top.rules.coverage import (
     SkippedRule,
@@ -84,6 +85,8 @@ class Judge:
         self._context = RuleContext(profile)
         self._restarting = False
         self._failed_rules: dict[str, str] = {}
+        self._raised: list[int] = []
+        """The rules whose finding opened, or became more severe, at this row."""
 
     def copy(self) -> Judge:
         """An independent copy, cheap enough to make for every incomplete row."""
@@ -93,7 +96,13 @@ class Judge:
         other._persistences = [persistence.copy() for persistence in self._persistences]
         other._text_rows = self._text_rows.copy()
         other.findings = [_copied(finding) for finding in self.findings]
+        other._raised = self._raised.copy()
         return other
+
+    @property
+    def context(self) -> RuleContext:
+        """What is known of the run at its newest row."""
+        return self._context
 
     def restart(self) -> None:
         """The next row starts a new segment: the run was resumed from a checkpoint."""
@@ -160,6 +169,7 @@ class Judge:
             self._clear_old_text_findings()
         if len(self.findings) != before:
             self._gather_members()
+        self._explain_raised()
 
     def end_run(self) -> None:
         """The run is complete: ask the rules that weigh its whole length once more."""
@@ -168,6 +178,7 @@ class Judge:
             for index, each in enumerate(self._rules):
                 if each.rule.at_end:
                     self._apply_rule(index)
+        self._explain_raised()
 
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
@@ -192,6 +203,7 @@ class Judge:
             lines = [line for line in finding.evidence if line != text]
             finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
+        self._explain_raised()
 
     def _name_error(self, text: str) -> None:
         """Report a crash by the last line of its traceback, which names the error."""
@@ -255,6 +267,7 @@ class Judge:
             since = persistence.first_bad_point(mark)
             self.findings.append(self._new_finding(rule, assessment, shown, since, mark))
             self.findings[-1].record_version(mark.row)
+            self._raised.append(index)
         elif shown > self.findings[persistence.finding_index].severity:
             finding = self.findings[persistence.finding_index]
             finding.changes.append(SeverityChange(mark, shown))
@@ -263,6 +276,7 @@ class Judge:
             finding.evidence = collect_evidence(rule, assessment, run)
             finding.members = ()
             finding.record_version(mark.row)
+            self._raised.append(index)
             self._gather_members()
 
     def _new_finding(
@@ -278,10 +292,26 @@ class Judge:
             limit=assessment.limit,
             message=assessment.message,
             evidence=collect_evidence(rule, assessment, self._context),
-            causes=rule.causes,
-            remedies=fill_advice(rule.remedies, self._context),
             source=rule.source,
         )
+
+    def _explain_raised(self) -> None:
+        """State causes and advice, once all rules have been asked; then drop contradictions."""
+        if not self._raised:
+            return
+        run, explained = self._context, []
+        for index in self._raised:
+            finding_index = self._persistences[index].finding_index
+            if finding_index is not None:
+                finding = self.findings[finding_index]
+                rule = self._rules[index].rule
+                finding.causes, finding.remedies = explain_cause(rule, run)
+                explained.append(finding)
+        self._raised.clear()
+        still_open = [finding for finding in self.findings if finding.cleared is None]
+        explained += keep_consistent(still_open, run.profile.trainer_id)
+        for finding in explained:
+            finding.record_version(run.mark.row)
 
     def _clear_finding(self, index: int, mark: Mark) -> None:
         rule, persistence = self._rules[index].rule, self._persistences[index]

@@ -116,19 +116,65 @@ def test_a_run_of_unknown_length_is_only_watched_until_it_is_complete() -> None:
         judge.add_row(update(row, 20.0 + gauss(row, 2.0)))
     assert [f.severity for f in judge.findings] == [Severity.WATCH]
     judge.end_run()
-    assert [f.severity for f in judge.findings] == [WARN]
+    found = [f.severity for f in judge.findings if f.rule == "reward-never-moves"]
+    assert found == [WARN]
 
 
-def test_too_few_episodes_say_nothing_about_learning() -> None:
-    """A complete run of 60 single episodes holds three blocks: at most a remark."""
-    flat = [20.0 + gauss(row, 2.0) for row in range(60)]
+def findings_at_the_end(rewards: list[float]) -> dict[str, Severity]:
+    """Rule -> severity in a complete run of single episodes of 100 steps."""
     judge = Judge(Profile("monitor", "on-policy", samples={"reward_mean": Sample("episode")}))
-    for row, reward in enumerate(flat):
+    for row, reward in enumerate(rewards):
         judge.add_row(
             Row(Mark(row, 100 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
         )
     judge.end_run()
-    assert all(finding.severity == Severity.INFO for finding in judge.findings)
+    return {f.rule: f.severity for f in judge.findings if f.cleared is None}
+
+
+@pytest.mark.parametrize(("episodes", "severity"), [(58, None), (62, WARN)])
+def test_a_complete_run_is_judged_from_six_blocks_on(
+    episodes: int, severity: Severity | None
+) -> None:
+    """Sixty single episodes in which nothing was learned are enough, once there are no more."""
+    flat = [20.0 + gauss(row, 2.0) for row in range(episodes)]
+    assert findings_at_the_end(flat).get("reward-never-moves") == severity
+
+
+@pytest.mark.parametrize(("rise", "severity"), [(0.0, WARN), (2.5, None)])
+def test_a_slight_rise_at_the_end_is_no_proof_that_nothing_was_learned(
+    rise: float, severity: Severity | None
+) -> None:
+    """One look at the end needs less than a look at every row: 1.5 standard deviations."""
+    course = [20.0 + rise * row / 80 + gauss(row, 2.0) for row in range(80)]
+    assert findings_at_the_end(course).get("reward-never-moves") == severity
+
+
+def test_a_constant_reward_is_a_warning_at_the_end() -> None:
+    """Twenty episodes of exactly 0 may be the beginning; a complete run of them is not."""
+    assert findings_at_the_end([0.0] * 30)["reward-never-moves"] == WARN
+
+
+def test_a_rise_that_was_seen_is_not_denied_again() -> None:
+    """Once the rule was taken back, it is something to watch at most."""
+    judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))
+    judge.add_row(update(0, 20.0))
+    judge.context.closed_rows["reward-never-moves"] = 1
+    for row in range(1, 60):
+        judge.add_row(update(row, 20.0 + gauss(row, 2.0)))
+    judge.end_run()
+    found = [f.severity for f in judge.findings if f.rule == "reward-never-moves"]
+    assert found == [Severity.WATCH]
+
+
+@pytest.mark.parametrize(("rows", "said"), [(9, False), (12, True)])
+def test_a_run_that_ended_without_any_loss_was_never_trained(rows: int, said: bool) -> None:
+    """Until then, a trainer that logs losses may still be collecting."""
+    judge = Judge(Profile("sb3", "value-based", algo="DQN"))
+    for row in range(rows):
+        judge.add_row(update(row, 20.0 + gauss(row, 2.0), exploration_rate=0.05))
+    assert "not-training" not in {f.rule for f in judge.findings}
+    judge.end_run()
+    assert ("not-training" in {f.rule for f in judge.findings}) is said
 
 
 def test_a_dip_at_the_very_start_is_no_wrong_way() -> None:

@@ -22,8 +22,12 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import ConfigValue
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
+from ppo_top.rules.advice.causes import ranked_advice
+from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
+from ppo_top.rules.advice.symptoms import rate_high, rate_low
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Rule
 
 LOGGED_OPTIONS = {
     "learning_rate": "lr",
@@ -50,6 +54,9 @@ ALTERNATIVE_OPTIONS = {
 
 ADVICE_NAMES = canonical_names() | ALTERNATIVE_OPTIONS.keys() | ADVICE_PHRASES.keys()
 """Everything that advice may name."""
+
+FAR_FROM_DEFAULT = 30.0
+"""An option this many times its default, or less than this part of it, is moved no further off."""
 
 COMPUTED_NOTE = "computed"
 """The note on options that are computed from others and cannot be set."""
@@ -154,7 +161,35 @@ def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
     named, filled = AdviceOptions(run), []
     for sentence in sentences:
         try:
-            filled.append(sentence.format_map(named))
+            advice = sentence.format_map(named)
         except KeyError:
             continue
+        if not _goes_further_off(advice, named):
+            filled.append(advice)
     return tuple(filled)
+
+
+def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
+    """Whether it moves an option further away that is already far from its default."""
+    option_name, way = direction_of(advice, named.trainer.id) or ("", 0)
+    if option_name == "learning_rate":
+        return bool(rate_low(named.context) if way < 0 else rate_high(named.context))
+    own = current_value(named.context, option_name) if option_name else None
+    usual = option_default(named.trainer, option_name) if option_name else None
+    if not (isinstance(own, (int, float)) and isinstance(usual, (int, float))):
+        return False
+    low, high = sorted((own, usual))
+    return low > 0 and high >= FAR_FROM_DEFAULT * low and (own > usual) == (way > 0)
+
+
+FINDING_ADVICE = 6
+"""Most pieces of advice of a finding whose causes are ranked."""
+
+
+def explain_cause(rule: Rule, run: RuleContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What may stand behind a finding at the newest row, likeliest first, and what to try."""
+    if not rule.ranks_causes:
+        return rule.causes, fill_advice(rule.remedies, run)
+    causes, templates = ranked_advice(run)
+    advice = fill_advice((*templates, *rule.remedies), run)
+    return causes, without_repeats(advice, run.profile.trainer_id)[:FINDING_ADVICE]

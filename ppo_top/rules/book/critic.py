@@ -180,6 +180,7 @@ RULES = (
             "warmup": 5,
         },
         persistence=k_of_n(8, 10),
+        ranks_causes=True,
         causes=(
             "critic not trained (value coefficient 0) or too small",
             "returns too large, or changing faster than the critic learns",
@@ -200,6 +201,7 @@ RULES = (
         families=POLICY_GRADIENT,
         limits={"good": 0.7, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
+        ranks_causes=True,
         causes=(
             "the environment, rewards or observations changed",
             "the policy reached states the critic has not seen",

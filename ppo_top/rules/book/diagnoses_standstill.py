@@ -88,6 +88,7 @@ RULES = (
         needs=("entropy-collapsed",),
         families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=(
             "too little exploration",
             "learning rate so high that the policy became deterministic early",
@@ -111,6 +112,7 @@ RULES = (
         needs=("critic-not-learning",),
         families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("critic untrained or too small, or its targets too large",),
         remedies=(*CRITIC_REMEDIES[:5],),
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
@@ -154,6 +156,7 @@ RULES = (
         needs=("no-op-updates",),
         families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("learning rate too low", "frozen weights", "advantages are zero"),
         remedies=(
             "raise {learning_rate:, by 10 times}",

@@ -197,6 +197,7 @@ RULES = (
         families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("learning rate too high", "too many epochs", "advantages not normalised"),
         remedies=(
             "lower {learning_rate:, by 3 to 10 times}, from the best checkpoint",
@@ -244,6 +245,7 @@ RULES = (
         families=POLICY_GRADIENT,
         limits={"kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("learning rate an order of magnitude too high",),
         remedies=(
             "lower {learning_rate:, by 10 times}",
@@ -263,6 +265,7 @@ RULES = (
         needs=("reward-crash",),
         families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("the curriculum, environment, reward or data changed",),
         remedies=("check the environment and the curriculum", "check the data of these updates"),
         source="labelled runs: a learner's fault shows in KL, clipping or critic before reward",

@@ -247,6 +247,7 @@ RULES = (
         families=POLICY_GRADIENT,
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
         persistence=k_of_n(3, 4),
+        ranks_causes=True,
         causes=(
             "too little exploration (entropy bonus too small)",
             "learning rate too high, or too many epochs per batch",
@@ -267,6 +268,7 @@ RULES = (
         judged_at=("entropy",),
         limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
+        ranks_causes=True,
         causes=("the policy became deterministic in an earlier collapse",),
         remedies=(
             "restart from a checkpoint before the collapse: nothing else helps",
@@ -295,6 +297,7 @@ RULES = (
         families=frozenset({ON_POLICY}),
         limits={"share": 0.97, "some": 0.90, "early": 0.25, "early_episodes": 200, "warmup": 25},
         persistence=k_of_n(5, 5),
+        ranks_causes=True,
         causes=(
             "entropy bonus too high",
             "reward scale far too large or too small",

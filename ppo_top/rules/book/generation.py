@@ -122,9 +122,9 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1},
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        ranks_causes=True,
         causes=("length limit too short for the task", "the policy does not learn to stop"),
         remedies=(
-            "raise {max_completion_length}",
             "leave them out of the loss: see that {mask_truncated_completions:off} is on",
             "punish overlong answers softly (DAPO), check the end-of-text token and chat template",
         ),

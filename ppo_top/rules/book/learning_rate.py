@@ -185,6 +185,7 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"warmup": 5},
         persistence=k_of_n(3, 3),
+        ranks_causes=True,
         causes=(
             "a schedule that ends before the run does",
             "a callback, or optimiser state lost on resume",
@@ -206,6 +207,7 @@ RULES = (
         limits={"high": 0.03, "low": 1e-7, "points": 5},
         limit_overrides={RLHF: {"high": 0.03, "low": 1e-9}, GRPO: {"high": 0.03, "low": 1e-9}},
         persistence=k_of_n(2, 2),
+        ranks_causes=True,
         causes=("a learning rate wrong by powers of ten",),
         remedies=(
             "set {learning_rate} to a usual value, and restart",

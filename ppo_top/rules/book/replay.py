@@ -145,7 +145,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"no loss is logged in {rows} updates ({run.mark.step:,} steps): nothing is trained"
     if never and starts is not None:
         message += f"; learning starts at step {num(starts)}, beyond the end"
-    return Assessment(WARN, float(rows), None, message)
+    return Assessment(WARN, float(rows), None, message, immediate=run.ended)
 
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -228,6 +228,7 @@ RULES = (
         families=frozenset({VALUE_BASED}),
         limits={"random": 0.5, "share": 0.99, "points": 50, "budget": 0.7},
         persistence=k_of_n(3, 3),
+        ranks_causes=True,
         causes=("a final exploration rate or a decay far too large for this run",),
         remedies=(
             "a final exploration rate of 0.01 to 0.1",
@@ -247,6 +248,8 @@ RULES = (
         families=NOT_LLM,
         limits={"rows": 100, "few": 10, "budget": 0.5},
         persistence=k_of_n(3, 3),
+        at_end=True,
+        ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
             "set learning_starts far below the number of steps",

@@ -100,6 +100,7 @@ RULES = (
         judged_at=("explained_variance",),
         limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
         persistence=k_of_n(3, 4),
+        ranks_causes=True,
         causes=(
             "the training reward no longer matches the logged one (sign, scale)",
             "the environment or observations changed",

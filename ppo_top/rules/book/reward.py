@@ -26,6 +26,8 @@ from ppo_top.rules.engine.terms import (
 )
 from ppo_top.rules.engine.wording import num, pct
 
+NEVER_LEARNED = "reward-never-moves"
+
 
 def reward_now(run: RuleContext) -> RewardCourse | None:
     """The reward, if this row holds a new value of it."""
@@ -61,14 +63,23 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained:
         return RESOLVED
-    level = 0 if reward.rising else _unlearned_level(run, reward, limits)
+    rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
+    level = 0 if rises else _unlearned_level(run, reward, limits)
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
+    if _rose_before(run):
+        level = min(level, WATCH)
     if run.resumed:
         level, message = INFO, f"{message}, since it was resumed"
     value = reward.history.last
     return Assessment(level, value, reward.baseline, message, immediate=run.ended)
+
+
+def _rose_before(run: RuleContext) -> bool:
+    """Whether the rule was once taken back in this segment: the reward rose by more than noise."""
+    first_row = run.mark.row - run.updates + 1
+    return run.closed_rows.get(NEVER_LEARNED, -1) > first_row
 
 
 def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
@@ -78,7 +89,8 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
         return _constant_level(run, reward, limits)
     if reward.points < MIN_POINTS:
         return 0
-    enough = reward.looks >= limits["points"] and reward.episodes >= limits["episodes"]
+    looks, episodes = ("end_looks", "end_episodes") if run.ended else ("points", "episodes")
+    enough = reward.looks >= limits[looks] and reward.episodes >= limits[episodes]
     if run.family in LLM_FAMILIES:
         enough = reward.points >= limits["points"]
     if budget is None:
@@ -105,10 +117,11 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
         return WARN if reward.count >= limits[needed] else 0
     if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    sure = long and reward.episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
+    enough = reward.episodes >= limits["constant_episodes"]
+    sure = long and (enough or run.ended) and reward.baseline <= 0.0
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
-    return CRIT if budget is not None and budget >= limits["budget"] else WARN
+    return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
 
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
@@ -179,13 +192,14 @@ RULES = (
             "crit_drawdowns": 1.6,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (4, 5)},
+        ranks_causes=True,
         causes=("policy collapse (learning rate too high)", "the environment or reward changed"),
         remedies=REWARD_CRASH_REMEDIES,
         source="'sudden crash to 0': critical (SB3 practice); dips such as 319 -> 239 are normal",
         grade="C",
     ),
     Rule(
-        id="reward-never-moves",
+        id=NEVER_LEARNED,
         title="Reward flat since start",
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
@@ -196,6 +210,9 @@ RULES = (
         limits={
             "points": 8,
             "episodes": 120,
+            "end_looks": 3,
+            "end_rise": 1.5,
+            "end_episodes": 60,
             "long_points": 30,
             "endless_points": 250,
             "looks": 25,
@@ -209,6 +226,7 @@ RULES = (
         limit_overrides={RLHF: {"long_points": 60}, GRPO: {"long_points": 60}},
         persistence=k_of_n(3, 3),
         at_end=True,
+        ranks_causes=True,
         causes=(
             "the policy is not learning (learning rate, reward scale or exploration)",
             "reward never reached, or independent of the actions",
@@ -234,6 +252,7 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25, "starts": 2.0},
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
+        ranks_causes=True,
         causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),
         source="a curve that falls means a problem in training (SB3 practice)",

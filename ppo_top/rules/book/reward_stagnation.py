@@ -86,6 +86,7 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"falls": 3},
         persistence=AT_ONCE,
+        ranks_causes=True,
         causes=("unstable training: learning rate too high, or batches too small", "sparse reward"),
         remedies=(
             "lower {learning_rate}",

@@ -191,6 +191,7 @@ RULES = (
         limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "decimals": 5, "warmup": 4},
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
+        ranks_causes=True,
         causes=(
             "learning rate far too low",
             "frozen weights, or gradients clipped to almost zero",

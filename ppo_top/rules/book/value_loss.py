@@ -162,6 +162,7 @@ RULES = (
         judged_at=("value_loss", "value_error"),
         limits={"times": 10.0, "again": 20, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
+        ranks_causes=True,
         causes=(
             "a reward outlier, or a changed reward or environment",
             "the policy changed faster than the critic could follow",
@@ -182,6 +183,7 @@ RULES = (
         judged_at=("value_loss", "value_error"),
         limits={"times": 3.0, "flat_points": 40, "warmup": 7},
         persistence=k_of_n(2, 2),
+        ranks_causes=True,
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),
         remedies=CRITIC_REMEDIES,
         source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",

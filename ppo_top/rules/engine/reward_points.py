@@ -9,8 +9,11 @@ from typing import NamedTuple
 from ppo_top.model import Sample
 from ppo_top.rules.engine.stats import Noise, median
 
-BLOCK_EPISODES = 20
+BLOCK_EPISODES = 10
 """The fewest episodes in a block; the outcome of a single one says little."""
+
+FULL_ROW_EPISODES = 20
+"""A first row with this many episodes is a mean by itself: rows are not put into blocks."""
 
 MIN_BLOCK_ROWS = 3
 """The fewest rows in a block: its noise is that of their mean."""
@@ -278,9 +281,9 @@ class RewardPoints:
         self.step = step
         self.rows += 1
         self.low, self.high = min(self.low, value), max(self.high, value)
-        if self.rows == 1 and self.sample.kind == "update" and episodes < BLOCK_EPISODES:
+        if self.rows == 1 and self.sample.kind == "update" and episodes < FULL_ROW_EPISODES:
             self.blocks = EpisodeBlocks()
-        if self.rows == 1 and self.sample.kind == "episode" and episodes >= BLOCK_EPISODES:
+        if self.rows == 1 and self.sample.kind == "episode" and episodes >= FULL_ROW_EPISODES:
             self.blocks = None  # each row holds enough of them
         self.counted = self.counted and episodes == episodes
         episodes = max(1.0, episodes) if self.counted else 1.0

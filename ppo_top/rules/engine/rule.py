@@ -92,8 +92,10 @@ class Rule:
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family, or one algorithm of it, differs.
     `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
-    `ppo_top.rules.advice`. `members` are the rules that a diagnosis across metrics explains; it is
-    asked while one of those that it `needs` is open, or was within `RECENT_ROWS`.
+    `ppo_top.rules.advice`. `ranks_causes`: much may stand behind it, so that a finding states those
+    causes that the run's other symptoms make likely, and `causes` are only what it usually is.
+    `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
+    that it `needs` is open, or was within `RECENT_ROWS`.
     """
 
     id: str
@@ -116,6 +118,7 @@ class Rule:
     members: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     at_end: bool = False
+    ranks_causes: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:

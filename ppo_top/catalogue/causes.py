@@ -1,0 +1,92 @@
+"""Causes of faults, and how often symptoms stood beside each of them on labelled runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+
+ANY_CASE = "-"
+"""The last line of each cause: said where no other holds."""
+
+
+class CauseText(NamedTuple):
+    """What is said of a cause in one case.
+
+    `when` is a fact, a family or `ANY_CASE`; `look` tells the cause from others that leave the
+    same trace ("" if none does); `remedies` are templates of advice.
+    """
+
+    cause: str
+    when: str
+    sentence: str
+    look: str
+    remedies: tuple[str, ...]
+
+
+class Causes(NamedTuple):
+    """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
+
+    `families` names those that a cause is limited to. `texts` holds the lines of each cause.
+    """
+
+    proofs: Mapping[str, str]
+    vetoes: frozenset[tuple[str, str]]
+    families: Mapping[str, frozenset[str]]
+    texts: Mapping[str, tuple[CauseText, ...]]
+
+
+class SymptomCounts(NamedTuple):
+    """How often a symptom was there, of the runs that could show it: cause -> number of runs."""
+
+    there: Mapping[str, int]
+    could: Mapping[str, int]
+
+
+class CauseCounts(NamedTuple):
+    """What was counted on labelled runs: runs of each cause, and of each symptom beside it."""
+
+    runs: Mapping[str, int]
+    symptoms: Mapping[str, SymptomCounts]
+
+
+@cache
+def known_causes() -> Causes:
+    """The table of causes."""
+    proofs: dict[str, str] = {}
+    vetoes: set[tuple[str, str]] = set()
+    families: dict[str, frozenset[str]] = {}
+    texts: dict[str, tuple[CauseText, ...]] = {}
+    for first, *cells in _rows("causes"):
+        if first == "!proof":
+            proofs[cells[0]] = cells[1]
+        elif first == "!veto":
+            vetoes.add((cells[0], cells[1]))
+        elif first == "!only":
+            families[cells[0]] = frozenset(cells[1].split())
+        else:
+            when, sentence, look, remedies = cells
+            text = CauseText(first, when, sentence, look, tuple(remedies.split("|")))
+            texts[first] = (*texts.get(first, ()), text)
+    return Causes(proofs, frozenset(vetoes), families, texts)
+
+
+@cache
+def cause_counts() -> CauseCounts:
+    """The counted table: a line a symptom, a column a cause, `there/could` in each cell."""
+    (_, *causes), (_, *totals), *lines = _rows("cause_counts")
+    symptoms = {}
+    for name, *cells in lines:
+        pairs = [tuple(map(int, cell.split("/"))) for cell in cells]
+        symptoms[name] = SymptomCounts(
+            {cause: there for cause, (there, _) in zip(causes, pairs, strict=True)},
+            {cause: could for cause, (_, could) in zip(causes, pairs, strict=True)},
+        )
+    return CauseCounts(dict(zip(causes, map(int, totals), strict=True)), symptoms)
+
+
+def _rows(table: str) -> list[list[str]]:
+    text = (TABLES_FOLDER / f"{table}.tsv").read_text(encoding="utf-8")
+    return [cells for _, cells in table_rows(text)]

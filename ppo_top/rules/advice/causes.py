@@ -1,0 +1,95 @@
+"""Orders the causes that may stand behind a finding, by what was counted on labelled runs.
+
+Naive Bayes, in logarithms: how common a cause is, times how often each symptom stood beside it.
+A cause that a setting proves comes first, one that a setting rules out is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from ppo_top.catalogue.causes import ANY_CASE, CauseText, cause_counts, known_causes
+from ppo_top.rules.advice.symptoms import facts_seen
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.terms import WATCH
+
+MOST_CAUSES = 3
+"""Causes stated first; more are no answer."""
+
+CLOSE_ODDS = 20.0
+"""Where the next cause is at most this many times less likely, a look tells them apart."""
+
+RULE_PREFIX = "rule "
+"""Prefix of the symptom that a rule has found something."""
+
+
+def symptoms_of(run: RuleContext) -> dict[str, bool]:
+    """Facts that hold or do not, and the rules with an open finding of *watch* or more."""
+    found = facts_seen(run)
+    opened = run.open_severities.items()
+    return found | {RULE_PREFIX + rule: True for rule, level in opened if level >= WATCH}
+
+
+def cause_scores(symptoms: Mapping[str, bool], family: str) -> dict[str, float]:
+    """Cause -> logarithm of its odds, up to a constant; best first.
+
+    If a setting proves one, the others are left out.
+    """
+    causes, runs = known_causes(), cause_counts().runs
+    seen = {fact for fact, holds in symptoms.items() if holds}
+    proven = {cause for fact, cause in causes.proofs.items() if fact in seen}
+    scores = {
+        cause: math.log(runs[cause] + 1.0)
+        + sum(_weight(name, cause, holds) for name, holds in symptoms.items())
+        for cause in proven or runs
+        if family in causes.families.get(cause, {family})
+        and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
+    }
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+def _weight(symptom: str, cause: str, holds: bool) -> float:
+    """The logarithm of how often a cause's runs show, or do not show, a symptom.
+
+    One more run, which shows it as often as all runs do, is added to what was counted.
+    """
+    counted = cause_counts().symptoms.get(symptom)
+    if counted is None:
+        return 0.0
+    usual = (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
+    share = (counted.there[cause] + usual) / (counted.could[cause] + 1.0)
+    return math.log(share if holds else 1.0 - share)
+
+
+def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
+    """The likeliest causes, and the look that tells the first two apart ("" if that is clear)."""
+    symptoms = symptoms_of(run)
+    scores = cause_scores(symptoms, run.family)
+    ranked = list(scores)[:MOST_CAUSES]
+    texts = [_text(cause, symptoms, run.family) for cause in ranked]
+    close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
+    looks = (text.look for text in texts[:2] if text.look)
+    return texts, next(looks, "") if close else ""
+
+
+def _text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:
+    texts = known_causes().texts[cause]
+    cases = (family, ANY_CASE)
+    return next(text for text in texts if text.when in cases or symptoms.get(text.when))
+
+
+def ranked_advice(run: RuleContext) -> tuple[tuple[str, ...], Iterator[str]]:
+    """The likeliest causes as sentences, and templates of what to try, the first cause's first."""
+    texts, look = likely_causes(run)
+    return tuple(text.sentence for text in texts), _remedies(texts, look)
+
+
+def _remedies(texts: list[CauseText], look: str) -> Iterator[str]:
+    first, *others = texts
+    yield from first.remedies[:1]
+    if look:
+        yield look
+    yield from first.remedies[1:]
+    for text in others:
+        yield from text.remedies[:1]

@@ -1,0 +1,72 @@
+"""Advice of one report does not contradict itself: no option is both raised and lowered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ppo_top.catalogue import hyperparameter
+from ppo_top.model import Finding
+
+_DIRECTIONS = {
+    **dict.fromkeys(("raise", "more", "larger", "longer", "higher", "stronger"), 1),
+    **dict.fromkeys(("lower", "fewer", "smaller", "less", "shorter", "weaker"), -1),
+}
+_DIRECTION = re.compile(rf"\b({'|'.join(_DIRECTIONS)})\b")
+_NAME = re.compile(r"[A-Za-z][\w./]*")
+
+Direction = tuple[str, int]
+"""An option's canonical name, and 1 where advice raises it, -1 where it lowers it."""
+
+
+def direction_of(advice: str, trainer: str) -> Direction | None:
+    """What a sentence of advice does to which option; None if it does neither."""
+    found = _DIRECTION.search(advice)
+    if found is None:
+        return None
+    words = _NAME.findall(advice, found.end())
+    options = (hyperparameter(word.rstrip("."), trainer) for word in words)
+    option = next((name for name in options if name is not None), None)
+    return (option, _DIRECTIONS[found[1]]) if option is not None else None
+
+
+def without_repeats(advice: Iterable[str], trainer: str) -> tuple[str, ...]:
+    """Advice without what says the same of an option again, or the opposite."""
+    said: set[str] = set()
+    kept: list[str] = []
+    for each in advice:
+        direction = direction_of(each, trainer)
+        subject = each if direction is None else direction[0]
+        if subject not in said:
+            said.add(subject)
+            kept.append(each)
+    return tuple(kept)
+
+
+def keep_consistent(findings: Iterable[Finding], trainer: str) -> list[Finding]:
+    """Drop advice that contradicts that of a finding which explains more; those that changed.
+
+    The most severe decides, then the diagnosis that combines most findings, then the oldest.
+    """
+    said: dict[str, int] = {}
+    changed = []
+    for finding in sorted(findings, key=_rank):
+        kept = _consistent(finding.remedies, said, trainer)
+        if len(kept) < len(finding.remedies):
+            finding.remedies = kept
+            changed.append(finding)
+    return changed
+
+
+def _rank(finding: Finding) -> tuple[int, int, int]:
+    return -finding.severity, -len(finding.members), finding.since.row
+
+
+def _consistent(advice: Sequence[str], said: dict[str, int], trainer: str) -> tuple[str, ...]:
+    """The advice that does not contradict what was said; adds its own to it."""
+    kept = []
+    for each in advice:
+        option, way = direction_of(each, trainer) or ("", 0)
+        if not option or said.setdefault(option, way) == way:
+            kept.append(each)
+    return tuple(kept)

@@ -1,0 +1,345 @@
+"""Facts about a run that tell causes apart, whatever rule has fired.
+
+Each is answered yes, no, or not at all (None: the log does not hold what it rests on). How often
+each stood beside which cause is counted on labelled runs: `catalogue/cause_counts.tsv`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+from ppo_top.catalogue import option_default
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.terms import ON_POLICY
+
+CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
+
+LIMITS: Mapping[str, float] = {
+    "rate_times": 30.0,  # of the trainer's default
+    "rate_high": 0.01,
+    "rate_low": 1e-6,
+    "rate_share": 0.01,  # of the trainer's default
+    "rate_jump": 3.0,
+    "rate_cut": 0.01,
+    "clip_wide": 0.5,
+    "clip_narrow": 0.05,
+    "epochs": 30.0,
+    "rollout": 64.0,
+    "reward_times": 100.0,
+    "loss_times": 30.0,
+    "loss_none": 1e-8,
+    "kl_large": 0.05,
+    "kl_none": 1e-5,
+    "explained": 0.2,
+    "explained_negative": -1.0,
+    "entropy_moved": 0.1,
+    "entropy_low": 0.2,
+    "std_times": 1.5,
+    "epsilon": 0.5,
+    "coefficient": 5.0,
+    "lost": 0.35,
+    "below": 3.0,
+    "at_once": 12.0,
+}
+"""Where each fact begins."""
+
+
+def _rate(run: RuleContext) -> tuple[float, float | None] | None:
+    """The learning rate, and the trainer's default."""
+    rate = run.value("lr", 1 << 30)
+    rate = run.config_number("learning_rate") if rate is None else rate
+    if rate is None or rate < 0.0 or "critic-rate" in run.facts:
+        return None
+    usual = option_default(run.trainer._replace(algo=run.profile.algo), "learning_rate")
+    return rate, float(usual) if isinstance(usual, (int, float)) and usual > 0.0 else None
+
+
+def rate_high(run: RuleContext) -> bool | None:
+    """The learning rate is far above the trainer's default."""
+    found = _rate(run)
+    if found is None:
+        return None
+    rate, usual = found
+    far = usual is not None and rate > LIMITS["rate_times"] * usual
+    return rate >= LIMITS["rate_high"] * (1 - 1e-6) and (usual is None or far)
+
+
+def rate_low(run: RuleContext) -> bool | None:
+    """The learning rate is far below the trainer's default, from the start."""
+    found, history = _rate(run), run.histories.get("lr")
+    if found is None or (history is not None and history.high > LIMITS["rate_low"]):
+        return None if found is None else False
+    rate, usual = found
+    return rate <= LIMITS["rate_low"] and (usual is None or rate < LIMITS["rate_share"] * usual)
+
+
+def rate_jumped(run: RuleContext) -> bool | None:
+    """The learning rate is several times what it was at the start."""
+    history = run.histories.get("lr")
+    if history is None or history.count < 2:
+        return None
+    return history.last > LIMITS["rate_jump"] * history.first[0] > 0.0
+
+
+def rate_cut(run: RuleContext) -> bool | None:
+    """The learning rate went to almost zero in one step."""
+    history = run.histories.get("lr")
+    if history is None or history.count < 2:
+        return None
+    fell = (
+        before > 0.2 * history.high and after <= LIMITS["rate_cut"] * before
+        for before, after in pairwise(history.recent)
+    )
+    return any(fell)
+
+
+def clip_wide(run: RuleContext) -> bool | None:
+    """The clip range hardly limits the step."""
+    value = run.setting("clip_range")
+    return None if value is None else value > LIMITS["clip_wide"]
+
+
+def clip_narrow(run: RuleContext) -> bool | None:
+    """The clip range hardly permits a step."""
+    value = run.setting("clip_range")
+    return None if value is None else value < LIMITS["clip_narrow"]
+
+
+def many_epochs(run: RuleContext) -> bool | None:
+    """Many passes over the same data."""
+    if run.family != ON_POLICY:
+        return None
+    value = run.config_number("n_epochs")
+    history = run.histories.get("n_updates")
+    if value is None and history is not None and "n-updates-of-epochs" in run.facts:
+        recent = history.recent[-2:]
+        value = recent[-1] - recent[0] if len(recent) == 2 else None
+    return None if value is None else value > LIMITS["epochs"]
+
+
+def rollout_tiny(run: RuleContext) -> bool | None:
+    """An update rests on very few steps."""
+    if run.family != ON_POLICY or not run.steps_per_update:
+        return None
+    return run.steps_per_update < LIMITS["rollout"]
+
+
+def learned_before(run: RuleContext) -> bool | None:
+    """The reward had risen before."""
+    return None if run.reward is None else run.reward.gained
+
+
+def reward_constant(run: RuleContext) -> bool | None:
+    """The reward has been the same in every row."""
+    return None if run.reward is None or run.reward.count < 3 else run.reward.constant
+
+
+def reward_zero(run: RuleContext) -> bool | None:
+    """The reward has been exactly 0 in every row."""
+    reward = run.reward
+    return None if reward is None else reward.constant and reward.history.last == 0.0
+
+
+def below_start(run: RuleContext) -> bool | None:
+    """The reward is below the level it began at."""
+    reward = run.reward
+    if reward is None or reward.points < 3:
+        return None
+    if reward.gained:
+        return reward.smooth < reward.baseline - LIMITS["below"] * reward.noise
+    return reward.below > LIMITS["below"] * reward.sd
+
+
+def fell_at_once(run: RuleContext) -> bool | None:
+    """The reward fell from its best within a few rows."""
+    reward = run.reward
+    if reward is None or not reward.gained:
+        return None
+    fast = run.mark.row - reward.best_row <= LIMITS["at_once"]
+    return fast and reward.lost_share > LIMITS["lost"]
+
+
+def reward_jumped(run: RuleContext) -> bool | None:
+    """The size of the reward has changed by powers of ten."""
+    reward = run.reward
+    if reward is None or not reward.history.first:
+        return None
+    early = max(map(abs, reward.history.first[:5]))
+    late = max(map(abs, reward.history.recent[-5:]))
+    return late > LIMITS["reward_times"] * early > 0.0
+
+
+def _critic_loss(run: RuleContext) -> History | None:
+    return next((run.histories[name] for name in CRITIC_LOSSES if name in run.histories), None)
+
+
+def critic_loss_jumped(run: RuleContext) -> bool | None:
+    """The loss of the critic is far above what it was."""
+    history = _critic_loss(run)
+    if history is None or history.count < 6:
+        return None
+    before = median(history.recent[-30:-5] or history.first[:1])
+    return max(history.recent[-5:]) > LIMITS["loss_times"] * before > 0.0
+
+
+def critic_loss_near_zero(run: RuleContext) -> bool | None:
+    """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
+    history, reward = _critic_loss(run), run.reward
+    if history is None or reward is None:
+        return None
+    return history.recent_median(5) < LIMITS["loss_none"] * reward.scale**2
+
+
+def kl_large(run: RuleContext) -> bool | None:
+    """Updates change the policy a lot."""
+    history = run.histories.get("approx_kl")
+    return None if history is None else max(history.recent[-5:]) > LIMITS["kl_large"]
+
+
+def kl_none(run: RuleContext) -> bool | None:
+    """Updates do not change the policy."""
+    history = run.histories.get("approx_kl")
+    return None if history is None else abs(history.recent_median(5)) < LIMITS["kl_none"]
+
+
+def explains_nothing(run: RuleContext) -> bool | None:
+    """The critic explains next to nothing."""
+    history = run.histories.get("explained_variance")
+    return None if history is None else history.recent_median(5) < LIMITS["explained"]
+
+
+def explains_worse_than_nothing(run: RuleContext) -> bool | None:
+    """The critic is far off: explained variance far below 0."""
+    history = run.histories.get("explained_variance")
+    return None if history is None else min(history.recent[-5:]) < LIMITS["explained_negative"]
+
+
+def entropy_low(run: RuleContext) -> bool | None:
+    """Entropy has fallen to a fraction of its start."""
+    history = run.histories.get("entropy")
+    if history is None or not history.first or history.first[0] <= 0.0:
+        return None
+    return history.last < LIMITS["entropy_low"] * history.first[0]
+
+
+def entropy_rises(run: RuleContext) -> bool | None:
+    """Entropy, or the policy's standard deviation, is above its start."""
+    history, std = run.histories.get("entropy"), run.histories.get("policy_std")
+    if std is not None and std.first:
+        return std.last > LIMITS["std_times"] * std.first[0]
+    if history is None or not history.first:
+        return None
+    return history.last > history.first[0] + LIMITS["entropy_moved"] * abs(history.first[0])
+
+
+def entropy_at_start(run: RuleContext) -> bool | None:
+    """Entropy has stayed where it began."""
+    history = run.histories.get("entropy")
+    if history is None or not history.first or history.count < 5:
+        return None
+    return history.high - history.low < 0.03 * abs(history.first[0])
+
+
+def back_at_start(run: RuleContext) -> bool | None:
+    """Entropy is back where it began, after it had moved away, within a few rows."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 8:
+        return None
+    start, now = median(history.first[:3]), median(history.recent[-2:])
+    away = max(history.recent[-12:], key=lambda value: abs(value - start))
+    moved = abs(away - start)
+    far = moved > LIMITS["entropy_moved"] * abs(start)
+    return far and abs(now - start) < 0.3 * moved
+
+
+def epsilon_high(run: RuleContext) -> bool | None:
+    """Most actions are random."""
+    history = run.histories.get("exploration_rate")
+    return None if history is None else history.last > LIMITS["epsilon"]
+
+
+def coefficient_high(run: RuleContext) -> bool | None:
+    """The entropy coefficient of SAC is far above 1."""
+    history = run.histories.get("entropy_coef")
+    return None if history is None else history.last > LIMITS["coefficient"]
+
+
+def no_loss(run: RuleContext) -> bool | None:
+    """A trainer that logs losses has logged none."""
+    if "logs-losses" not in run.facts:
+        return None
+    return not any(name in run.histories for name in (*CRITIC_LOSSES, "policy_loss", "actor_loss"))
+
+
+def not_finite(run: RuleContext) -> bool | None:
+    """Some metric is NaN or infinite; explained variance is where all returns are equal."""
+    return any(name != "explained_variance" for name in run.non_finite_now)
+
+
+def truncated(run: RuleContext) -> bool | None:
+    """Most completions end at the length limit."""
+    history = run.histories.get("truncated_frac")
+    return None if history is None else history.last > LIMITS["epsilon"]
+
+
+def at_limit_from_start(run: RuleContext) -> bool | None:
+    """Most completions ended at the length limit from the beginning."""
+    history = run.histories.get("truncated_frac")
+    if history is None or not history.first:
+        return None
+    return median(history.first[:3]) > LIMITS["epsilon"]
+
+
+def grew_to_limit(run: RuleContext) -> bool | None:
+    """Completions reach the length limit more and more, and the reward has risen with them."""
+    grew, cut = at_limit_from_start(run), truncated(run)
+    if grew is None or cut is None or run.reward is None:
+        return None
+    return cut and not grew and run.gained and not run.falling
+
+
+Fact = Callable[[RuleContext], bool | None]
+
+FACTS: Mapping[str, Fact] = {
+    "learning rate far above its default": rate_high,
+    "learning rate far below its default": rate_low,
+    "learning rate jumped": rate_jumped,
+    "learning rate cut": rate_cut,
+    "clip range above 0.5": clip_wide,
+    "clip range below 0.05": clip_narrow,
+    "more than 30 epochs an update": many_epochs,
+    "fewer than 64 steps an update": rollout_tiny,
+    "reward had risen before": learned_before,
+    "reward constant": reward_constant,
+    "reward always 0": reward_zero,
+    "reward below its start": below_start,
+    "reward fell within a few rows": fell_at_once,
+    "reward grew a hundredfold": reward_jumped,
+    "critic loss jumped": critic_loss_jumped,
+    "critic loss near 0": critic_loss_near_zero,
+    "approx KL above 0.05": kl_large,
+    "approx KL 0": kl_none,
+    "explained variance below 0.2": explains_nothing,
+    "explained variance below -1": explains_worse_than_nothing,
+    "entropy below a fifth of its start": entropy_low,
+    "entropy or std above its start": entropy_rises,
+    "entropy unmoved": entropy_at_start,
+    "entropy back at its start": back_at_start,
+    "epsilon above 0.5": epsilon_high,
+    "entropy coefficient above 5": coefficient_high,
+    "no loss logged": no_loss,
+    "NaN or infinite": not_finite,
+    "completions at the length limit": truncated,
+    "completions at the length limit from the start": at_limit_from_start,
+    "completions grew to the length limit as reward rose": grew_to_limit,
+}
+"""What a reader calls it -> how it is seen."""
+
+
+def facts_seen(run: RuleContext) -> dict[str, bool]:
+    """Fact -> whether it holds, without those that the log cannot show."""
+    answers = ((name, fact(run)) for name, fact in FACTS.items())
+    return {name: answer for name, answer in answers if answer is not None}

@@ -1,0 +1,375 @@
+"""What stands behind a finding: likeliest first, root first, and advice without contradictions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from benchmarks.cause_counts import TABLE, count_symptoms
+from corpus.causes import FAULTS_BY_CAUSE, named_causes
+from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
+from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
+from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores
+from ppo_top.rules.advice.contradictions import direction_of, keep_consistent, without_repeats
+from ppo_top.rules.advice.symptoms import FACTS, facts_seen
+from ppo_top.rules.book import BY_ID
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.terms import FAMILY_NAMES
+from ppo_top.rules.judge import Judge
+from tests.support.drawn_runs import (
+    CTRL_COLUMNS,
+    GRPO_COLUMNS,
+    OFF_POLICY_COLUMNS,
+    VALUE_BASED_COLUMNS,
+    DrawnColumns,
+    draw_rows,
+    gauss,
+    jitter,
+    profile,
+)
+
+WARN, CRIT = Severity.WARN, Severity.CRIT
+
+
+def judged(columns: DrawnColumns, count: int = 60, about: Profile | None = None) -> Judge:
+    """A judge at the end of a drawn run."""
+    judge = Judge(about or profile())
+    for row in draw_rows(columns, count):
+        judge.add_row(row)
+    return judge
+
+
+def opened(judge: Judge, rule: str) -> Finding:
+    """The newest finding of a rule."""
+    return next(finding for finding in reversed(judge.findings) if finding.rule == rule)
+
+
+def facts_at_end(columns: DrawnColumns, count: int = 30, about: Profile | None = None) -> set[str]:
+    """The facts that hold at the end of a drawn run."""
+    context = RuleContext(about or profile())
+    for row in draw_rows(columns, count):
+        context.add_row(row)
+    return {name for name, holds in facts_seen(context).items() if holds}
+
+
+# --- the tables ------------------------------------------------------------------------------
+
+
+def test_every_sentence_names_its_cause_and_no_other() -> None:
+    """By the words that were fixed beforehand for judging."""
+    texts = [text for some in known_causes().texts.values() for text in some]
+    assert {text.sentence: set(named_causes(text.sentence)) for text in texts} == {
+        text.sentence: {text.cause} for text in texts
+    }
+
+
+def test_the_tables_name_what_there_is() -> None:
+    """Causes, facts, rules and families; and every cause has a line for all other cases."""
+    causes, counts = known_causes(), cause_counts()
+    assert causes.texts.keys() == counts.runs.keys() == FAULTS_BY_CAUSE.keys()
+    facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
+    assert facts <= FACTS.keys()
+    assert {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)} <= counts.runs.keys()
+    cases = {*FACTS, *FAMILY_NAMES, ANY_CASE}
+    assert all(text.when in cases for some in causes.texts.values() for text in some)
+    assert all(some[-1].when == ANY_CASE for some in causes.texts.values())
+    assert all(families <= FAMILY_NAMES.keys() for families in causes.families.values())
+    rules = {name.removeprefix(RULE_PREFIX) for name in counts.symptoms if name not in FACTS}
+    assert rules <= BY_ID.keys()
+
+
+def test_no_symptom_was_seen_more_often_than_it_could_be() -> None:
+    """Nor in more runs than there are."""
+    counts = cause_counts()
+    for name, symptom in counts.symptoms.items():
+        for cause, runs in counts.runs.items():
+            assert 0 <= symptom.there[cause] <= symptom.could[cause] <= runs, (name, cause)
+
+
+def test_counting_says_in_how_many_of_the_runs_that_could_show_it() -> None:
+    """A fact that a log does not hold is not counted; a rule could fire in every run."""
+    runs = [
+        ({"fault": "gamma-0"}, {"approx KL 0": True, "rule reward-crash": True}),
+        ({"fault": "gamma-0"}, {"approx KL 0": False, "rule reward-crash": True}),
+        ({"fault": "gamma-0"}, {}),
+        ({"fault": "lr-x100"}, {"approx KL 0": True, "once": True}),
+    ]
+    head, totals, *lines = (line.split("\t") for line in count_symptoms(iter(runs)))
+    of = {line[0]: dict(zip(head, line, strict=True)) for line in (totals, *lines)}
+    assert (of["runs"]["horizon"], of["runs"]["step too large"]) == ("3", "1")
+    assert (of["approx KL 0"]["horizon"], of["approx KL 0"]["step too large"]) == ("1/2", "1/1")
+    assert of["rule reward-crash"]["horizon"] == "2/3"
+    assert "once" not in of
+    assert TABLE.exists()
+
+
+# --- the order of causes ---------------------------------------------------------------------
+
+
+def test_what_a_setting_proves_is_the_only_cause() -> None:
+    """A rate far from its default is the root, whatever followed from it."""
+    symptoms = {"learning rate far above its default": True, "reward always 0": True}
+    assert list(cause_scores(symptoms, "on-policy")) == ["step too large"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "fact"), sorted(known_causes().vetoes), ids=lambda each: str(each)
+)
+def test_what_a_fact_rules_out_is_not_stated(cause: str, fact: str) -> None:
+    """A contrary cause, although its usual symptoms are there."""
+    symptoms = {"rule reward-crash": True, "reward had risen before": True}
+    families = known_causes().families.get(cause, frozenset({"on-policy"}))
+    family = sorted(families)[-1]
+    assert cause in cause_scores(symptoms, family)
+    assert cause not in cause_scores({**symptoms, fact: True}, family)
+
+
+@pytest.mark.parametrize(
+    ("cause", "there", "not_there"),
+    [("length", "grpo", "on-policy"), ("critic", "value-based", "grpo")],
+)
+def test_a_cause_is_stated_where_it_can_be(cause: str, there: str, not_there: str) -> None:
+    """There is no length limit in control, and no critic in GRPO."""
+    assert cause in cause_scores({}, there)
+    assert cause not in cause_scores({}, not_there)
+
+
+def test_what_stood_beside_a_symptom_more_often_comes_first() -> None:
+    """Large steps beside a large KL; a KL of 0 is the opposite."""
+    large = list(cause_scores({"approx KL above 0.05": True}, "on-policy"))
+    none = list(cause_scores({"approx KL 0": True}, "on-policy"))
+    assert large[0] == "step too large"
+    assert none[0] == "step too small"
+
+
+def test_an_unknown_symptom_changes_nothing() -> None:
+    """A rule that no labelled run has shown says nothing about causes."""
+    assert cause_scores({"rule something-new": True}, "on-policy") == cause_scores({}, "on-policy")
+
+
+# --- facts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fact", "columns", "changed"),
+    [
+        ("learning rate far above its default", {"lr": 0.0105}, {"lr": 0.0095}),
+        ("learning rate far above its default", {"lr": 0.0105}, {"lr": 0.0085}),
+        ("learning rate far below its default", {"lr": 0.9e-6}, {"lr": 1.1e-6}),
+        ("learning rate jumped", {"lr": lambda i: 1e-4 if i < 20 else 3.1e-4},
+         {"lr": lambda i: 1e-4 if i < 20 else 2.9e-4}),
+        ("learning rate cut", {"lr": lambda i: 3e-4 if i < 20 else 2.9e-6},
+         {"lr": lambda i: 3e-4 if i < 20 else 3.1e-6}),
+        ("clip range above 0.5", {"clip_range": 0.52}, {"clip_range": 0.48}),
+        ("clip range below 0.05", {"clip_range": 0.048}, {"clip_range": 0.052}),
+        ("reward always 0", {"reward_mean": 0.0}, {"reward_mean": -1.0}),
+        ("reward constant", {"reward_mean": -1.0}, {"reward_mean": lambda i: -1.0 + 0.01 * i}),
+        ("reward grew a hundredfold", {"reward_mean": lambda i: 1.0 if i < 20 else 103.0},
+         {"reward_mean": lambda i: 1.0 if i < 20 else 97.0}),
+        ("critic loss jumped", {"value_loss": lambda i: 1.0 if i < 28 else 31.0},
+         {"value_loss": lambda i: 1.0 if i < 28 else 29.0}),
+        ("approx KL above 0.05", {"approx_kl": 0.052}, {"approx_kl": 0.048}),
+        ("approx KL 0", {"approx_kl": 0.9e-5}, {"approx_kl": 1.1e-5}),
+        ("explained variance below 0.2", {"explained_variance": 0.19},
+         {"explained_variance": 0.21}),
+        ("explained variance below -1", {"explained_variance": -1.05},
+         {"explained_variance": -0.95}),
+        ("entropy below a fifth of its start", {"entropy": lambda i: 1.0 if i < 20 else 0.19},
+         {"entropy": lambda i: 1.0 if i < 20 else 0.21}),
+        ("entropy or std above its start", {"entropy": lambda i: 1.0 if i < 20 else 1.11},
+         {"entropy": lambda i: 1.0 if i < 20 else 1.09}),
+        ("entropy unmoved", {"entropy": lambda i: 1.0 - 0.001 * i},
+         {"entropy": lambda i: 1.0 - 0.0011 * i}),
+        ("entropy back at its start", {"entropy": lambda i: 1.0 if not 5 < i < 28 else 0.85},
+         {"entropy": lambda i: 1.0 if not 5 < i < 28 else 0.92}),
+        ("NaN or infinite", {"value_loss": lambda i: math.nan if i == 29 else 1.0},
+         {"explained_variance": math.nan}),
+    ],
+)  # fmt: skip
+def test_a_fact_holds_from_its_limit_on(
+    fact: str, columns: DrawnColumns, changed: DrawnColumns
+) -> None:
+    """A few per cent on either side."""
+    assert fact in facts_at_end({**CTRL_COLUMNS, **columns})
+    assert fact not in facts_at_end({**CTRL_COLUMNS, **changed})
+
+
+@pytest.mark.parametrize(
+    ("fact", "columns", "changed"),
+    [
+        ("epsilon above 0.5", {"exploration_rate": 0.52}, {"exploration_rate": 0.48}),
+        ("entropy coefficient above 5", {"entropy_coef": 5.2}, {"entropy_coef": 4.8}),
+        ("completions at the length limit", {"truncated_frac": 0.52}, {"truncated_frac": 0.48}),
+        ("completions at the length limit from the start", {"truncated_frac": 0.52},
+         {"truncated_frac": lambda i: 0.48 if i < 3 else 0.9}),
+        ("completions grew to the length limit as reward rose",
+         {"truncated_frac": lambda i: 0.03 * i}, {"truncated_frac": 0.6}),
+    ],
+)  # fmt: skip
+def test_a_fact_of_other_families(fact: str, columns: DrawnColumns, changed: DrawnColumns) -> None:
+    """Off-policy and language models."""
+    family, base = {
+        "e": ("value-based", {**VALUE_BASED_COLUMNS, **OFF_POLICY_COLUMNS}),
+        "c": ("grpo", GRPO_COLUMNS),
+    }[fact[0]]
+    about = profile(family)
+    assert fact in facts_at_end({**base, **columns}, about=about)
+    assert fact not in facts_at_end({**base, **changed}, about=about)
+
+
+def test_what_is_not_logged_is_not_known() -> None:
+    """Neither yes nor no."""
+    context = RuleContext(Profile("monitor", "unknown"))
+    for row in draw_rows({"reward_mean": lambda i: float(i)}, 10):
+        context.add_row(row)
+    assert not {name for name in facts_seen(context) if "KL" in name or "entropy" in name}
+
+
+# --- reports ---------------------------------------------------------------------------------
+
+
+def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
+    """The log says 1e-8: too low is the cause, and nothing in the report lowers it further."""
+    still = {"lr": 1e-8, "approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.69}
+    flat = {"reward_mean": lambda i: 20.0 + jitter(i), "ep_len": lambda i: 20.0 + jitter(i)}
+    judge = judged({**CTRL_COLUMNS, **still, **flat})
+    loud = [finding for finding in judge.findings if finding.severity >= WARN]
+    assert loud
+    assert opened(judge, "learning-rate-extreme").causes == ("learning rate far too low",)
+    assert not [each for f in judge.findings for each in f.remedies if "lower learning" in each]
+
+
+def test_weights_that_are_back_at_their_start_are_recognised() -> None:
+    """Reward, entropy and value loss are where they began, at once."""
+
+    def columns(i: int) -> int:
+        return i if i < 40 else i - 40
+
+    reset = {
+        name: (lambda i, column=CTRL_COLUMNS[name]: column(columns(i)))  # type: ignore[misc, operator]
+        for name in ("reward_mean", "ep_len", "value_loss", "explained_variance")
+    }
+    entropy = {"entropy": lambda i: 0.69 - 0.008 * columns(i) + jitter(i, 0.003)}
+    crash = opened(judged({**CTRL_COLUMNS, **reset, **entropy}, 50), "reward-crash")
+    stated = [named_causes(sentence) for sentence in crash.causes]
+    assert frozenset({"weights lost"}) in stated
+    assert any("entropy is back at its start" in sentence for sentence in crash.causes)
+
+
+def test_a_length_that_pays_is_no_matter_of_the_limit() -> None:
+    """Completions grow to the limit as the reward rises: a shortcut, and the limit is not it."""
+    hack = {
+        "truncated_frac": lambda i: min(0.95, 0.03 * i),
+        "resp_len_mean": lambda i: min(48.0, 12.0 + i),
+        "reward_mean": lambda i: min(0.9, 0.1 + 0.02 * i) + gauss(i, 0.01),
+    }
+    found = opened(judged({**GRPO_COLUMNS, **hack}, about=profile("grpo")), "completions-truncated")
+    assert [named_causes(each) for each in found.causes] == [frozenset({"over-optimisation"})]
+    assert not any("raise max_completion_length" in each for each in found.remedies)
+
+
+def test_a_short_limit_is_raised() -> None:
+    """Completions are cut off from the first update on."""
+    cut = {"truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i), "resp_len_mean": 4.0}
+    found = opened(judged({**GRPO_COLUMNS, **cut}, about=profile("grpo")), "completions-truncated")
+    assert [named_causes(each) for each in found.causes] == [frozenset({"length"})]
+    assert "raise max_completion_length" in found.remedies[0]
+
+
+def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
+    """A reward that falls at once may be one of several things."""
+    fallen = {"reward_mean": lambda i: (460.0 if i < 40 else 20.0) - 440 * 0.8**i + jitter(i, 4)}
+    found = opened(judged({**CTRL_COLUMNS, **fallen}), "reward-crash")
+    assert 2 <= len(found.causes) <= 3
+    looks = {text.look for some in known_causes().texts.values() for text in some if text.look}
+    assert looks & {*found.remedies}
+
+
+def test_causes_are_those_of_the_moment() -> None:
+    """A replay shows what was said then."""
+    judge = judged({**CTRL_COLUMNS, "approx_kl": lambda i: 0.008 if i < 20 else 0.2})
+    found = opened(judge, "kl-high")
+    assert found.as_of(found.opened.row).causes
+    assert found.as_of(found.opened.row).remedies
+
+
+# --- contradictions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("advice", "direction"),
+    [
+        ("lower learning_rate (0.03 now; SB3's default is 0.0003)", ("learning_rate", -1)),
+        ("raise learning_rate, by 10 times", ("learning_rate", 1)),
+        ("raise the entropy bonus: ent_coef (0 now), to 0.01", ("ent_coef", 1)),
+        ("fewer passes over the same data: n_epochs (10 now)", ("n_epochs", -1)),
+        ("more samples an update: n_steps", ("n_steps", 1)),
+        ("larger batches: batch_size", ("batch_size", 1)),
+        ("set target_kl to 0.02: it ends an update's epochs early", None),
+        ("check the sign of the reward", None),
+        ("more varied starts", None),
+    ],
+)
+def test_the_direction_of_advice(advice: str, direction: tuple[str, int] | None) -> None:
+    """Which option, and which way."""
+    assert direction_of(advice, "sb3") == direction
+
+
+def _finding(
+    rule: str, severity: Severity, *remedies: str, members: tuple[str, ...] = ()
+) -> Finding:
+    mark = Mark(5, 500, 0.0)
+    changes = [SeverityChange(mark, severity)]
+    found = Finding(rule, rule, ("lr",), mark, changes, 1.0, None, "", remedies=remedies)
+    found.members = members
+    return found
+
+
+def test_the_finding_that_explains_most_decides() -> None:
+    """The more severe one; among equals the diagnosis."""
+    up, down = "raise learning_rate", "lower learning_rate"
+    mild, severe = _finding("a", WARN, up, "look"), _finding("b", CRIT, down)
+    assert keep_consistent([mild, severe], "sb3") == [mild]
+    assert (mild.remedies, severe.remedies) == (("look",), (down,))
+    single, diagnosis = _finding("a", WARN, up), _finding("b", WARN, down, members=("c",))
+    keep_consistent([single, diagnosis], "sb3")
+    assert (single.remedies, diagnosis.remedies) == ((), (down,))
+
+
+def test_advice_of_one_finding_names_an_option_once() -> None:
+    """The first piece counts."""
+    said = (
+        "lower learning_rate",
+        "look",
+        "raise learning_rate",
+        "lower learning_rate, by 3",
+        "look",
+    )
+    assert without_repeats(said, "sb3") == ("lower learning_rate", "look")
+
+
+@pytest.mark.parametrize("family", ["on-policy", "value-based", "off-policy", "grpo"])
+@pytest.mark.parametrize("rate", [1e-8, 3e-4, 0.5])
+def test_no_report_raises_and_lowers_the_same_option(family: str, rate: float) -> None:
+    """Whatever goes wrong together."""
+    columns = {
+        "on-policy": CTRL_COLUMNS, "value-based": VALUE_BASED_COLUMNS,
+        "off-policy": OFF_POLICY_COLUMNS, "grpo": GRPO_COLUMNS,
+    }[family]  # fmt: skip
+    broken = {
+        "lr": rate,
+        "reward_mean": lambda i: (400.0 if 10 < i < 40 else 20.0) + jitter(i, 4),
+        "entropy": lambda i: 0.69 if i < 20 else 0.01,
+        "approx_kl": lambda i: 0.3 if i % 20 > 10 else 0.0,
+        "explained_variance": lambda i: 0.8 - 0.05 * i,
+        "value_loss": lambda i: 1.5**i,
+        "truncated_frac": 0.9 if family == "grpo" else None,
+    }
+    judge = judged({**columns, **broken}, about=profile(family))
+    said: dict[str, set[int]] = {}
+    for finding in judge.findings:
+        for advice in finding.remedies if finding.cleared is None else ():
+            option, way = direction_of(advice, judge.profile.trainer_id) or ("", 0)
+            said.setdefault(option, set()).add(way)
+    assert not {option for option, ways in said.items() if len(ways) > 1}
