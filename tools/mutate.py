@@ -73,8 +73,8 @@ class Mutant(NamedTuple):
         if type(target) is type(self.replacement):
             target.__dict__.update(self.replacement.__dict__)
             return module
-        swap = _Swap(target, self.replacement)
-        return ast.fix_missing_locations(swap.visit(module))
+        _Swap(target, self.replacement).visit(module)
+        return ast.fix_missing_locations(module)
 
     def __str__(self) -> str:
         return f"{self.path.relative_to(ROOT)}:{self.line}: {self.what}"
@@ -113,9 +113,10 @@ def _skipped(module: ast.Module) -> Iterator[ast.AST]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value:
-        for value in (node.value * 2, type(node.value)(node.value / 2)):
-            yield f"{node.value} -> {value}", ast.Constant(value)
+    if isinstance(node, ast.Constant) and type(number := node.value) in (int, float) and number:
+        assert isinstance(number, int | float)
+        for value in (number * 2, type(number)(number / 2)):
+            yield f"{number} -> {value}", ast.Constant(value)
     elif isinstance(node, ast.Compare):
         for index, operator in enumerate(node.ops):
             other = deepcopy(node)
@@ -168,7 +169,8 @@ def start_tests(mutant: Mutant | None) -> int:
 
 def survivors_of(mutants: Sequence[Mutant | None], jobs: int) -> Iterator[Mutant | None]:
     """The changes with which all tests pass, as they are found."""
-    waiting, running = list(reversed(mutants)), {}
+    waiting = list(reversed(mutants))
+    running: dict[int, Mutant | None] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant = waiting.pop()

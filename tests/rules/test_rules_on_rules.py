@@ -19,7 +19,8 @@ from ppo_top.rules.engine.rule import Rule, rules_by_id
 @pytest.mark.parametrize("field", ["members", "needs", "asks_about"])
 def test_an_unknown_id_is_an_error(field: str) -> None:
     """It would never be open: the rule would be silent for good."""
-    rule = replace(BY_ID["kl-high"], id="mine", **{field: ("kl-hihg",)})
+    rule = replace(BY_ID["kl-high"], id="mine")
+    object.__setattr__(rule, field, ("kl-hihg",))
     with pytest.raises(ValueError, match="mine rests on unknown rules: kl-hihg"):
         rules_by_id([*RULES, rule])
 
