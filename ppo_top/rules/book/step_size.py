@@ -102,10 +102,11 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _narrow(run: RuleContext, share: float) -> bool:
     """The limits assume a clip range of 0.2; half of it also clips much of a small update.
 
-    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
+    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1), also where the
+    clip range is not logged.
     """
     clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
-    small = kl is not None and 0.0 <= kl <= 0.02 and clip is not None and clip < 0.15
+    small = kl is not None and 0.0 <= kl <= 0.02 and (clip is None or clip < 0.15)
     return small and run.family == ON_POLICY and share <= 0.8 and not _harm(run)
 
 

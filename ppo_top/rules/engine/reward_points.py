@@ -24,6 +24,10 @@ NOISE_LAGS = (1, 2, 4, 8, 16)
 LAG_PERIODS = 12
 """A lag counts from this many times its length on: earlier it would measure the learning curve."""
 
+OTHER_UNIT = 2.0
+"""Steps are not those of an environment if the episodes that must have ended need so many times
+more: each new value of the reward needs one."""
+
 FEW_VALUES_AFTER = (20, 40, 60)
 """Rows after which rewards with few different values count as single episodes."""
 
@@ -237,12 +241,14 @@ class RewardPoints:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
-        self.low, self.high = math.inf, -math.inf
+        self.low, self.high, self.last = math.inf, -math.inf, math.nan
+        self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
         self.noise = math.nan
         self.rows = self.step = 0
+        self.length = 0.0
         self.episodes = 0.0
         self.counted = True
 
@@ -254,6 +260,11 @@ class RewardPoints:
         other.window = self.window.copy() if self.window is not None else None
         other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
         return other
+
+    @property
+    def has_other_unit(self) -> bool:
+        """Whether steps turn out to be updates, thousands, ...: too few for these episodes."""
+        return self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
 
     @property
     def rows_per_window(self) -> float:
@@ -273,16 +284,18 @@ class RewardPoints:
         """
         episodes = math.nan
         if length is not None and length > 0.0:
+            self.length = length
             episodes = max(0, step - self.step) / length
         total = self.count.add(step, length, counted) if self.window is not None else None
         self.step = step
         self.rows += 1
-        self.low, self.high = min(self.low, value), max(self.high, value)
+        self.changes += value != self.last
+        self.low, self.high, self.last = min(self.low, value), max(self.high, value), value
         if self.rows == 1 and self.sample.kind == "update" and episodes < BLOCK_EPISODES:
             self.blocks = EpisodeBlocks()
         if self.rows == 1 and self.sample.kind == "episode" and episodes >= BLOCK_EPISODES:
             self.blocks = None  # each row holds enough of them
-        self.counted = self.counted and episodes == episodes
+        self.counted = self.counted and episodes == episodes and not self.has_other_unit
         episodes = max(1.0, episodes) if self.counted else 1.0
         self.episodes += episodes
         fresh = self._fresh(value, total)
@@ -311,6 +324,8 @@ class RewardPoints:
         if not (self.counted and self.sample.kind and 0.0 == self.low < self.high <= 1.0):
             return 0.0
         each = self.sample.episodes or max(1.0, self.episodes / self.rows)
+        if self.high * each < 1.0:  # less than one success: rewards are on another scale
+            return 0.0
         middle = min(0.5, self.high)
         return math.sqrt(middle * (1.0 - middle) / each)
 
