@@ -28,6 +28,13 @@ OTHER_UNIT = 2.0
 """Steps are not those of an environment if the episodes that must have ended need so many times
 more: each new value of the reward needs one."""
 
+USUAL_WINDOW = 100
+"""Episodes in a moving mean, if rewards of unknown kind are one: Gym's, SB3's and CleanRL's."""
+
+GROWTH = 1.2
+"""Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
+large at twice the distance. What lies between is told apart here."""
+
 FEW_VALUES_AFTER = (20, 40, 60)
 """Rows after which rewards with few different values count as single episodes."""
 
@@ -219,6 +226,14 @@ class RowNoise:
         other.count, other.known = self.count, self.known
         return other
 
+    @property
+    def grows(self) -> bool:
+        """Whether noise is known to grow with the distance, as in a moving mean."""
+        if self.count < LAG_PERIODS * NOISE_LAGS[1]:
+            return False
+        near, far = self.estimators[0], self.estimators[1]
+        return far.std > GROWTH * near.std
+
     def add(self, value: float, rows_per_window: float) -> float:
         """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
 
@@ -228,7 +243,8 @@ class RowNoise:
         found = 0.0
         for estimator in self.estimators:
             estimator.push(value)
-            if estimator.lag == 1 or self.count >= LAG_PERIODS * estimator.lag:
+            seen = self.count >= LAG_PERIODS * estimator.lag and rows_per_window == 1.0
+            if estimator.lag == 1 or seen:
                 found = max(found, estimator.std, 0.75 * estimator.mean)
         if found > 0.0:
             self.known = found
@@ -269,10 +285,18 @@ class RewardPoints:
     @property
     def rows_per_window(self) -> float:
         """How many rows one independent measurement takes."""
-        if self.sample.kind != "window" or not self.counted or self.window is not None:
+        size = self.window_episodes
+        if not size or not self.counted or self.window is not None:
             return 1.0
         each = max(self.episodes / self.rows, 1e-3)
-        return max(1.0, min(self.episodes, self.sample.episodes) / each)
+        return max(1.0, min(self.episodes, size) / each)
+
+    @property
+    def window_episodes(self) -> int:
+        """The episodes of a moving mean; 0 if rewards are none."""
+        if self.sample.kind == "" and self.blocks is None and self.row_noise.grows:
+            return USUAL_WINDOW
+        return self.sample.episodes if self.sample.kind == "window" else 0
 
     def add(
         self, value: float, step: int, length: float | None, counted: float | None
@@ -331,7 +355,7 @@ class RewardPoints:
 
     def _filled_share(self) -> float:
         """The share of a moving mean's window that is filled: it begins as a mean of few."""
-        window = self.sample.episodes if self.sample.kind == "window" and self.counted else 0
+        window = self.window_episodes if self.counted else 0
         return min(1.0, max(self.episodes, 1.0) / window) if window else 1.0
 
     def _fresh(self, value: float, total: float | None) -> float | None:
