@@ -175,31 +175,25 @@ def write_csv_and_events(rows: Iterable[Row], folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What stands open at the end at *warn* or above, its first cause, and when it was first said.
-
-    `at` is the share of the rows after which a finding first was at *warn*.
-    """
+    """What stands open at the end, its first cause, and after which share of rows it was said."""
 
     open_rules: frozenset[str]
     cause: str
     at: float
 
 
-def judge_log(log: Log, folder: Path) -> Verdict:
-    """Write a log and read and judge it as a user's own."""
+def judge_log(log: Log, folder: Path, least: Severity = Severity.WARN) -> Verdict:
+    """Write a log and judge it as a user's own; what is milder than `least` does not count."""
     folder.mkdir(parents=True, exist_ok=True)
     log.write(log.rows, folder)
     session = load_session([folder], Settings(), err := io.StringIO())
     assert session is not None, err.getvalue()
     run = max(session.runs.values(), key=lambda each: len(each.timeline))
     last = len(run.timeline)
-    loud = [f for f in shown(run.findings, last) if f.severity_at(last) in LOUD]
-    since = [c.mark.row for f in loud for c in f.changes if c.severity in LOUD]
+    loud = [f for f in shown(run.findings, last) if (f.severity_at(last) or 0) >= least]
+    since = [c.mark.row for f in loud for c in f.changes if c.severity >= least]
     return Verdict(
-        open_rules=frozenset(f.rule for f in run.findings if f.severity_at(last) in LOUD),
+        open_rules=frozenset(f.rule for f in run.findings if (f.severity_at(last) or 0) >= least),
         cause=next((f.causes[0] for f in loud if f.causes), ""),
         at=min(since, default=math.inf) / last,
     )
-
-
-LOUD = (Severity.WARN, Severity.CRIT)
