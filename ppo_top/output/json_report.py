@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ppo_top.model import NO_STEP, Finding, Mark, Series
+from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series
+from ppo_top.rules.engine.stats import Noise
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
@@ -94,7 +95,21 @@ def _metrics(run: Run) -> Iterable[dict[str, Any]]:
             series = source.series[tag]
             name = concepts.get((source.key, tag)) or run.evaluation.concept_of(source, tag) or ""
             concept = name if not name.startswith("tag:") else ""
-            yield _metric(source, tag, concept or None, series)
+            sample = run.profile.samples.get(concept, UNKNOWN_SAMPLE)
+            yield {**_metric(source, tag, concept or None, series), **_row_of(sample, series)}
+
+
+def _row_of(sample: Sample, series: Series) -> dict[str, Any]:
+    """What one value measures, and the standard deviation of its noise, in the log's unit."""
+    noise = Noise()
+    newest = [value for value in series.values[-Noise.size - 2 :] if math.isfinite(value)]
+    for value in newest:
+        noise.push(value)
+    return {
+        "row": sample.kind or None,
+        "episodes_a_row": 1 if sample.kind == "episode" else sample.episodes or None,
+        "noise": json_value(noise.std) if len(newest) > 2 else None,
+    }
 
 
 def _metric(source: SourceState, tag: str, concept: str | None, series: Series) -> dict[str, Any]:

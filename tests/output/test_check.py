@@ -90,7 +90,7 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
     for metric in run["metrics"]:
         assert set(metric) == {
             "tag", "concept", "source", "points", "non_finite", "first_step", "last_step", "first",
-            "last", "min", "max",
+            "last", "min", "max", "row", "episodes_a_row", "noise",
         }  # fmt: skip
     for finding in run["findings"]:
         assert {
@@ -98,6 +98,19 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
             "value", "limit", "message", "evidence", "causes", "try", "source",
         } <= set(finding)  # fmt: skip
         assert len(finding["try"]) >= 2 or finding["severity"] in ("info", "watch")
+
+
+def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An SB3 reward is a mean of 100 episodes; its noise is told, whatever its trend."""
+    rows = [f"{1000 * i},{10 * i + (3 if i % 2 else -3)},5" for i in range(1, 40)]
+    head = "time/total_timesteps,rollout/ep_rew_mean,custom/answer"
+    (tmp_path / "progress.csv").write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    _, found = run_json(capsys, str(tmp_path))
+    metrics = {metric["tag"]: metric for metric in only(found)["metrics"]}
+    reward, own = metrics["rollout/ep_rew_mean"], metrics["custom/answer"]
+    assert (reward["row"], reward["episodes_a_row"]) == ("window", 100)
+    assert reward["noise"] == pytest.approx(1.4826 * 12 / 6**0.5)
+    assert (own["row"], own["episodes_a_row"], own["noise"]) == (None, None, 0.0)
 
 
 def test_non_finite_numbers_are_strings(capsys: pytest.CaptureFixture[str]) -> None:

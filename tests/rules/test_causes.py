@@ -247,7 +247,7 @@ def test_weights_that_are_back_at_their_start_are_recognised() -> None:
         return i if i < 40 else i - 40
 
     reset = {
-        name: (lambda i, column=CTRL_COLUMNS[name]: column(columns(i)))  # type: ignore[misc, operator]
+        name: (lambda i, column=CTRL_COLUMNS[name]: column(columns(i)))
         for name in ("reward_mean", "ep_len", "value_loss", "explained_variance")
     }
     entropy = {"entropy": lambda i: 0.69 - 0.008 * columns(i) + jitter(i, 0.003)}
@@ -271,7 +271,10 @@ def test_a_length_that_pays_is_no_matter_of_the_limit() -> None:
 
 def test_a_short_limit_is_raised() -> None:
     """Completions are cut off from the first update on."""
-    cut = {"truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i), "resp_len_mean": 4.0}
+    cut: DrawnColumns = {
+        "truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i),
+        "resp_len_mean": 4.0,
+    }
     found = opened(judged({**GRPO_COLUMNS, **cut}, about=profile("grpo")), "completions-truncated")
     assert [named_causes(each) for each in found.causes] == [frozenset({"length"})]
     assert "raise max_completion_length" in found.remedies[0]
@@ -357,7 +360,7 @@ def test_no_report_raises_and_lowers_the_same_option(family: str, rate: float) -
         "on-policy": CTRL_COLUMNS, "value-based": VALUE_BASED_COLUMNS,
         "off-policy": OFF_POLICY_COLUMNS, "grpo": GRPO_COLUMNS,
     }[family]  # fmt: skip
-    broken = {
+    broken: DrawnColumns = {
         "lr": rate,
         "reward_mean": lambda i: (400.0 if 10 < i < 40 else 20.0) + jitter(i, 4),
         "entropy": lambda i: 0.69 if i < 20 else 0.01,

@@ -30,7 +30,7 @@ from ppo_top.rules.book import (
     step_size,
     value_loss,
 )
-from ppo_top.rules.engine.rule import Rule
+from ppo_top.rules.engine.rule import Rule, rules_by_id
 
 RULES: tuple[Rule, ...] = (
     *not_a_number.RULES,
@@ -61,4 +61,4 @@ RULES: tuple[Rule, ...] = (
     *outcome.RULES,
 )
 
-BY_ID: dict[str, Rule] = {rule.id: rule for rule in RULES}
+BY_ID: dict[str, Rule] = rules_by_id(RULES)

@@ -135,14 +135,19 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT, kl, None, message)
 
 
+_TROUBLE_SIGNS = (
+    *STEP_SIZE_RULES,
+    *CRITIC_RULES,
+    *("entropy-collapsed", "policy-collapsed", "entropy-swings"),
+)
+
+
 def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward fell without a sign from policy or critic, though the policy is logged."""
     if run.severity_of("reward-crash", 0) < WARN:
         return None
-    entropy_rules = ("entropy-collapsed", "policy-collapsed", "entropy-swings")
-    signs = (*STEP_SIZE_RULES, *CRITIC_RULES, *entropy_rules)
     watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
-    signed = any(run.severity_of(rule, 10) >= WATCH for rule in signs)
+    signed = any(run.severity_of(rule, 10) >= WATCH for rule in _TROUBLE_SIGNS)
     if signed or not watched or not _shifted(run):
         return borderline(0.0)
     words = "reward fell without a sign from policy or critic: did the environment or data change?"
@@ -241,6 +246,7 @@ RULES = (
         description="very high KL with positive policy loss or lost entropy, before reward falls",
         concepts=("approx_kl", "policy_loss", "entropy"),
         assess=rate_too_high,
+        asks_about=("updates-too-large",),
         needs=("kl-high",),
         families=POLICY_GRADIENT,
         limits={"kl": 0.02},
@@ -262,6 +268,7 @@ RULES = (
         description="the reward falls without any sign of trouble in policy or critic",
         concepts=("reward_mean", "ep_len", "query_len_mean"),
         assess=environment_changed,
+        asks_about=_TROUBLE_SIGNS,
         needs=("reward-crash",),
         families=POLICY_GRADIENT,
         persistence=DIAGNOSIS_PERSISTENCE,

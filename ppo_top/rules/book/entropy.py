@@ -243,6 +243,7 @@ RULES = (
         description="entropy falls to a small share of its initial value without a gain in reward",
         concepts=("entropy",),
         assess=entropy_collapsed,
+        asks_about=("reward-crash",),
         stays_calm=_keeps_entropy,
         families=POLICY_GRADIENT,
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},

@@ -186,6 +186,7 @@ RULES = (
         concepts=("ref_kl",),
         related=("kl_coef", "resp_len_mean"),
         assess=drifted,
+        asks_about=("kl-coef-rising",),
         families=LLM_FAMILIES,
         limits={
             "watch": 10.0,

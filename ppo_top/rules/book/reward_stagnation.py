@@ -62,6 +62,7 @@ RULES = (
         concepts=("reward_mean",),
         related=("entropy",),
         assess=plateau,
+        asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
         limits={"points": 30, "share": 0.25},
         persistence=k_of_n(3, 3),

@@ -185,6 +185,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=no_op_updates,
+        asks_about=("entropy-collapsed",),
         stays_calm=_kl_stays_visible,
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),

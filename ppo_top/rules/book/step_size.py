@@ -102,10 +102,11 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _narrow(run: RuleContext, share: float) -> bool:
     """The limits assume a clip range of 0.2; half of it also clips much of a small update.
 
-    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1).
+    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1), also where the
+    clip range is not logged.
     """
     clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
-    small = kl is not None and 0.0 <= kl <= 0.02 and clip is not None and clip < 0.15
+    small = kl is not None and 0.0 <= kl <= 0.02 and (clip is None or clip < 0.15)
     return small and run.family == ON_POLICY and share <= 0.8 and not _harm(run)
 
 
@@ -165,6 +166,7 @@ RULES = (
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=kl_high,
+        asks_about=("policy-loss-positive",),
         stays_calm=_kl_stays_low,
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
@@ -193,6 +195,7 @@ RULES = (
         description="the KL of one update is many times larger than that of the updates before it",
         concepts=("approx_kl",),
         assess=kl_spike,
+        asks_about=("kl-high",),
         stays_calm=_kl_stays_below_red,
         families=POLICY_GRADIENT,
         limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1, "controlled": 0.01},
@@ -211,6 +214,7 @@ RULES = (
         concepts=("clip_fraction",),
         related=("approx_kl",),
         assess=clip_high,
+        asks_about=("policy-loss-positive",),
         stays_calm=_clipping_stays_low,
         families=POLICY_GRADIENT,
         judged_at=("clip_fraction", "clip_low", "clip_high"),

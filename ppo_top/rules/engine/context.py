@@ -262,6 +262,8 @@ class RuleContext:
         length = self.histories.get("ep_len")
         if self.family in LLM_FAMILIES or length is None or length.last <= 0.0:
             return False
+        if self.reward is not None and self.reward.source.has_other_unit:
+            return False
         return self.mark.step < enough * length.last
 
     @property

@@ -27,6 +27,17 @@ NOISE_LAGS = (1, 2, 4, 8, 16)
 LAG_PERIODS = 12
 """A lag counts from this many times its length on: earlier it would measure the learning curve."""
 
+OTHER_UNIT = 2.0
+"""Steps are not those of an environment if the episodes that must have ended need so many times
+more: each new value of the reward needs one."""
+
+USUAL_WINDOW = 100
+"""Episodes in a moving mean, if rewards of unknown kind are one: Gym's, SB3's and CleanRL's."""
+
+GROWTH = 1.2
+"""Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
+large at twice the distance. What lies between is told apart here."""
+
 FEW_VALUES_AFTER = (20, 40, 60)
 """Rows after which rewards with few different values count as single episodes."""
 
@@ -218,6 +229,14 @@ class RowNoise:
         other.count, other.known = self.count, self.known
         return other
 
+    @property
+    def grows(self) -> bool:
+        """Whether noise is known to grow with the distance, as in a moving mean."""
+        if self.count < LAG_PERIODS * NOISE_LAGS[1]:
+            return False
+        near, far = self.estimators[0], self.estimators[1]
+        return far.std > GROWTH * near.std
+
     def add(self, value: float, rows_per_window: float) -> float:
         """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
 
@@ -227,7 +246,8 @@ class RowNoise:
         found = 0.0
         for estimator in self.estimators:
             estimator.push(value)
-            if estimator.lag == 1 or self.count >= LAG_PERIODS * estimator.lag:
+            seen = self.count >= LAG_PERIODS * estimator.lag and rows_per_window == 1.0
+            if estimator.lag == 1 or seen:
                 found = max(found, estimator.std, 0.75 * estimator.mean)
         if found > 0.0:
             self.known = found
@@ -240,12 +260,14 @@ class RewardPoints:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
-        self.low, self.high = math.inf, -math.inf
+        self.low, self.high, self.last = math.inf, -math.inf, math.nan
+        self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
         self.noise = math.nan
         self.rows = self.step = 0
+        self.length = 0.0
         self.episodes = 0.0
         self.counted = True
 
@@ -259,12 +281,25 @@ class RewardPoints:
         return other
 
     @property
+    def has_other_unit(self) -> bool:
+        """Whether steps turn out to be updates, thousands, ...: too few for these episodes."""
+        return self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
+
+    @property
     def rows_per_window(self) -> float:
         """How many rows one independent measurement takes."""
-        if self.sample.kind != "window" or not self.counted or self.window is not None:
+        size = self.window_episodes
+        if not size or not self.counted or self.window is not None:
             return 1.0
         each = max(self.episodes / self.rows, 1e-3)
-        return max(1.0, min(self.episodes, self.sample.episodes) / each)
+        return max(1.0, min(self.episodes, size) / each)
+
+    @property
+    def window_episodes(self) -> int:
+        """The episodes of a moving mean; 0 if rewards are none."""
+        if self.sample.kind == "" and self.blocks is None and self.row_noise.grows:
+            return USUAL_WINDOW
+        return self.sample.episodes if self.sample.kind == "window" else 0
 
     def add(
         self, value: float, step: int, length: float | None, counted: float | None
@@ -276,16 +311,18 @@ class RewardPoints:
         """
         episodes = math.nan
         if length is not None and length > 0.0:
+            self.length = length
             episodes = max(0, step - self.step) / length
         total = self.count.add(step, length, counted) if self.window is not None else None
         self.step = step
         self.rows += 1
-        self.low, self.high = min(self.low, value), max(self.high, value)
+        self.changes += value != self.last
+        self.low, self.high, self.last = min(self.low, value), max(self.high, value), value
         if self.rows == 1 and self.sample.kind == "update" and episodes < FULL_ROW_EPISODES:
             self.blocks = EpisodeBlocks()
         if self.rows == 1 and self.sample.kind == "episode" and episodes >= FULL_ROW_EPISODES:
             self.blocks = None  # each row holds enough of them
-        self.counted = self.counted and episodes == episodes
+        self.counted = self.counted and episodes == episodes and not self.has_other_unit
         episodes = max(1.0, episodes) if self.counted else 1.0
         self.episodes += episodes
         fresh = self._fresh(value, total)
@@ -314,12 +351,14 @@ class RewardPoints:
         if not (self.counted and self.sample.kind and 0.0 == self.low < self.high <= 1.0):
             return 0.0
         each = self.sample.episodes or max(1.0, self.episodes / self.rows)
+        if self.high * each < 1.0:  # less than one success: rewards are on another scale
+            return 0.0
         middle = min(0.5, self.high)
         return math.sqrt(middle * (1.0 - middle) / each)
 
     def _filled_share(self) -> float:
         """The share of a moving mean's window that is filled: it begins as a mean of few."""
-        window = self.sample.episodes if self.sample.kind == "window" and self.counted else 0
+        window = self.window_episodes if self.counted else 0
         return min(1.0, max(self.episodes, 1.0) / window) if window else 1.0
 
     def _fresh(self, value: float, total: float | None) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -95,7 +95,8 @@ class Rule:
     `ppo_top.rules.advice`. `ranks_causes`: much may stand behind it, so that a finding states those
     causes that the run's other symptoms make likely, and `causes` are only what it usually is.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
-    that it `needs` is open, or was within `RECENT_ROWS`.
+    that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
+    findings weigh in its assessment.
     """
 
     id: str
@@ -117,6 +118,7 @@ class Rule:
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    asks_about: tuple[str, ...] = ()
     at_end: bool = False
     ranks_causes: bool = False
 
@@ -126,6 +128,11 @@ class Rule:
         if self.judged_at is not None:
             return self.judged_at
         return () if self.members else self.concepts
+
+    @property
+    def rests_on(self) -> frozenset[str]:
+        """All rules whose findings it takes into account."""
+        return frozenset({*self.members, *self.needs, *self.asks_about})
 
     @property
     def threshold_names(self) -> frozenset[str]:
@@ -158,3 +165,16 @@ class Rule:
             persistence = k_of_n(max(1, min(k, n)), max(1, n))
         worst_first = sorted(persistence, reverse=True)
         return tuple((severity, *persistence[severity]) for severity in worst_first)
+
+
+def rules_by_id(rules: Iterable[Rule]) -> dict[str, Rule]:
+    """The rules by their ids; ValueError if one is used twice or a rule rests on an unknown one."""
+    found: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.id in found:
+            raise ValueError(f"two rules are called {rule.id}")
+        found[rule.id] = rule
+    for rule in found.values():
+        if unknown := rule.rests_on - found.keys():
+            raise ValueError(f"{rule.id} rests on unknown rules: {', '.join(sorted(unknown))}")
+    return found
