@@ -13,7 +13,9 @@ from ppo_top.model import UNKNOWN_SAMPLE, Sample
 TABLES_FOLDER = Path(__file__).parent
 """Read as plain files: importing importlib.resources takes longer than reading them all."""
 
-SHARED_TABLES = {"algorithms", "concepts", "crucial", "families", "hyperparameters", "likeness"}
+SHARED_TABLES = {"algorithms", "concepts", "crucial", "families", "hyperparameters", "likeness"} | {
+    "terms"
+}
 """The tables shared by all trainers; every other table is one trainer's."""
 
 NO_CONCEPT = "-"

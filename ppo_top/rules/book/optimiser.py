@@ -34,7 +34,7 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
     before = [abs(x) for x in history.previous(30) if x]
     jumps = abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before)
-    if jumps and "policy-loss-positive" not in run.open_severities:
+    if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message, immediate=True)
     if value > limits["warn"] and run.family == ON_POLICY and _usually_small(run):

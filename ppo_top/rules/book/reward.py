@@ -59,7 +59,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if reward.gained:
+    if reward.gained or "reward-swings" in run.open_severities:
         return RESOLVED
     level = 0 if reward.rising else _unlearned_level(run, reward, limits)
     if not level:
@@ -78,7 +78,7 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
         return _constant_level(run, reward, limits)
     if reward.points < MIN_POINTS:
         return 0
-    enough = reward.looks >= limits["points"] and reward.episodes >= limits["episodes"]
+    enough = reward.looks >= limits["points"] and _episodes(run, reward) >= limits["episodes"]
     if run.family in LLM_FAMILIES:
         enough = reward.points >= limits["points"]
     if budget is None:
@@ -93,6 +93,13 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
     return WARN if budget >= limits["end"] else WATCH
 
 
+def _episodes(run: RuleContext, reward: RewardCourse) -> float:
+    """Episodes behind the rewards; some scripts print how many ended in each rollout."""
+    each = run.histories.get("n_episodes")
+    printed = each.recent_median(20) * each.count if each is not None else 0.0
+    return max(reward.episodes, printed)
+
+
 def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
     """Severity of a reward that is the same in every episode.
 
@@ -103,9 +110,10 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     if run.family in LLM_FAMILIES:
         needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
         return WARN if reward.count >= limits[needed] else 0
-    if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
+    episodes = _episodes(run, reward)
+    if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    sure = long and reward.episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
+    sure = long and episodes >= limits["constant_episodes"] and reward.baseline <= 0.0
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
     return CRIT if budget is not None and budget >= limits["budget"] else WARN

@@ -28,7 +28,8 @@ SMALLER_STEPS = (
 def update_kl(run: RuleContext) -> float | None:
     """The size of this row's update KL; of the k1 estimator, whose sign is noise, its recent size.
 
-    Of two estimates in one log, as TRL's legacy trainer writes them, the higher counts. Only an estimate is ever negative: a script may log any estimator under the plain name.
+    Of two estimates in one log, as TRL's legacy trainer writes them, the higher counts.
+    Only an estimate is ever negative: a script may log any estimator under the plain name.
     """
     value = run.value("approx_kl", 0)
     if value is not None and run.family != RLHF:

@@ -126,14 +126,17 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             )
             unsure = explained is None and run.gained and not run.falling
             mild = explains or unsure or run.tiny_updates
-            return Assessment(WATCH if mild else WARN, loss.last, early, message)
+            level, about = WATCH if mild else WARN, _concept(run, loss)
+            return Assessment(level, loss.last, early, message, concepts=about)
     if explains or run.tiny_updates or run.resumed:
         return None
     for loss in losses:
         base = loss.baseline(5)
         if loss.count >= limits["flat_points"] and loss.recent_median(5) >= 0.9 * base:
             message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
-            return Assessment(WATCH if run.flat else INFO, loss.last, base, message)
+            fails = run.flat and (explained is not None or not run.gained)
+            level, about = WATCH if fails else INFO, _concept(run, loss)
+            return Assessment(level, loss.last, base, message, concepts=about)
     return None
 
 
@@ -141,6 +144,10 @@ def _losses(run: RuleContext) -> list[History]:
     """The critic's loss, and its error before clipping where that is logged too."""
     found = (critic_loss(run), run.histories.get("value_error"))
     return [history for history in found if history is not None]
+
+
+def _concept(run: RuleContext, loss: History) -> tuple[str]:
+    return ("value_loss" if run.histories.get("value_loss") is loss else "value_error",)
 
 
 def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
