@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ppo_top.parsers.console.batch_builder import BatchBuilder
 from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
-from ppo_top.parsers.console.tables import STEP_ROWS, group_of, tag_of
+from ppo_top.parsers.console.tables import STEP_ROWS, RowNames, group_of
 
 FAST_FIRST_BYTES = _DASH, _BRACE = tuple(b"-{")
 """The first bytes of what may be read quickly."""
@@ -111,7 +111,7 @@ def _learn_layout(keys: Sequence[bytes], values: Sequence[bytes]) -> TableLayout
     tags: list[str] = []
     numbers: list[int] = []
     blanks: list[int] = []
-    prefix = ""
+    names = RowNames()
     if len(keys) != len(values) or len(keys) > _MAX_TABLE_ROWS:
         return None
     for row, (key, value) in enumerate(zip(keys, values, strict=True)):
@@ -120,12 +120,12 @@ def _learn_layout(keys: Sequence[bytes], values: Sequence[bytes]) -> TableLayout
             return None
         group = group_of(cell, value.decode("ascii", "replace"))
         if group is not None:
-            prefix = group
+            names.begin_group(group)
             blanks.append(row)
             continue
         if cell.strip().endswith("/"):
             return None  # a group in other tables with these keys
-        tags.append(tag_of(cell, prefix))
+        tags.append(names.tag_of(cell))
         numbers.append(row)
     step = next((tag for tag in STEP_ROWS if tag in tags), None)
     if step is None or len(set(tags)) != len(tags):

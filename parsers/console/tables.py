@@ -36,9 +36,27 @@ _MAX_TABLE_ROWS = 1000
 _MAX_OTHER_LINES = 20
 
 
-def tag_of(cell: str, group: str) -> str:
-    """The full name of a row, with its group's prefix if it is indented."""
-    return group + cell.strip() if cell.startswith("    ") else cell.strip()
+class RowNames:
+    """Full names of a table's rows: members of a group get its prefix.
+
+    They are indented below its row, or none is (a table pasted into a text loses its blanks).
+    """
+
+    def __init__(self) -> None:
+        self._group = ""
+        self._begins = self._is_plain = False
+
+    def begin_group(self, prefix: str) -> None:
+        """The rows below belong to this group."""
+        self._group, self._begins = prefix, True
+
+    def tag_of(self, cell: str) -> str:
+        """The full name of a row with a value."""
+        name, indented = cell.strip(), cell.startswith("    ")
+        if self._begins:
+            self._begins, self._is_plain = False, not indented
+        is_member = indented or (self._is_plain and "/" not in name)
+        return self._group + name if is_member else name
 
 
 def group_of(cell: str, value: str) -> str | None:
@@ -52,7 +70,7 @@ class ConsoleTable:
 
     def __init__(self) -> None:
         self.is_open = False
-        self._group = ""
+        self._names = RowNames()
         self._values: list[tuple[str, float]] = []
         self._rows = self._other_lines = 0
 
@@ -71,11 +89,11 @@ class ConsoleTable:
         cell, value = match.groups()
         group = group_of(cell, value)
         if group is not None:
-            self._group = group
+            self._names.begin_group(group)
             return True
         parsed = parse_number(value)
         if parsed is not None:
-            self._values.append((tag_of(cell, self._group), parsed))
+            self._values.append((self._names.tag_of(cell), parsed))
         return True
 
     def note_other_line(self) -> bool:
@@ -87,7 +105,7 @@ class ConsoleTable:
         """The record of all rows so far, which empties the table."""
         values = self._values
         self.is_open = False
-        self._group, self._values = "", []
+        self._names, self._values = RowNames(), []
         self._rows = self._other_lines = 0
         return ConsoleRecord(values, step_of(dict(values)), "table") if values else None
 

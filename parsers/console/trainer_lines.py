@@ -37,6 +37,14 @@ TRAINER_LINES = (
         {"mean": "eval/episode_length", "std": "eval/episode_length_std"},
     ),
     TrainerLine(
+        "raining complete",
+        re.compile(
+            rf"Training complete\w*\W+[Mm]ean reward\s*[:=] ?"
+            rf"(?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"
+        ),
+        {"mean": "eval/mean_reward", "std": "eval/std_reward"},
+    ),
+    TrainerLine(
         "evaluation: ",
         re.compile(rf"\d+-episode evaluation: (?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"),
         {"mean": "eval/mean_reward", "std": "eval/std_reward"},

@@ -45,6 +45,7 @@ from ppo_top.catalogue.options import (
 )
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
 from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning, suggested_alias
+from ppo_top.catalogue.terms import Term, term
 from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "OptionSpelling",
     "TagEntry",
     "TagTable",
+    "Term",
     "Trainer",
     "algorithms",
     "alias_meaning",
@@ -92,6 +94,7 @@ __all__ = [
     "option_spellings",
     "options",
     "suggested_alias",
+    "term",
     "total_steps",
     "trainer_tables",
     "why_missing",

@@ -53,7 +53,7 @@ def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
     found: dict[str, list[Trainer]] = {}
     for each in known_trainers():
         known = meaning(each, tag)
-        if known is not None and is_concept(known.concept):
+        if known is not None and not known.fallback and is_concept(known.concept):
             found.setdefault(known.concept, []).append(each)
     if not found and own is not None:
         found[own.concept] = []

@@ -19,6 +19,9 @@ IGNORE = "ignore"
 HISTOGRAM_PART_PRIORITY = 1000
 """Added to the priority of a tag that is one statistic of a histogram."""
 
+OWN_NAMES = "own-names"
+"""The fact that a trainer is a script of one's own: names beyond its table are guessed."""
+
 MAYBE = "maybe"
 """Marks a name that suggests a metric, but may well be another one."""
 
@@ -72,6 +75,8 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
     found = table.find_entry(tag)
     if found is not None:
         return _meaning_of_entry(*found)
+    if OWN_NAMES in table.facts:
+        return _guess_meaning(tag)
     summary = _HISTOGRAM_SUMMARY.fullmatch(tag)
     base = table.find_entry(summary[1]) if summary else None
     if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION_SUFFIX):

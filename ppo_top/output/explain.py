@@ -11,6 +11,7 @@ from ppo_top.catalogue import (
     ON_POLICY,
     UNKNOWN_TRAINER,
     Concept,
+    Term,
     Trainer,
     all_tags,
     concept,
@@ -23,13 +24,14 @@ from ppo_top.catalogue import (
     option_called,
     option_spellings,
     options,
+    term,
 )
-from ppo_top.model import ConfigValue, Profile
+from ppo_top.model import ConfigValue, Profile, Severity
 from ppo_top.rules.advice import fill_advice
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
-from ppo_top.rules.engine.rule import Rule
+from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Rule
 from ppo_top.text.format import clean, number
 from ppo_top.text.page import Page
 
@@ -91,6 +93,8 @@ def explain(
             _rule(page, subject, profile, trainer)
         elif isinstance(subject, Concept):
             _concept(page, subject, profile, trainer)
+        elif isinstance(subject, Term):
+            _term(page, subject)
         else:
             _option(page, subject)
     return page.lines
@@ -104,12 +108,12 @@ def explained_names() -> list[str]:
 
 # --- names -----------------------------------------------------------------------------------
 
-NameMeanings = list[tuple[Concept | Rule | str, str]]
+NameMeanings = list[tuple[Concept | Rule | Term | str, str]]
 """What a name stands for (a plain string is an option), each with a note on the name."""
 
 
 def _meanings_of(name: str, trainer: Trainer) -> NameMeanings:
-    """What a name stands for: a rule, a metric, a tag or an option, in this order."""
+    """What a name stands for: a rule, a metric, a tag, a term, a guess or an option."""
     plain = _plain(name)
     if is_concept(name):  # exactly: clip_high is a metric, clip-high the rule on it
         return [(concept(name), "")]
@@ -119,7 +123,9 @@ def _meanings_of(name: str, trainer: Trainer) -> NameMeanings:
     named = [each for each in concepts().values() if plain in (each.name, _plain(each.label))]
     if named:
         return [(named[0], "")]
-    meant = meanings_of(name, trainer)
+    meant, word = meanings_of(name, trainer), term(name)
+    if word is not None and not any(meant.values()):
+        return [(word, "")]
     if meant:
         return [(concept(each), _logged_by(name, by)) for each, by in meant.items()]
     setting = option_called(plain)
@@ -253,6 +259,8 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     if rule.limits:
         page.add_heading(f"Thresholds (override in ppo-top.toml under [rules.{rule.id}])")
         page.add_table(_limits(rule, profile, trainer))
+    page.add_heading("What these names mean")
+    page.add_table(_patience(rule, profile))
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
@@ -274,8 +282,47 @@ def _limits(rule: Rule, profile: Profile, trainer: Trainer) -> Iterator[tuple[st
         yield FAMILY_LABELS.get(who, who), _format_limits(limits)
 
 
+def _patience(rule: Rule, profile: Profile) -> Iterator[tuple[str, str]]:
+    """What the names of thresholds mean that many rules have, and how many points they take."""
+    limits = rule.limits_for(profile)
+    for name, meaning in THRESHOLD_MEANINGS.items():
+        if name in limits:
+            yield name, meaning
+    steps = rule.persistence_steps(limits)
+    needed = "; ".join(f"{Severity(level).word} {k} of {n}" for level, k, n in reversed(steps))
+    yield "k, n", f"a severity is reached when k of the last n points call for it: {needed}"
+    calm = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
+    yield "clear_after", f"{calm} calm points in a row clear a finding, twice as many the next time"
+
+
+THRESHOLD_MEANINGS = {
+    "clear": "below it a value is healthy, and counts as calm",
+    "watch": "beyond it a value calls for watch",
+    "warn": "beyond it a value calls for warn",
+    "crit": "beyond it a value calls for crit",
+    "once": "beyond it one value is enough, without waiting for k of n",
+    "early": "what counts as early: in updates, or as a share of the run where it is below 1",
+    "warmup": "as many first points are not judged",
+    "points": "as many points must have been seen",
+    "times": "as many times its own usual or first level",
+    "share": "this share of its own usual or first level, or of the whole",
+}
+"""The names of thresholds that mean the same in every rule that has them."""
+
+
 def _format_limits(limits: Mapping[str, float]) -> str:
     return ", ".join(f"{name} = {number(value)}" for name, value in limits.items())
+
+
+# --- a term ----------------------------------------------------------------------------------
+
+
+def _term(page: Page, about: Term) -> None:
+    page.add_paragraph(f"{about.name}  (term)")
+    page.add_blank_line()
+    page.add_paragraph(about.meaning)
+    page.add_heading("Metrics that show it")
+    page.add_table((each, concept(each).meaning) for each in about.metrics)
 
 
 # --- an option -------------------------------------------------------------------------------

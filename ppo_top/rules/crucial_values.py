@@ -11,6 +11,8 @@ from ppo_top.model import Profile
 
 FALLBACK_CONCEPTS = {
     "approx_kl": ("approx_kl_k1",),
+    "entropy": ("seq_entropy",),
+    "ratio_dist": ("ratio_dist{max}",),
     "critic_loss": ("total_loss", "value_loss"),
     "actor_loss": ("policy_loss",),
 }

@@ -26,7 +26,7 @@ from ppo_top.rules.custom import build_custom_rule
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
-from ppo_top.rules.engine.rule import Assessment, Rule
+from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
 from ppo_top.rules.engine.selected_rules import SelectedRules, select
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
@@ -243,7 +243,7 @@ class Judge:
             self._raise_finding(index, assessment, Severity(severity), self._context.mark)
         elif persistence.finding_index is None or rule.id in self._text_rows:
             return
-        elif persistence.has_cleared(int(limits.get("clear_after", 3))):
+        elif persistence.has_cleared(int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))):
             self._clear_finding(index, self._context.mark)
 
     def _raise_finding(
@@ -285,7 +285,7 @@ class Judge:
         return Finding(
             rule=rule.id,
             title=rule.title,
-            concepts=assessment.concepts or rule.concepts,
+            concepts=assessment.concepts or self._context.judged_as(rule.concepts),
             since=since,
             changes=[SeverityChange(mark, severity)],
             value=assessment.value,

@@ -21,6 +21,15 @@ WARMUP_POINTS = 5
 AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
+SETTLED_LOSS = 1e-3
+"""A value loss below this share of its highest: the critic predicts well, returns hardly vary."""
+
+BEGINS_LOW = ("explained_variance",)
+"""Metrics that are below their range in the first updates of every run."""
+
+MEASURED_AT_ONCE = ("eval_reward_mean",)
+"""Metrics of which one point is enough: the mean of several evaluation episodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
@@ -85,15 +94,14 @@ def _check_row(
     if not seen:
         return replace(empty, note="no data yet")
     value = track.values[seen - 1]
-    at_ceiling = any(each.finding.rule == AT_CEILING_RULE for each in opened)
-    status = colour(name, value, run.profile, at_ceiling)
+    status = colour(name, value, run.profile, _returns_settled(run, row, opened))
     counts = status is colour(name, value, run.profile)
     note = "" if counts else "uninformative: returns are constant"
     worst = _worst_finding_on(run, row, name)
     if worst is not None:
         status = worse(status, worst[1].status)
         note = f"since {count(worst[0].since.step)}"
-    elif status is Status.OK and seen < WARMUP_POINTS:
+    elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
     return replace(
         empty,
@@ -104,6 +112,25 @@ def _check_row(
         note=note,
         track=track,
     )
+
+
+def _warms_up(name: str, status: Status) -> bool:
+    """Whether a value without a finding says little before there are some more."""
+    if name in MEASURED_AT_ONCE:
+        return False
+    return status is Status.OK or (status is Status.WATCH and name in BEGINS_LOW)
+
+
+def _returns_settled(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> bool:
+    """Whether all returns are nearly equal, so that explained variance divides by almost 0."""
+    if any(each.finding.rule == AT_CEILING_RULE for each in opened):
+        return True
+    loss = run.timeline.tracks.get("value_loss")
+    seen = loss.count_until(row) if loss else 0
+    if loss is None or seen < WARMUP_POINTS:
+        return False
+    best = loss.highs.index_of_best(loss.values, seen)
+    return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
 
 
 def _why_missing(name: str, trainer: Trainer) -> str:

@@ -8,7 +8,15 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    INFO,
+    LLM_FAMILIES,
+    POLICY_GRADIENT,
+    UNCHECKED_ON_LLM,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num
 
 
@@ -41,8 +49,8 @@ def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) ->
 
 
 def loss_climbs(run: RuleContext, loss: History | None) -> bool:
-    """The loss keeps rising, and not because the returns grow."""
-    if loss is None or loss.count < 8 or run.rising:
+    """The loss keeps rising, and not because the returns grow (scores of texts have a scale)."""
+    if loss is None or loss.count < 8 or (run.rising and run.family not in LLM_FAMILIES):
         return False
     trend = loss.trend(20)
     return trend.tau > 0.5 and trend.z > 3.0
@@ -134,6 +142,10 @@ def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if mean is not None and of_mean is not None and abs(mean - of_mean) > 2 * of_returns**0.5:
         message = f"values are off the returns: mean {num(mean)} against {num(of_mean)}"
         return Assessment(WATCH, mean, of_mean, message)
+    base = run.histories["return_var"].baseline(10)
+    if run.family in LLM_FAMILIES and of_returns > limits["grown"] * base > 0.0:
+        message = f"variance of the returns grew from {num(base)} to {num(of_returns)}"
+        return Assessment(WATCH, of_returns, limits["grown"] * base, message)
     return None
 
 
@@ -230,13 +242,13 @@ RULES = (
     Rule(
         id="value-drift",
         title="Values and returns differ in scale",
-        description="the mean or spread of the predicted values is far from that of the returns",
+        description="predicted values are far from the returns in mean or spread, or these explode",
         concepts=("value_var",),
         related=("return_var", "value_mean", "return_mean"),
         assess=value_drift,
         families=POLICY_GRADIENT,
         judged_at=("value_var", "value_mean"),
-        limits={"low": 0.01, "high": 10.0, "warmup": 30},
+        limits={"low": 0.01, "high": 10.0, "grown": 20.0, "warmup": 30},
         persistence=k_of_n(8, 10),
         causes=("the critic lags behind the rewards",),
         remedies=("see that {whiten_rewards:off} is on", "a larger value coefficient: {vf_coef}"),

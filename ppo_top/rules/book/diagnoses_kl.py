@@ -39,8 +39,9 @@ def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not run.flat:
         return borderline(0.0)
-    message = "KL penalty is stopping learning: it outweighs the score, and reward is flat"
-    return Assessment(WARN, run.value("non_score_reward", 3) or 0.0, None, message)
+    cost = run.value("non_score_reward", 3) or 0.0
+    message = f"KL penalty {num(cost)} stops learning: it outweighs the score, and reward is flat"
+    return Assessment(WARN, cost, None, message)
 
 
 def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:

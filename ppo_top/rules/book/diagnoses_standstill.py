@@ -74,7 +74,8 @@ def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
         return None
-    message = "learning rate has decayed, updates are small: the normal end of training"
+    rate_now = num(rate.last)
+    message = f"learning rate has decayed to {rate_now}, KL {num(kl)}: the normal end of training"
     return Assessment(INFO, rate.last, None, message)
 
 

@@ -150,9 +150,14 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     signed = any(run.severity_of(rule, 10) >= WATCH for rule in _TROUBLE_SIGNS)
     if signed or not watched or not _shifted(run):
         return borderline(0.0)
-    words = "reward fell without a sign from policy or critic: did the environment or data change?"
     reward = run.reward
-    return Assessment(WARN, reward.smooth if reward is not None else 0.0, None, words)
+    if reward is None:
+        return None
+    words = (
+        f"reward fell ({num(reward.best)} -> {num(reward.smooth)}) without a sign from policy or "
+        "critic: did the environment or data change?"
+    )
+    return Assessment(WARN, reward.smooth, None, words)
 
 
 def _shifted(run: RuleContext) -> bool:

@@ -19,7 +19,7 @@ from ppo_top.rules.engine.terms import (
     WARN,
     WATCH,
 )
-from ppo_top.rules.engine.wording import num, pct
+from ppo_top.rules.engine.wording import label, num, pct
 
 
 def initial_entropy(history: History) -> float:
@@ -57,17 +57,37 @@ def _is_gaussian(first: float) -> bool:
 
 def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Little of the initial entropy is left, and the reward does not justify it."""
-    history = run.histories["entropy"]
-    first, value = highest_initial_entropy(history), history.last
-    if value > limits["clear"] * first or not is_discrete(run):
+    history = run.histories.get("entropy")
+    if history is None:
+        return _sequence_entropy_collapsed(run, limits)
+    if history.last_row != run.mark.row or not is_discrete(run):
         return None
-    if value > limits["share"] * first:
-        return borderline(value, limits["share"] * first)
-    when = f"within {history.count} updates" if history.count <= 40 else "over the run"
-    level = _collapse_level(run, limits, history.count, value < limits["crit"] * first)
+    return _collapse(run, limits, history.last, highest_initial_entropy(history), "entropy")
+
+
+def _sequence_entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The entropy of whole responses, where none per token is logged: shorter ones have less."""
+    history, length = run.histories["seq_entropy"], run.histories.get("resp_len_mean")
+    first, value = highest_initial_entropy(history), history.last
+    if run.family not in LLM_FAMILIES or not first > 0.0 or history.low < 0.0:
+        return None
+    shorter = length.last / length.baseline(3) if length and length.baseline(3) > 0.0 else 1.0
+    return _collapse(run, limits, value / min(1.0, max(shorter, 1e-3)), first, "seq_entropy")
+
+
+def _collapse(
+    run: RuleContext, limits: RuleLimits, value: float, first: float, concept: str
+) -> Assessment | None:
+    limit, count = limits["share"] * first, run.histories[concept].count
+    if value > limits["clear"] * first:
+        return None
+    if value > limit:
+        return borderline(value, limit)
+    when = f"within {count} updates" if count <= 40 else "over the run"
+    level = _collapse_level(run, limits, count, value < limits["crit"] * first)
     why = _COLLAPSE_WORDS.get(level, "premature convergence")
-    message = f"entropy fell from {num(first)} to {num(value)} {when}: {why}"
-    return Assessment(level, value, limits["share"] * first, message)
+    message = f"{label(concept)} fell from {num(first)} to {num(value)} {when}: {why}"
+    return Assessment(level, value, limit, message, concepts=(concept,))
 
 
 _COLLAPSE_WORDS = {
@@ -246,6 +266,7 @@ RULES = (
         asks_about=("reward-crash",),
         stays_calm=_keeps_entropy,
         families=POLICY_GRADIENT,
+        judged_at=("entropy", "seq_entropy"),
         limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
         persistence=k_of_n(3, 4),
         ranks_causes=True,

@@ -62,7 +62,7 @@ def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     count = run.value("eos_count", 0)
     if not ((cut is not None and cut >= 1.0) or ended == 0.0 or count == 0.0):
         return None
-    return Assessment(WARN, 0.0, None, "no completion ends by itself: no end-of-text token")
+    return Assessment(WARN, 0.0, None, "0 completions end by themselves: no end-of-text token")
 
 
 def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -75,16 +75,24 @@ def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, now, base, message)
 
 
-def logprobs_near_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Token log-probs leave the reference's and approach 0."""
-    own = run.value("logprobs_p50", 0)
-    reference = run.value("ref_logprobs_p50", 1)
-    if own is None or reference is None or own <= limits["certain"] or own - reference <= 0.05:
+def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The policy's token log-probs leave the reference's, approach 0, or the reference's move."""
+    name = "p50" if "logprobs_p50" in run.histories else "dist"
+    own, reference = (run.histories.get(f"{who}logprobs_{name}") for who in ("", "ref_"))
+    if own is None or reference is None or own.last_row != run.mark.row:
         return None
-    message = (
-        f"policy is nearly certain of its tokens (log-prob {num(own)}, reference {num(reference)})"
-    )
-    return Assessment(INFO, own, limits["certain"], message)
+    began, now, fixed = reference.baseline(5), reference.recent_median(5), own.recent_median(5)
+    if abs(now - began) > limits["shift"]:
+        message = f"the reference's log-probs moved from {num(began)} to {num(now)}: is it frozen?"
+        return Assessment(WATCH, now, began, message, concepts=("ref_logprobs_dist",))
+    if own.last > limits["certain"] and own.last - reference.last > 0.05:
+        message = f"log-prob {num(own.last)}, the reference's {num(reference.last)}: nearly certain"
+        return Assessment(INFO, own.last, limits["certain"], message)
+    moved = fixed - now - (own.baseline(5) - began)
+    if abs(moved) <= limits["shift"]:
+        return None
+    message = f"log-probs moved by {moved:+.3g} nats a token against the reference's"
+    return Assessment(WATCH, moved, limits["shift"], message)
 
 
 def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -197,15 +205,15 @@ RULES = (
         source="TRL practice: monitor prompt length for drift",
     ),
     Rule(
-        id="logprobs-near-zero",
-        title="Policy almost deterministic",
-        description="token log-probabilities are near 0, far from the reference's",
+        id="logprobs-shift",
+        title="Log-probs shifted",
+        description="token log-probabilities leave the reference's, come near 0, or these move",
         concepts=("logprobs_dist",),
-        assess=logprobs_near_zero,
-        judged_at=("logprobs_p50",),
+        assess=logprobs_shift,
+        judged_at=("logprobs_p50", "logprobs_dist"),
         families=LLM_FAMILIES,
-        limits={"certain": -0.05, "warmup": 5},
-        causes=("entropy has collapsed",),
+        limits={"certain": -0.05, "shift": 1.0, "warmup": 10},
+        causes=("entropy has collapsed, or drift", "a reference that is trained or loaded anew"),
         remedies=("raise the KL penalty: {kl_penalty}", "lower {learning_rate}"),
         source="TRL practice: inspect log-probs against the reference for shifts",
     ),

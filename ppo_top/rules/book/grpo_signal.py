@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import pvariance
+
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     CRIT,
     GRPO,
@@ -143,6 +146,32 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN if matters else WATCH, moved[worst], None, message)
 
 
+def part_never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """One reward component stays where it was while the reward rises."""
+    open_now = "reward-part-flat" in run.open_severities
+    if run.updates % int(limits["every"]) or not run.gained:
+        return borderline(0.0) if open_now else None
+    for concept, history in run.histories.items():
+        if concept.startswith(REWARD_COMPONENT_PREFIX) and _never_moved(history, limits):
+            name, level = concept[len(REWARD_COMPONENT_PREFIX) : -1], history.recent_median(20)
+            message = f"{name} is still {num(level)} after {history.count} updates: not learned"
+            return Assessment(WATCH, history.last, None, message, concepts=(concept,))
+    return None
+
+
+def _never_moved(history: History, limits: RuleLimits) -> bool:
+    """Whether a component is always 0, or no higher than at the start, and not at its top."""
+    if history.count >= limits["zero_points"] and history.high == history.low == 0.0:
+        return True
+    if history.count < limits["points"] or history.high <= history.low:
+        return False
+    early, late = history.first, history.newest(MAX_FIRST_VALUES)
+    change = sum(late) / len(late) - sum(early) / len(early)
+    apart = (pvariance(early) + pvariance(late)) ** 0.5 / len(late) ** 0.5
+    at_top = median(late) >= limits["top"] * history.high > 0.0
+    return change <= limits["noise"] * apart and not at_top
+
+
 def _moved(history: History) -> float:
     """The change of a reward component over 25 points, 0 if it may be chance."""
     trend = history.trend(25)
@@ -225,5 +254,22 @@ RULES = (
         causes=("the policy optimises the easier component",),
         remedies=("change the weights of the reward functions", "read some samples"),
         source="TRL's GRPO guide: per-function rewards tell which aspects are learned",
+    ),
+    Rule(
+        id="reward-part-flat",
+        title="Reward component not learned",
+        description="one reward function stays at its start while the reward rises",
+        concepts=("reward_component_mean{f}",),
+        assess=part_never_moves,
+        judged_at=(),
+        families=LLM_FAMILIES,
+        limits={"every": 5, "zero_points": 30, "points": 100, "noise": 2.0, "top": 0.9},
+        persistence=k_of_n(1, 1),
+        causes=("no completion scores in it", "it weighs too little beside the others"),
+        remedies=(
+            "see whether any completion scores in it; if none: easier prompts, partial credit",
+            "change the weights of the reward functions",
+        ),
+        source="TRL's GRPO guide: per-function rewards tell what the model struggles with",
     ),
 )

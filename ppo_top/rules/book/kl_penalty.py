@@ -59,23 +59,27 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, cost, abs(gain), message)
 
 
-def parts_ways(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The score rises while the KL-penalised reward falls."""
+def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The KL-penalised reward falls, or stays where it was while the score rises."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward
     if score is None or reward is None or score.last_row != run.mark.row:
         return None
-    falls, rises = whole.trend(25), score.trend(25)
-    if not (falls.full and rises.full and falls.z < -1.96 and rises.z > 1.96):
-        return None
-    enough = 2 * reward.noise
-    if falls.effect() > -enough or rises.effect() < enough:
-        return None
-    message = (
-        f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more KL "
-        f"than it earns (RLHF reward {num(falls.values[0])} -> {num(whole.last)})"
-    )
-    return Assessment(WARN, whole.last, None, message)
+    falls, rises, noise = whole.trend(25), score.trend(25), 2 * reward.noise
+    moved = f"RLHF reward {num(falls.values[0])} -> {num(whole.last)}"
+    if falls.full and falls.z < -1.96 and falls.effect() < -noise:
+        message = f"{moved}: the KL penalty takes more than the score gives"
+        if rises.full and rises.z > 1.96 and rises.effect() > noise:
+            message = (
+                f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more "
+                f"KL than it earns ({moved})"
+            )
+        return Assessment(WARN, whole.last, None, message)
+    gain, base = whole.recent_median(10) - whole.baseline(10), whole.baseline(10)
+    if whole.count >= limits["points"] and reward.gained and gain < noise:
+        message = f"RLHF reward has not risen from {num(base)} in {whole.count} updates"
+        return Assessment(WARN, whole.last, base, f"{message}, though the score has")
+    return None
 
 
 RULES = (
@@ -124,13 +128,13 @@ RULES = (
     ),
     Rule(
         id="rlhf-reward-falls",
-        title="Score up, KL-penalised reward down",
-        description="the score rises while the KL-penalised reward falls",
+        title="KL-penalised reward not rising",
+        description="the KL-penalised reward falls, or stays where it was while the score rises",
         concepts=("rlhf_reward",),
         related=("reward_mean", "non_score_reward"),
-        assess=parts_ways,
+        assess=penalised_reward_falls,
         families=frozenset({RLHF}),
-        limits={"warmup": 25},
+        limits={"points": 60, "warmup": 25},
         persistence=k_of_n(3, 3),
         causes=("the gain in score costs more KL than it is worth",),
         remedies=(

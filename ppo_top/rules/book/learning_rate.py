@@ -58,19 +58,42 @@ SINGLE = 1.0 + 1e-6
 
 
 def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A learning rate with which no optimiser learns, from the start."""
+    """A learning rate with which no optimiser learns, or one that explains what else is wrong."""
     history = run.histories["lr"]
-    value, too_high, too_low = history.last, limits["high"] / SINGLE, limits["low"] * SINGLE
-    high = value >= too_high
-    low = history.high <= too_low and history.count >= limits["points"]
-    if not (high or low) or ADAPTIVE_RATE in run.facts:
+    if ADAPTIVE_RATE in run.facts:
         return None
-    whose = "the critic's learning rate" if "critic-rate" in run.facts else "learning rate"
+    value, told = history.last, history.count >= limits["points"]
+    high = value >= limits["high"] / SINGLE
+    if not (high or (told and history.high <= limits["low"] * SINGLE)):
+        return _rate_unusual(run, limits) if told else None
+    whose = "the critic's learning rate" if CRITIC_RATE in run.facts else "learning rate"
     limit = limits["high"] if high else limits["low"]
     why = "no optimiser learns with steps this large" if high else "nothing will change"
     message = f"{whose} is {num(value)}: {why}"
-    harmless = (run.gained and not run.falling) or "critic-rate" in run.facts
+    harmless = (run.gained and not run.falling) or CRITIC_RATE in run.facts
     return Assessment(WATCH if harmless else WARN, value, limit, message)
+
+
+def _rate_unusual(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """A rate at which few runs learn: as severe as what is open that it explains."""
+    history = run.histories["lr"]
+    large, small = limits["large"] / SINGLE, limits["small"] * SINGLE
+    if CRITIC_RATE in run.facts or not (history.last >= large or history.high <= small):
+        return None
+    too_large = history.last >= large
+    effects = TOO_LARGE_EFFECTS if too_large else TOO_SMALL_EFFECTS
+    worst = max(run.severity_of(rule) for rule in effects)
+    limit = limits["large"] if too_large else limits["small"]
+    why = "larger than most runs survive" if too_large else "learning will be very slow"
+    message = f"learning rate is {num(history.last)}: {why}"
+    return Assessment(max(INFO, min(worst, WARN)), history.last, limit, message)
+
+
+CRITIC_RATE = "critic-rate"
+"""The fact that the learning rate is the critic's, and something else limits the policy."""
+
+TOO_LARGE_EFFECTS = ("kl-high", "clip-high", "ratio-off", "updates-too-large", "reward-crash")
+TOO_SMALL_EFFECTS = ("no-op-updates", "reward-never-moves", "nothing-learns")
 
 
 def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -138,9 +161,9 @@ def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) ->
 
 
 def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """No rate of the block is far too high, and not all so far are far too low."""
+    """No rate of the block is unusually high or low."""
     low, high = block.bounds("lr")
-    return high < limits["high"] / SINGLE and low > limits["low"] * SINGLE
+    return high < limits["large"] / SINGLE and low > limits["small"] * SINGLE
 
 
 def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -200,12 +223,15 @@ RULES = (
     Rule(
         id="learning-rate-extreme",
         title="Learning rate out of range",
-        description="the learning rate in the log is one with which no optimiser learns",
+        description="the learning rate in the log is one with which no or few runs learn",
         concepts=("lr",),
         assess=rate_extreme,
         stays_calm=_never_extreme,
-        limits={"high": 0.03, "low": 1e-7, "points": 5},
-        limit_overrides={RLHF: {"high": 0.03, "low": 1e-9}, GRPO: {"high": 0.03, "low": 1e-9}},
+        limits={"high": 0.03, "low": 1e-7, "large": 0.01, "small": 1e-6, "points": 5},
+        limit_overrides={
+            RLHF: {"low": 1e-9, "large": 1e-3, "small": 1e-8},
+            GRPO: {"low": 1e-9, "large": 1e-3, "small": 1e-8},
+        },
         persistence=k_of_n(2, 2),
         ranks_causes=True,
         causes=("a learning rate wrong by powers of ten",),
@@ -213,7 +239,8 @@ RULES = (
             "set {learning_rate} to a usual value, and restart",
             "check the unit and the schedule of the learning rate",
         ),
-        source="3e-2 oscillates or collapses (an experiment); defaults lie between 1e-6 and 3e-3",
+        source="3e-2 oscillates or collapses (an experiment), 0.01 is too large, 1e-6 very slow "
+        "(SB3 practice); defaults lie between 1e-6 and 3e-3",
         grade="B",
     ),
     Rule(

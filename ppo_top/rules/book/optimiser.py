@@ -32,6 +32,11 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(INFO, value, limits["extreme"], message)
     if abs(value) > limits["extreme"] and run.family == ON_POLICY and _usually_small(run):
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
+    before = [abs(x) for x in history.previous(30) if x]
+    jumps = abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before)
+    if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
+        message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
+        return Assessment(WATCH, value, None, message, immediate=True)
     if value > limits["warn"] and run.family == ON_POLICY and _usually_small(run):
         message = (
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
@@ -40,10 +45,6 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(WARN, value, limits["warn"], message)
     if value <= 0.5 * limits["warn"] and abs(value) <= 0.1:
         return None
-    before = [abs(x) for x in history.previous(30) if x]
-    if abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before):
-        message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
-        return Assessment(WATCH, value, None, message)
     return borderline(value)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
+from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -18,13 +22,29 @@ def _beside_findings(run: RuleContext) -> bool:
 
 def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has risen and levelled off at its maximum."""
-    reward = reward_now(run)
-    if reward is None or not reward.at_max:
+    evaluated = "eval_reward_mean" in run.values
+    reward = run.reward if evaluated else reward_now(run)
+    if reward is None or not (reward.at_max or _evaluated_at_top(run, reward)):
         return None
     if _beside_findings(run):
         return RESOLVED
-    message = f"reward is at its ceiling ({num(reward.smooth)}): training has succeeded"
+    known = reward.ceiling is not None or reward.history.high <= 1.0
+    unless = "" if known else ", unless more than that is possible"
+    level = num(max(reward.smooth, reward.best))
+    message = f"reward is at its ceiling ({level}): training has succeeded{unless}"
     return Assessment(INFO, reward.history.last, reward.ceiling, message)
+
+
+def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
+    """Whether every evaluation episode scored the same, no less than training ever did."""
+    score, spread = run.value("eval_reward_mean", 1), run.value("eval_reward_std", 1)
+    if score is None or spread != 0.0 or not reward.gained or reward.ceiling is not None:
+        return False
+    return score >= reward.best and reward.lost_share < KEPT_SHARE
+
+
+KEPT_SHARE = 0.05
+"""Training may stay this share of the gain below its best: it explores, evaluation does not."""
 
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -34,9 +54,9 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if _beside_findings(run):
         return RESOLVED
-    if not (reward.rising and reward.gained):
+    if not (_rises_to_the_end(reward) or _only_rose(reward)):
         return None
-    rise = f"{num(reward.trend.values[0])} -> {num(reward.smooth)}"
+    rise = f"{num(reward.trend.values[0])} -> {num(reward.recent[-1])}"
     message = f"reward still rises at the end ({rise}): train longer"
     return Assessment(INFO, reward.history.last, None, message)
 
@@ -49,6 +69,21 @@ def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
     return steps is None or block.steps[-1] < limits["budget"] * steps
 
 
+def _rises_to_the_end(reward: RewardCourse) -> bool:
+    """Whether the last third of the trend rose too; one that has levelled off needs no more."""
+    values = reward.trend.values
+    if not (reward.rising and reward.gained and reward.trend.full):
+        return False
+    early, middle, late = (median(values[at : at + 5]) for at in (0, 5, 10))
+    return late - middle > 0.25 * (middle - early) and max(values[-3:]) > min(values[-3:])
+
+
+def _only_rose(reward: RewardCourse) -> bool:
+    """Whether a run of very few updates rose at each."""
+    few = reward.recent
+    return 4 <= len(few) < MIN_POINTS and all(a < b for a, b in pairwise(few))
+
+
 RULES = (
     Rule(
         id="at-ceiling",
@@ -56,7 +91,7 @@ RULES = (
         description="the reward rose and then levelled off at its maximum",
         concepts=("reward_mean",),
         assess=at_ceiling,
-        judged_at=REWARD_CONCEPTS,
+        judged_at=(*REWARD_CONCEPTS, "eval_reward_mean"),
         families=ALL_FAMILIES,
         limits={"clear_after": 3},
         persistence=AT_ONCE,

@@ -134,12 +134,17 @@ def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> A
 def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The policy never leaves its reference."""
     history = reference_kl(run)
-    if history is None or history.last_row != run.mark.row or not run.flat:
+    if history is None or history.last_row != run.mark.row:
         return None
     if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
         return None
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
-    if history.count < limits["points"] or abs(history.recent_median(5)) >= small:
+    if abs(history.recent_median(5)) >= small:
+        return None
+    if history.high > limits["left"] * small:
+        message = f"KL to the reference fell from {num(history.high)} to {num(history.last)}"
+        return Assessment(WATCH, history.last, small, f"{message}: what was learned is undone")
+    if history.count < limits["points"] or not run.flat:
         return None
     late = history.count >= limits["late_points"]
     words = f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
@@ -242,13 +247,24 @@ RULES = (
     Rule(
         id="ref-kl-zero",
         title="Policy stuck at the reference",
-        description="the KL to the reference stays near zero and the reward is flat",
+        description="the KL to the reference stays near zero, or returns there",
         concepts=("ref_kl",),
         assess=stays_zero,
         judged_at=("ref_kl", "ref_kl_token"),
         families=LLM_FAMILIES,
-        limits={"points": 50, "late_points": 150, "sequence": 0.01, "token": 1e-4},
-        causes=("learning rate too low, KL penalty too strong, or adapter not trainable",),
+        limits={
+            "points": 50,
+            "late_points": 150,
+            "sequence": 0.01,
+            "token": 1e-4,
+            "left": 30.0,
+            "warmup": 20,
+        },
+        persistence=k_of_n(8, 10),
+        causes=(
+            "learning rate too low, KL penalty too strong, or adapter not trainable",
+            "weights or reference loaded anew",
+        ),
         remedies=(
             "raise {learning_rate}",
             "lower the KL penalty: {kl_penalty}",

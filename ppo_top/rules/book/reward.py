@@ -61,7 +61,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if reward.gained:
+    if reward.gained or "reward-swings" in run.open_severities:
         return RESOLVED
     rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
     level = 0 if rises else _unlearned_level(run, reward, limits)
@@ -90,7 +90,7 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
     if reward.points < MIN_POINTS:
         return 0
     looks, episodes = ("end_looks", "end_episodes") if run.ended else ("points", "episodes")
-    enough = reward.looks >= limits[looks] and reward.episodes >= limits[episodes]
+    enough = reward.looks >= limits[looks] and _episodes(run, reward) >= limits[episodes]
     if run.family in LLM_FAMILIES:
         enough = reward.points >= limits["points"]
     if budget is None:
@@ -105,6 +105,13 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
     return WARN if budget >= limits["end"] else WATCH
 
 
+def _episodes(run: RuleContext, reward: RewardCourse) -> float:
+    """Episodes behind the rewards; some scripts print how many ended in each rollout."""
+    each = run.histories.get("n_episodes")
+    printed = each.recent_median(20) * each.count if each is not None else 0.0
+    return max(reward.episodes, printed)
+
+
 def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
     """Severity of a reward that is the same in every episode.
 
@@ -115,9 +122,10 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     if run.family in LLM_FAMILIES:
         needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
         return WARN if reward.count >= limits[needed] else 0
-    if reward.episodes < limits["constant"] or reward.count < MIN_POINTS:
+    episodes = _episodes(run, reward)
+    if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    enough = reward.episodes >= limits["constant_episodes"]
+    enough = episodes >= limits["constant_episodes"]
     sure = long and (enough or run.ended) and reward.baseline <= 0.0
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH

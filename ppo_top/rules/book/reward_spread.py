@@ -14,8 +14,7 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     base = history.baseline(10)
     if reward is None or base <= 0.0 or history.last <= 2.0 * base:
         return None
-    mean = max(abs(reward.smooth), 1e-12)
-    first = max(abs(reward.baseline), 1e-12)
+    mean, first = max(abs(reward.smooth), base), max(abs(reward.baseline), base)
     if history.last <= limits["times"] * base or history.last / mean <= 2.0 * base / first:
         return borderline(history.last)
     message = f"spread of rewards grew from {num(base)} to {num(history.last)}"
@@ -28,27 +27,18 @@ def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
         return None
-    usual = _together(run, reward.history.last, length.last)
-    if length.count <= 30 or abs(usual) <= limits["tau"] or length.count % 5:
-        return None if length.count % 5 == 0 else borderline(length.last)
-    size = min(20, length.count)
-    now = _correlation(length.recent[-size:], reward.history.recent[-size:])
-    if now * usual >= 0.0 or abs(now) <= limits["tau"]:
+    long, high = length.trend(15), reward.history.trend(15)
+    apart = long.z * high.z < 0.0
+    if length.count <= limits["points"] or min(abs(long.z), abs(high.z)) <= limits["z"]:
         return None
-    message = "reward and episode length now move apart; before, they moved together"
-    if usual < 0:
-        message = "reward and episode length now move together; before, one rose as the other fell"
-    return Assessment(WATCH, now, usual, message)
-
-
-def _together(run: RuleContext, reward: float, length: float) -> float:
-    """The correlation of reward and length over all points so far, from running sums."""
-    n, x, y, xx, yy, xy = run.memos.get("reward-length-diverge", (0.0,) * 6)
-    n, dx, dy = n + 1.0, reward - x, length - y
-    x, y = x + dx / n, y + dy / n
-    xx, yy, xy = xx + dx * (reward - x), yy + dy * (length - y), xy + dx * (length - y)
-    run.memos["reward-length-diverge"] = (n, x, y, xx, yy, xy)
-    return xy / (xx * yy) ** 0.5 if xx > 0.0 and yy > 0.0 else 0.0
+    usual = _correlation(length.first, reward.history.first)
+    if abs(usual) <= limits["tau"] or apart is (usual < 0.0):
+        return None
+    way = f"{num(long.values[0])} -> {num(length.last)}"
+    paid = f"{num(high.values[0])} -> {num(reward.history.last)}"
+    then = "against each other" if usual < 0.0 else "together"
+    message = f"episode length {way}, reward {paid}; at first they moved {then}"
+    return Assessment(WATCH, length.last, None, message)
 
 
 def _correlation(left: list[float], right: list[float]) -> float:
@@ -72,7 +62,9 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return Assessment(WARN, last[2], last[0], message)
     if reward.smooth - history.last > limits["share"] * reward.gain:
         message = f"evaluation ({num(history.last)}) lags training reward ({num(reward.smooth)})"
-        return Assessment(WATCH, history.last, reward.smooth, message)
+        spread = run.value("eval_reward_std", 0)
+        sure = spread is not None and reward.smooth - history.last > limits["spreads"] * spread
+        return Assessment(WATCH, history.last, reward.smooth, message, immediate=sure)
     return None
 
 
@@ -85,8 +77,10 @@ def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         skew = (high - mid) / (mid - low)
         if not 1.0 / limits["skew"] <= skew <= limits["skew"]:
             what = "rewards" if name == "reward" else "advantages"
-            message = f"the distribution of {what} has a long tail"
-            return Assessment(INFO, skew, limits["skew"], message)
+            side = f"{num(high)} above, {num(low)} below the median {num(mid)}"
+            message = f"the distribution of {what} has a long tail: {side}"
+            concept = f"{name}_dist"
+            return Assessment(WATCH, skew, limits["skew"], message, concepts=(concept,))
     return None
 
 
@@ -117,8 +111,8 @@ RULES = (
         description="reward and episode length begin to move against their usual relation",
         concepts=("ep_len",),
         assess=length_parts,
-        limits={"tau": 0.6},
-        persistence=k_of_n(2, 10),
+        limits={"tau": 0.6, "z": 2.6, "points": 25},
+        persistence=k_of_n(3, 5),
         causes=("the policy found a shortcut, or the task changed",),
         remedies=("watch some episodes", "check the reward for a shortcut"),
         source="episode length: 'trend diverges from reward' is a warning sign (SB3 practice)",
@@ -129,7 +123,7 @@ RULES = (
         description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
-        limits={"share": 0.3},
+        limits={"share": 0.3, "spreads": 2.0},
         persistence=k_of_n(2, 2),
         causes=(
             "the deterministic policy is worse than the stochastic one",

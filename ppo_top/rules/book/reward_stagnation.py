@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ppo_top.rules.book.reward import reward_now
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WARN, WATCH
+from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import count_swings, median
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -15,10 +17,11 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
         return None
     waited = reward.count - reward.notable_best_count
-    if waited < max(limits["points"], limits["share"] * reward.count) or not reward.levelled_off:
+    goal = run.profile.goal
+    needed = limits["points" if goal is None else "goal_points"]
+    if waited < max(needed, limits["share"] * reward.count) or not reward.levelled_off:
         return None
     message = f"no new best reward for {waited} updates (best {num(reward.best)})"
-    goal = run.profile.goal
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
         return Assessment(WARN, reward.history.last, goal, missed)
@@ -41,8 +44,10 @@ def _exhausted(run: RuleContext) -> bool:
 def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward falls back and recovers again and again, without a new best."""
     reward = reward_now(run)
-    if reward is None or not reward.gained:
+    if reward is None:
         return None
+    if not reward.gained:
+        return _swings(run, reward, limits)
     falls, best_row = reward.falls, float(reward.best_row)
     memo = run.memos.get("reward-swings", (-1.0, 0.0))
     if memo[0] != best_row:
@@ -52,6 +57,31 @@ def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     words = f"reward swings without converging: it fell back {since_best} times since its best"
     return Assessment(WARN, reward.history.last, reward.best, words)
+
+
+UPDATE_REWARDS = frozenset({ON_POLICY, UNKNOWN_FAMILY})
+"""Families whose levels are means over many episodes; a replay buffer's learner always wobbles."""
+
+
+def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
+    """The level goes up and down by most of its size; looked at every few points.
+
+    Noise cannot tell: it is measured on the same swings. A level is the median of three points.
+    """
+    if run.family not in UPDATE_REWARDS or reward.at_max or reward.rising:
+        return None
+    if reward.points % int(limits["every"]):
+        return borderline(reward.smooth) if "reward-swings" in run.open_severities else None
+    points = reward.recent
+    levels = [median(points[at : at + 3]) for at in range(len(points) - 2)]
+    low, high = min(levels, default=0.0), max(levels, default=0.0)
+    if high - low < limits["size"] * max(abs(high), abs(low)):
+        return None
+    turns = count_swings(levels, 0.5 * (high - low))
+    if turns < limits["turns"]:
+        return None
+    words = f"reward swings between {num(low)} and {num(high)}: it turned {turns} times"
+    return Assessment(WATCH if turns < limits["many"] else WARN, reward.smooth, None, words)
 
 
 RULES = (
@@ -64,7 +94,7 @@ RULES = (
         assess=plateau,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
-        limits={"points": 30, "share": 0.25},
+        limits={"points": 20, "goal_points": 10, "share": 0.25},
         persistence=k_of_n(3, 3),
         causes=("converged, or stuck in a local optimum (too little exploration)",),
         remedies=(
@@ -85,7 +115,7 @@ RULES = (
         assess=oscillates,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
-        limits={"falls": 3},
+        limits={"falls": 3, "turns": 4, "many": 6, "size": 0.6, "every": 3},
         persistence=AT_ONCE,
         ranks_causes=True,
         causes=("unstable training: learning rate too high, or batches too small", "sparse reward"),

@@ -7,10 +7,12 @@ from ppo_top.rules.book.learning_rate import is_cut
 from ppo_top.rules.book.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import MAX_FIRST_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     CRIT,
     GRPO,
+    INFO,
     LLM_FAMILIES,
     ON_POLICY,
     POLICY_GRADIENT,
@@ -23,17 +25,27 @@ from ppo_top.rules.engine.wording import num, pct
 
 def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The mean probability ratio between new and old policy is not 1."""
-    value = run.value("ratio_mean", 0)
+    mean, plain = run.value("ratio_mean", 0), run.value("ratio_dist", 0)
+    value = plain if mean is None else mean
     if value is None:
         return _ratio_tail(run, limits)
     if limits["low"] <= value <= limits["high"]:
-        return None
+        return _ratio_varies(run, limits)
     message = f"mean new/old probability ratio {num(value)} (should be 1.0): updates too drastic"
     if value >= limits["crit_high"] or value <= limits["crit_low"]:
         return Assessment(CRIT, value, 1.0, message, immediate=True)
     if value > limits["warn_high"] or value < limits["warn_low"]:
         return Assessment(WARN, value, 1.0, message)
     return borderline(value, 1.0)
+
+
+def _ratio_varies(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The mean is 1, but minibatches differ."""
+    value = run.value("ratio_var", 0)
+    if value is None or value <= limits["variance"]:
+        return None
+    message = f"the probability ratio varies between minibatches: variance {num(value)}"
+    return Assessment(WARN, value, limits["variance"], message, concepts=("ratio_var",))
 
 
 def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -43,7 +55,8 @@ def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"largest new/old probability ratio {num(value)} (healthy <= {num(limits['tail'])})"
     crit = value > limits["tail_crit"]
-    return Assessment(CRIT if crit else WARN, value, limits["tail"], message, immediate=crit)
+    level, concepts = CRIT if crit else WARN, ("ratio_dist",)
+    return Assessment(level, value, limits["tail"], message, crit, concepts=concepts)
 
 
 def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -56,11 +69,13 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["kl"])
     if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
         return borderline(value, limits["kl"])
-    if run.at_max or _rate_gone(run) or _never_moved_by_design(run):
+    stopped = value == clip == 0.0 and _moved_before(run, limits) and not _rate_gone(run, 0.02)
+    if run.at_max or _never_moved_by_design(run) or (_rate_gone(run, 0.2) and not stopped):
         return None
-    if "lr" not in run.histories and run.gained and not run.falling:
+    good = run.gained and not run.falling
+    if "lr" not in run.histories and good:
         return borderline(value, limits["kl"])  # perhaps the end of a schedule that is not logged
-    if run.family in LLM_FAMILIES and run.gained and not run.falling:
+    if run.family in LLM_FAMILIES and good and not stopped:
         return borderline(value, limits["kl"])  # small updates may suffice for a large model
     if has_settled(run) or _moves_all_the_same(run, limits):
         return borderline(value, limits["kl"])
@@ -86,12 +101,18 @@ def _rounded_to_zero(run: RuleContext, limits: RuleLimits) -> bool:
     return all(round(each, decimals) == each for each in (*history.first, *history.recent))
 
 
-def _rate_gone(run: RuleContext) -> bool:
+def _moved_before(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether the KL was above 0 for long: the smallest update leaves some of it."""
+    history = run.histories.get("approx_kl") or run.histories["approx_kl_k1"]
+    return history.baseline(MAX_FIRST_VALUES) > limits["kl"]
+
+
+def _rate_gone(run: RuleContext, share: float) -> bool:
     """KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
     if rate is None or rate.high <= 0.0:  # zero from the start is not a schedule
         return False
-    return rate.last <= 0.2 * rate.high and not is_cut(run, rate)
+    return rate.last <= share * rate.high and not is_cut(run, rate)
 
 
 def _never_moved_by_design(run: RuleContext) -> bool:
@@ -117,10 +138,11 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The policy moves far, and the clip range is too wide to limit it."""
     kl, clip = update_kl(run), run.value("clip_fraction", 1)
-    if kl is None or clip is None or kl <= limits["clear_kl"]:
+    if kl is None or clip is None:
         return None
-    range_ = run.setting("clip_range")
-    wide = range_ is not None and range_ >= limits["wide"]
+    range_, wide = run.setting("clip_range"), _is_wide(run, limits)
+    if kl <= limits["clear_kl"]:
+        return _never_clips(run, limits) if wide else None
     loose = (kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])
     if not loose:
         return borderline(kl, limits["kl"])
@@ -131,17 +153,36 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, kl, limits["kl"], message)
 
 
+def _is_wide(run: RuleContext, limits: RuleLimits) -> bool:
+    width = run.setting("clip_range")
+    return width is not None and width >= limits["wide"]
+
+
+def _never_clips(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Small steps that a wide clip range never limits: nothing holds them if they grow."""
+    recent = run.histories["clip_fraction"].newest(int(limits["points"]))
+    if len(recent) < limits["points"] or max(recent) > 0.0:
+        return None
+    width = num(run.setting("clip_range") or 0.0)
+    message = f"nothing clipped in {len(recent)} updates: the clip range {width} is wide"
+    return Assessment(INFO, 0.0, None, message, concepts=("clip_fraction",))
+
+
 def _clip_range_binds(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is so high that clipping should show."""
+    if _is_wide(run, limits) or block.high("clip_range") >= limits["wide"]:
+        return False
     return "approx_kl" in block.columns and block.size("approx_kl") <= limits["clear_kl"]
 
 
 def _ratio_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """All mean ratios of the block are close to 1."""
-    if "ratio_mean" not in block.columns:
+    mean = "ratio_mean" if "ratio_mean" in block.columns else "ratio_dist"
+    if mean not in block.columns:
         return block.high("ratio_dist{max}") <= limits["tail"]
-    low, high = block.bounds("ratio_mean")
-    return limits["low"] <= low and high <= limits["high"]
+    low, high = block.bounds(mean)
+    varies = block.high("ratio_var") > limits["variance"]
+    return limits["low"] <= low and high <= limits["high"] and not varies
 
 
 RULES = (
@@ -154,7 +195,7 @@ RULES = (
         assess=ratio_off,
         stays_calm=_ratio_stays,
         families=POLICY_GRADIENT,
-        judged_at=("ratio_mean", "ratio_dist{max}"),
+        judged_at=("ratio_mean", "ratio_dist", "ratio_dist{max}"),
         limits={
             "low": 0.9,
             "high": 1.1,
@@ -164,6 +205,7 @@ RULES = (
             "crit_high": 2.0,
             "tail": 10.0,
             "tail_crit": 200.0,
+            "variance": 0.1,
         },
         persistence=k_of_n(2, 3),
         causes=(
@@ -226,6 +268,7 @@ RULES = (
             "wide": 0.4,
             "wide_kl": 0.03,
             "clear_kl": 0.03,
+            "points": 20,
             "warmup": 3,
         },
         causes=("clip range too wide to bind",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
@@ -27,15 +28,17 @@ SMALLER_STEPS = (
 def update_kl(run: RuleContext) -> float | None:
     """The size of this row's update KL; of the k1 estimator, whose sign is noise, its recent size.
 
+    Of two estimates in one log, as TRL's legacy trainer writes them, the higher counts.
     Only an estimate is ever negative: a script may log any estimator under the plain name.
     """
     value = run.value("approx_kl", 0)
-    if value is not None:
+    if value is not None and run.family != RLHF:
         return abs(value)
     history = run.histories.get("approx_kl_k1")
     if history is None or history.last_row != run.mark.row:
-        return None
-    return abs(history.recent_median(5 if history.count >= 5 else history.count))
+        return None if value is None else abs(value)
+    plain = abs(history.recent_median(5 if history.count >= 5 else history.count))
+    return plain if value is None else max(abs(value), plain)
 
 
 def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, float]:
@@ -74,7 +77,12 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _kl_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is above the healthy range."""
-    return "approx_kl" in block.columns and block.size("approx_kl") <= _kl_limits(run, limits)[0]
+    amber = _kl_limits(run, limits)[0]
+    if run.family == RLHF and "approx_kl_k1" in {*block.columns, *run.histories}:
+        low, high = near_bounds(run, block, "approx_kl_k1", 5)
+        if max(-low, high) > amber:
+            return False
+    return "approx_kl" in block.columns and block.size("approx_kl") <= amber
 
 
 def _harm(run: RuleContext) -> bool:

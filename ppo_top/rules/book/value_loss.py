@@ -11,7 +11,15 @@ from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    INFO,
+    LLM_FAMILIES,
+    POLICY_GRADIENT,
+    UNCHECKED_ON_LLM,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
@@ -63,7 +71,8 @@ def _after_spike(
     """
     value, usual, began = history.last, memo[0], memo[1]
     age = history.count - began
-    if age > 30 or (age > 5 and value < 5.0 * usual):
+    belongs = age > limits["settled"] and _belongs_to_task(run, memo[3])
+    if belongs or (age > 5 and value < 5.0 * usual):
         del run.memos["value-loss-spike"]
         return None
     if value <= limits["times"] * usual or value <= 0.03 * history.high:
@@ -73,6 +82,17 @@ def _after_spike(
     if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
         return Assessment(WATCH, value, limits["times"] * usual, message)
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
+
+
+def _belongs_to_task(run: RuleContext, gain: float) -> bool:
+    """Whether the reward of a control task has grown since the jump, and the loss with it.
+
+    A language model is scored on a fixed scale.
+    """
+    reward = run.reward
+    if reward is None or run.family in LLM_FAMILIES or run.falling:
+        return reward is None
+    return reward.at_max or reward.gain > max(1.5 * gain, 0.0)
 
 
 def _first_success(run: RuleContext, gain: float) -> bool:
@@ -93,27 +113,64 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
 
 
 def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The critic's loss climbs, or never falls, while the critic explains nothing."""
-    history = critic_loss(run)
+    """The critic's loss climbs though the reward does not, or never falls."""
     explained = run.value("explained_variance", 1)
-    if history is None or history.last_row != run.mark.row or explained is None or explained >= 0.2:
-        return None
-    trend = history.trend(20)
-    if loss_climbs(run, history):
-        early, late = median(trend.values[:3]), median(trend.values[-3:])
-        if early > 0.0 and late > limits["times"] * early and late > 0.03 * history.high:
+    explains = explained is not None and explained >= limits["explained"]
+    losses = [loss for loss in _losses(run) if loss.last_row == run.mark.row]
+    for loss in losses:
+        early, late = _climb(run, loss)
+        if late > limits["times"] * early > 0.0 and late > 0.03 * loss.high:
             message = (
-                f"value loss rises ({ratio_text(late, early)} in {len(trend.values)} updates): "
+                f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
                 "the critic cannot keep up"
             )
-            level = WATCH if run.tiny_updates else WARN
-            return Assessment(level, history.last, early, message)
-    base = history.baseline(5)
-    never = history.count >= limits["flat_points"] and history.recent_median(5) >= 0.9 * base
-    if never and run.flat and not run.tiny_updates and not run.resumed:
-        message = f"value loss has not fallen in {history.count} updates ({num(history.last)})"
-        return Assessment(WATCH, history.last, base, message)
+            unsure = explained is None and run.gained and not run.falling
+            mild = explains or unsure or run.tiny_updates
+            level, about = WATCH if mild else WARN, _concept(run, loss)
+            return Assessment(level, loss.last, early, message, concepts=about)
+    if explains or run.tiny_updates or run.resumed:
+        return None
+    for loss in losses:
+        base = loss.baseline(5)
+        if loss.count >= limits["flat_points"] and loss.recent_median(5) >= 0.9 * base:
+            message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
+            fails = run.flat and (explained is not None or not run.gained)
+            level, about = WATCH if fails else INFO, _concept(run, loss)
+            return Assessment(level, loss.last, base, message, concepts=about)
     return None
+
+
+def _losses(run: RuleContext) -> list[History]:
+    """The critic's loss, and its error before clipping where that is logged too."""
+    found = (critic_loss(run), run.histories.get("value_error"))
+    return [history for history in found if history is not None]
+
+
+def _concept(run: RuleContext, loss: History) -> tuple[str]:
+    return ("value_loss" if run.histories.get("value_loss") is loss else "value_error",)
+
+
+def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
+    """The level that a climbing loss came from and the present one; zeros if it does not climb."""
+    if not loss_climbs(run, loss):
+        return 0.0, 0.0
+    values = loss.trend(20).values
+    return min(median(values[:3]), loss.baseline(5)), median(values[-3:])
+
+
+def value_loss_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The value loss has become exactly 0, which no error of a real critic is."""
+    history = run.histories["value_loss"]
+    if history.last != 0.0 or history.high <= 0.0:
+        return None
+    solved = run.at_max or (run.gained and not run.falling and run.family not in LLM_FAMILIES)
+    if solved or "rounded" in run.facts:
+        return borderline(0.0)
+    message = (
+        f"value loss is exactly 0, after {num(history.high)}: "
+        "the critic is not trained, or whole batches are skipped"
+    )
+    return Assessment(WARN, 0.0, None, message)
 
 
 def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -134,11 +191,25 @@ def _no_loss_spike(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
     return "value-loss-spike" not in run.memos and low > 0.0 and high <= limits["times"] * low
 
 
-def _critic_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Every explained variance of the block is clearly positive, or none was ever logged."""
-    if "explained_variance" in block.columns:
-        return block.low("explained_variance") >= 0.2
-    return "explained_variance" not in run.histories
+def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No loss of the block is far above its start or those before, or as high as at the start."""
+    explains = block.low("explained_variance") >= limits["explained"]
+    explains = explains and "explained_variance" in block.columns
+    for concept in ("value_loss", "value_error"):
+        history = run.histories.get(concept)
+        if concept not in block.columns:
+            continue
+        if history is None or history.count < 5:
+            return False
+        base, (low, high) = history.baseline(5), near_bounds(run, block, concept, 20)
+        falls = explains or high < 0.9 * base
+        if not falls or high > limits["times"] * min(low, base):
+            return False
+    return True
+
+
+def _never_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return "value_loss" in block.columns and block.low("value_loss") > 0.0
 
 
 VALUE_LOSS_REMEDIES = (
@@ -160,7 +231,7 @@ RULES = (
         stays_calm=_no_loss_spike,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
-        limits={"times": 10.0, "again": 20, "warmup": 10},
+        limits={"times": 10.0, "again": 20, "settled": 30, "warmup": 10},
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         ranks_causes=True,
         causes=(
@@ -174,21 +245,44 @@ RULES = (
     Rule(
         id="value-loss-rising",
         title="Value loss not falling",
-        description="the value loss climbs, or never falls, while the critic explains nothing",
+        description="the value loss climbs while the reward does not, or it never falls",
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_rises,
-        stays_calm=_critic_explains,
+        stays_calm=_no_rise,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
-        limits={"times": 3.0, "flat_points": 40, "warmup": 7},
+        limits={"times": 3.0, "explained": 0.2, "flat_points": 40, "warmup": 7},
         persistence=k_of_n(2, 2),
         ranks_causes=True,
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),
         remedies=CRITIC_REMEDIES,
-        source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice)",
+        source="value loss that 'never decreases' or 'increases instead' warns (SB3 practice); "
+        "while the reward rises it should increase (ML-Agents)",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,
+    ),
+    Rule(
+        id="value-loss-zero",
+        title="Value loss exactly zero",
+        description="the value loss falls to exactly 0 and stays there",
+        concepts=("value_loss",),
+        related=("explained_variance", "ratio_mean"),
+        assess=value_loss_zero,
+        stays_calm=_never_zero,
+        families=POLICY_GRADIENT,
+        limits={"warmup": 5},
+        persistence=k_of_n(5, 5),
+        causes=(
+            "batches skipped, such as those with too high a ratio",
+            "critic frozen, or its loss no longer part of the sum",
+        ),
+        remedies=(
+            "see whether the trainer skips batches: its console says so, the ratio shows why",
+            "check that the critic is trained: {vf_coef:below 0.05} above 0",
+        ),
+        source="TRL's guide: tune when these values 'collapse to 0'; it skips batches at ratio 10",
+        grade="A",
     ),
     Rule(
         id="value-clip-high",

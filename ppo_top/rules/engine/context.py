@@ -198,6 +198,13 @@ class RuleContext:
             counted = self.value("episode", 0) if not self.segment else None
             reward.add_reward(number, step, self.value("ep_len", 0), counted)
 
+    def judged_as(self, concepts: tuple[str, ...]) -> tuple[str, ...]:
+        """These metrics, with the one that serves as the reward in this run in its place."""
+        if self.reward_concept in ("", REWARD_CONCEPTS[0]):
+            return concepts
+        own = self.reward_concept
+        return tuple(own if name == REWARD_CONCEPTS[0] else name for name in concepts)
+
     @property
     def ceiling(self) -> float | None:
         """The highest possible reward, from the user or the run's configuration."""

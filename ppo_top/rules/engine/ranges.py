@@ -52,6 +52,7 @@ PPO_PRACTICE = "common PPO practice"
 TRL_DOCS = "TRL's documentation"
 VERL_DOCS = "verl's documentation"
 USUAL_VALUES = "typical values"
+EXPLAINED = ">= 0.5, good > 0.8"
 
 _ON_POLICY_BANDS: dict[str, Band] = {
     "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02"),
@@ -59,17 +60,18 @@ _ON_POLICY_BANDS: dict[str, Band] = {
     "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, PPO_PRACTICE),
     "policy_loss": Band(None, 0.01, -1.0, 1.0, PPO_PRACTICE, "about 0, < 0.01"),
-    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, EXPLAINED),
 }
 
 _RLHF_BANDS: dict[str, Band] = {
-    "approx_kl": Band(None, 0.05, None, 0.1, TRL_DOCS),
+    "approx_kl": Band(None, 0.05, None, 0.1, PPO_PRACTICE),
     "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
+    "ratio_dist": Band(0.9, 1.1, 0.5, 1.5, TRL_DOCS),
     "ratio_dist{max}": Band(None, 10.0, None, 200.0, TRL_DOCS),
     "ratio_var": Band(None, 0.01, None, 0.1, USUAL_VALUES, "", Status.WARN),
     "ref_kl": Band(0.0, 10.0, -1.0, 20.0, TRL_DOCS),
-    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, EXPLAINED),
     "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
     "adv_mean": Band(-0.1, 0.1, None, None, PPO_PRACTICE, "about 0"),
 }
@@ -89,7 +91,7 @@ _GRPO_BANDS: dict[str, Band] = {
     "ess": Band(0.5, None, 0.3, None, VERL_DOCS, "", Status.WARN),
     "rollout_kl": Band(-0.05, 0.05, -0.1, 0.1, VERL_DOCS),
     "value_clip_fraction": Band(None, 0.2, None, 0.5, USUAL_VALUES, "", Status.WARN),
-    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, ">= 0.8"),
+    "explained_variance": Band(0.5, None, None, None, PPO_PRACTICE, EXPLAINED),
     "tool_fail_freq": Band(None, 0.5, None, None, USUAL_VALUES),
 }
 
@@ -111,6 +113,15 @@ RELATIVE_RANGES = {
     "non_score_reward": "smaller than the score",
     "kl_coef": "stable",
     "reward_std": "moderate, > 0",
+    "reward_dist": "balanced, short tails",
+    "adv_dist": "about 0, balanced",
+    "ratio_dist": "about 1, short tails",
+    "logprobs_dist": "near the reference's",
+    "ref_logprobs_dist": "stable",
+    "value_mean": "near return mean",
+    "value_var": "stable, like returns",
+    "return_mean": "stable or rising",
+    "return_var": "stable",
     "reward_component_mean": "should rise",
     "ep_len": "tracks reward",
     "resp_len_mean": "stable",

@@ -69,6 +69,9 @@ DEFAULT_PERSISTENCE: PersistenceBySeverity = {
     WARN: (4, 5),
     CRIT: (3, 5),
 }
+DEFAULT_CLEAR_AFTER = 3
+"""Calm points that clear a finding, unless the rule says otherwise."""
+
 AT_ONCE: PersistenceBySeverity = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
 
 
