@@ -242,24 +242,21 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
 
 def test_weights_that_are_back_at_their_start_are_recognised() -> None:
     """Reward, entropy and value loss are where they began, at once."""
-
-    def columns(i: int) -> int:
-        return i if i < 40 else i - 40
-
-    reset = {
-        name: (lambda i, column=CTRL_COLUMNS[name]: column(columns(i)))
-        for name in ("reward_mean", "ep_len", "value_loss", "explained_variance")
+    reset: DrawnColumns = {
+        **CTRL_COLUMNS,
+        "reward_mean": lambda i: 20 + 440 * (1 - 0.95 ** (i % 40)) + jitter(i, 4),
+        "ep_len": lambda i: 20 + 440 * (1 - 0.95 ** (i % 40)) + jitter(i, 4),
+        "value_loss": lambda i: 60 * 0.9 ** (i % 40) + 1 + jitter(i, 0.1),
+        "entropy": lambda i: 0.69 - 0.008 * (i % 40) + jitter(i, 0.003),
     }
-    entropy = {"entropy": lambda i: 0.69 - 0.008 * columns(i) + jitter(i, 0.003)}
-    crash = opened(judged({**CTRL_COLUMNS, **reset, **entropy}, 50), "reward-crash")
-    stated = [named_causes(sentence) for sentence in crash.causes]
-    assert frozenset({"weights lost"}) in stated
+    crash = opened(judged(reset, 50), "reward-crash")
+    assert frozenset({"weights lost"}) in [named_causes(sentence) for sentence in crash.causes]
     assert any("entropy is back at its start" in sentence for sentence in crash.causes)
 
 
 def test_a_length_that_pays_is_no_matter_of_the_limit() -> None:
     """Completions grow to the limit as the reward rises: a shortcut, and the limit is not it."""
-    hack = {
+    hack: DrawnColumns = {
         "truncated_frac": lambda i: min(0.95, 0.03 * i),
         "resp_len_mean": lambda i: min(48.0, 12.0 + i),
         "reward_mean": lambda i: min(0.9, 0.1 + 0.02 * i) + gauss(i, 0.01),
@@ -271,10 +268,7 @@ def test_a_length_that_pays_is_no_matter_of_the_limit() -> None:
 
 def test_a_short_limit_is_raised() -> None:
     """Completions are cut off from the first update on."""
-    cut: DrawnColumns = {
-        "truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i),
-        "resp_len_mean": 4.0,
-    }
+    cut = {"truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i), "resp_len_mean": 4.0}
     found = opened(judged({**GRPO_COLUMNS, **cut}, about=profile("grpo")), "completions-truncated")
     assert [named_causes(each) for each in found.causes] == [frozenset({"length"})]
     assert "raise max_completion_length" in found.remedies[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 
@@ -140,13 +141,13 @@ def test_a_complete_run_is_judged_from_six_blocks_on(
     assert findings_at_the_end(flat).get("reward-never-moves") == severity
 
 
-@pytest.mark.parametrize(("rise", "severity"), [(0.0, WARN), (2.5, None)])
-def test_a_slight_rise_at_the_end_is_no_proof_that_nothing_was_learned(
-    rise: float, severity: Severity | None
-) -> None:
-    """One look at the end needs less than a look at every row: 1.5 standard deviations."""
-    course = [20.0 + rise * row / 80 + gauss(row, 2.0) for row in range(80)]
-    assert findings_at_the_end(course).get("reward-never-moves") == severity
+@pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 0.8, 1.0), (2.5, 0.0, 0.2)])
+def test_the_error_rate_of_what_is_said_at_the_end(rise: float, least: float, most: float) -> None:
+    """Without a gain it is missed in 7 of 100; a gain of 1.25 deviations is denied as seldom."""
+    draw = random.Random(1)
+    runs = [[rise * row / 80 + draw.gauss(0.0, 2.0) for row in range(80)] for _ in range(60)]
+    said = sum(findings_at_the_end(run).get("reward-never-moves", 0) >= WARN for run in runs)
+    assert least <= said / len(runs) <= most
 
 
 def test_a_constant_reward_is_a_warning_at_the_end() -> None:
