@@ -27,6 +27,9 @@ SETTLED_LOSS = 1e-3
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
 
+SETTINGS = ("lr",)
+"""Settings that a row shows: a diagnosis that names one as the cause marks it."""
+
 MEASURED_AT_ONCE = ("eval_reward_mean",)
 """Metrics of which one point is enough: the mean of several evaluation episodes."""
 
@@ -143,9 +146,13 @@ def _why_missing(name: str, trainer: Trainer) -> str:
 
 
 def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
-    """The worst finding open at a row about a concept, not counting diagnoses."""
+    """The worst finding open at a row about a concept; of diagnoses those that blame a setting."""
     names = {name} | {first for first, others in FALLBACK_CONCEPTS.items() if name in others}
-    about = (f for f in run.findings if not f.members and not names.isdisjoint(f.concepts))
+    about = (
+        finding
+        for finding in run.findings
+        if (not finding.members or name in SETTINGS) and not names.isdisjoint(finding.concepts)
+    )
     return max(open_at(about, row), key=lambda pair: pair[1], default=None)
 
 

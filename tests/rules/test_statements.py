@@ -871,3 +871,19 @@ def test_explained_variance_is_no_fault_before_and_after_learning(
         return str(row["status"])
 
     assert (status(2), status(40)) == ("warming-up", "ok")
+
+
+@pytest.mark.parametrize(("rate", "status"), [(0.0029, "ok"), (0.0031, "crit")])
+def test_a_learning_rate_that_is_the_cause_is_marked(
+    rate: float, status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the diagnosis of updates that are too large calls it high, its row is marked, too."""
+    log = "".join(
+        f"Iteration {i}/40 | Mean Reward: {400 * 0.9 ** max(0, i - 15) + jitter(i, 4):.1f} | "
+        f"KL: {0.01 if i < 14 else 0.25} | clip%: 15.0% | learning_rate: {rate}\n"
+        for i in range(1, 41)
+    )
+    run = checked(log, tmp_path, capsys)
+    assert rules_of(run)["updates-too-large"] == "crit"
+    (row,) = (each for each in run["checklist"] if each["concept"] == "lr")
+    assert row["status"] == status

@@ -74,7 +74,8 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.severity_of("ratio-off") >= WARN:
         signs.append(f"ratio {recent_value_text(run, 'ratio_mean')}")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
-    return Assessment(CRIT if _certain(run) else WARN, kl, limits["kl"], message)
+    level, about = CRIT if _certain(run) else WARN, ("approx_kl", "clip_fraction", "reward_mean")
+    return Assessment(level, kl, limits["kl"], message, concepts=_blaming_rate(run, about))
 
 
 def _certain(run: RuleContext) -> bool:
@@ -108,6 +109,11 @@ def _rate(run: RuleContext) -> str:
     return f"; learning rate {num(rate)} is high" if rate is not None and rate >= high else ""
 
 
+def _blaming_rate(run: RuleContext, concepts: tuple[str, ...]) -> tuple[str, ...]:
+    """These metrics, and the learning rate where it is named as high: it is marked, too."""
+    return (*run.judged_as(concepts), *(("lr",) if _rate(run) else ()))
+
+
 def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Updates are far too large, before the reward shows it."""
     if run.severity_of("kl-high") < CRIT:
@@ -121,7 +127,8 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if entropy >= WARN:
         parts.append(f"entropy {recent_value_text(run, 'entropy')}")
     message = f"learning rate far too high: {', '.join(parts)}, before reward shows it{_rate(run)}"
-    return Assessment(CRIT, _peak(run, "approx_kl"), limits["kl"], message)
+    about = _blaming_rate(run, ("approx_kl", "policy_loss", "entropy"))
+    return Assessment(CRIT, _peak(run, "approx_kl"), limits["kl"], message, concepts=about)
 
 
 def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:

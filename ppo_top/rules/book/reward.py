@@ -61,7 +61,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if reward.gained or "reward-swings" in run.open_severities:
+    if reward.gained:
         return RESOLVED
     rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
     level = 0 if rises else _unlearned_level(run, reward, limits)
@@ -139,6 +139,8 @@ def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
         below = reward.points >= MIN_POINTS and reward.below > GAIN_NOISE * reward.sd
         if below:
             return f"reward has not risen above {began}, where it began,"
+        if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
+            return f"reward has gained nothing on {began}"
         return f"reward has not moved from {began}"
     if run.family in LLM_FAMILIES and reward.baseline != 0.0:
         return f"every completion gets the same reward, {began},"
