@@ -180,6 +180,18 @@ BOUNDARIES = (
     Boundary("policy-loss-positive", "warn", late("policy_loss", -0.01), WARN),
     Boundary("policy-loss-positive", "extreme", late("policy_loss", -0.01), CRIT),
     Boundary("grad-spike", "times", spike("grad_norm", 1.0), WATCH),
+    Boundary("loss-spike", "times", spike("total_loss", 3.0), WATCH),
+    Boundary("loss-spike", "recent_times", lambda x: {
+        "total_loss": lambda i: {38: 10.0, 40: 10.0 * x}.get(i, 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("loss-spike", "share", lambda x: {
+        "total_loss": lambda i: {2: 1000.0, 40: 1000.0 * x}.get(i, 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("policy-loss-positive", "small", lambda x: {
+        "policy_loss": lambda i: -x if i >= 40 else -0.005 + jitter(i, 0.001)}, WATCH),
+    Boundary("policy-loss-positive", "times", lambda x: {
+        "policy_loss": lambda i: -0.02 * (x if i >= 40 else 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("policy-loss-positive", "unscaled", lambda x: {"policy_loss": x}, WARN, -1),
+    Boundary("policy-loss-positive", "small_kl", lambda x: {
+        "policy_loss": 0.5, "approx_kl": x}, WARN),
     Boundary("learning-rate-extreme", "high", lambda x: {"lr": x, **FLAT}, WARN),
     Boundary("learning-rate-extreme", "low", lambda x: {"lr": x, **FLAT}, WARN, -1),
     Boundary("learning-rate-jump", "times", late("lr", 1.0), Severity.INFO),
