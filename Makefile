@@ -1,5 +1,5 @@
 # Short names for what CONTRIBUTING.md describes; the environments are made on first use.
-.PHONY: test lint real docs bench screenshots
+.PHONY: test lint mutate real docs bench screenshots
 PYTHON = .venv/bin/python
 TESTS = -m pytest -q -n auto --dist loadfile
 
@@ -16,6 +16,9 @@ test: .venv/ready
 lint: .venv/ready
 	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports
 	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+mutate: .venv/ready
+	$(PYTHON) -m tools.mutate
 
 real: .venv-real/ready
 	.venv-real/bin/python -m pytest -q -m real tests

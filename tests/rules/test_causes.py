@@ -268,7 +268,10 @@ def test_a_length_that_pays_is_no_matter_of_the_limit() -> None:
 
 def test_a_short_limit_is_raised() -> None:
     """Completions are cut off from the first update on."""
-    cut = {"truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i), "resp_len_mean": 4.0}
+    cut: DrawnColumns = {
+        "truncated_frac": lambda i: 0.6 + min(0.35, 0.02 * i),
+        "resp_len_mean": 4.0,
+    }
     found = opened(judged({**GRPO_COLUMNS, **cut}, about=profile("grpo")), "completions-truncated")
     assert [named_causes(each) for each in found.causes] == [frozenset({"length"})]
     assert "raise max_completion_length" in found.remedies[0]

@@ -114,6 +114,9 @@ class Boundary:
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60
     step: float = 0.0
+    trainer: str = ""
+    total: Callable[[float], float] | None = None
+    """The length of the run in steps, where the metric tried is the share completed."""
 
     @property
     def value(self) -> float:
@@ -125,7 +128,9 @@ class Boundary:
         x = self.value + side * (self.step or NEAR * abs(self.value))
         columns = {**HEALTHY_COLUMNS[self.family], **self.columns(x)}
         sample = {"reward_mean": Sample("update")}
-        about = Profile(TRAINER_BY_FAMILY[self.family], self.family, self.config, samples=sample)
+        config = {**self.config, **({"total_timesteps": self.total(x)} if self.total else {})}
+        trainer = self.trainer or TRAINER_BY_FAMILY[self.family]
+        about = Profile(trainer, self.family, config, samples=sample)
         found = findings(about, draw_rows(columns, self.count))
         return max((f.severity for f in found if f.rule == self.rule), default=0)
 
@@ -136,7 +141,7 @@ def late(metric: str, before: float, at: int = 30, **others: object) -> Sign:
 
 
 FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}
-FALLEN: DrawnColumns = {"reward_mean": fallen}
+LOSING: DrawnColumns = {"reward_mean": lambda i: -1400 + jitter(i, 20)}
 
 
 def spike(metric: str, usual: float) -> Sign:
@@ -175,6 +180,18 @@ BOUNDARIES = (
     Boundary("policy-loss-positive", "warn", late("policy_loss", -0.01), WARN),
     Boundary("policy-loss-positive", "extreme", late("policy_loss", -0.01), CRIT),
     Boundary("grad-spike", "times", spike("grad_norm", 1.0), WATCH),
+    Boundary("loss-spike", "times", spike("total_loss", 3.0), WATCH),
+    Boundary("loss-spike", "recent_times", lambda x: {
+        "total_loss": lambda i: {38: 10.0, 40: 10.0 * x}.get(i, 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("loss-spike", "share", lambda x: {
+        "total_loss": lambda i: {2: 1000.0, 40: 1000.0 * x}.get(i, 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("policy-loss-positive", "small", lambda x: {
+        "policy_loss": lambda i: -x if i >= 40 else -0.005 + jitter(i, 0.001)}, WATCH),
+    Boundary("policy-loss-positive", "times", lambda x: {
+        "policy_loss": lambda i: -0.02 * (x if i >= 40 else 1 + jitter(i, 0.01))}, WATCH),
+    Boundary("policy-loss-positive", "unscaled", lambda x: {"policy_loss": x}, WARN, -1),
+    Boundary("policy-loss-positive", "small_kl", lambda x: {
+        "policy_loss": 0.5, "approx_kl": x}, WARN),
     Boundary("learning-rate-extreme", "high", lambda x: {"lr": x, **FLAT}, WARN),
     Boundary("learning-rate-extreme", "low", lambda x: {"lr": x, **FLAT}, WARN, -1),
     Boundary("learning-rate-jump", "times", late("lr", 1.0), Severity.INFO),
@@ -233,6 +250,61 @@ BOUNDARIES = (
         count=46),
     Boundary("reward-crash", "crit", lambda x: {
         "reward_mean": lambda i: 400 * ((1 - 0.8**i) if i < 40 else 1 - x) + jitter(i, 1)}, CRIT),
+    Boundary("learning-rate-pinned", "ceiling", lambda x: {"lr": lambda i: min(x, 1e-3 * 1.1**i)},
+             Severity.INFO, count=120, trainer="rsl_rl"),
+    Boundary("ref-kl-high", "crit", lambda x: {
+        "ref_kl": x, "resp_len_mean": None, "reward_mean": flat}, CRIT, family="rlhf"),
+    Boundary("ref-kl-token-high", "warn", lambda x: {"ref_kl_token": x, "reward_mean": flat}, WARN,
+             family="grpo"),
+    Boundary("ref-kl-token-high", "crit", lambda x: {"ref_kl_token": x, "reward_mean": flat}, CRIT,
+             family="grpo"),
+    Boundary("ref-kl-token-high", "once", lambda x: {
+        "ref_kl_token": lambda i: x if i == 40 else 0.01, "reward_mean": flat}, CRIT,
+        family="grpo"),
+    Boundary("sampler-mismatch", "gap_crit", late("logp_diff_mean", 0.01), CRIT, family="grpo"),
+    Boundary("sampler-mismatch", "kl", late("rollout_kl", 0.01), WARN, family="grpo"),
+    Boundary("sampler-mismatch", "kl_crit", late("rollout_kl", 0.01), CRIT, family="grpo"),
+    Boundary("sampler-mismatch", "ess_crit", late("ess", 0.9), CRIT, -1, "grpo"),
+    Boundary("completions-truncated", "crit", late("truncated_frac", 0.05, reward_mean=0.2), CRIT,
+             family="grpo"),
+    Boundary("entropy-coefficient", "times", lambda x: {
+        "entropy_coef": lambda i: min(x, 1.2 ** max(0, i - 20)), **LOSING},
+        WARN, family="off-policy"),
+    Boundary("entropy-coefficient", "crit_times", lambda x: {
+        "entropy_coef": lambda i: min(x, 1.5 ** max(0, i - 20)), **LOSING},
+        CRIT, family="off-policy"),
+    Boundary("action-spread", "crit_times", lambda x: {"policy_std": after(30, x, 1.0), **FLAT},
+             CRIT),
+    Boundary("action-spread", "share", lambda x: {"policy_std": after(30, x, 1.0), **FLAT}, WARN,
+             -1),
+    Boundary("entropy-collapsed", "crit", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, CRIT,
+             -1),
+    Boundary("long-tails", "skew", lambda x: {
+        "reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 1.0 + x}, Severity.INFO),
+    Boundary("reward-never-moves", "budget", lambda x: dict(FLAT), WATCH, step=0.02,
+             total=lambda x: 60_000 / x),
+    Boundary("reward-never-moves", "end", lambda x: dict(FLAT), WARN, step=0.05,
+             total=lambda x: 60_000 / x),
+    Boundary("still-improving", "budget", lambda x: {
+        "reward_mean": lambda i: 20 + 5.0 * i + jitter(i, 3)}, Severity.INFO,
+        total=lambda x: 60_000 / x),
+    Boundary("exploration-not-falling", "random", lambda x: {"exploration_rate": x}, WATCH,
+             family="value-based"),
+    Boundary("learning-rate-zero", "share", lambda x: {
+        "lr": lambda i: 1.0 if i < 30 else x, "reward_mean": lambda i: 20 + 5.0 * i},
+        Severity.INFO, -1),
+    Boundary("explained-variance-dropped", "low", lambda x: {
+        "explained_variance": after(40, x, 0.9), "value_loss": after(40, 60.0, 4.0),
+        "reward_mean": fallen}, WARN, -1),
+    Boundary("explained-variance-dropped", "good", lambda x: {
+        "explained_variance": after(40, 0.05, x), "value_loss": after(40, 60.0, 4.0),
+        "reward_mean": fallen}, WARN),
+    Boundary("reward-spread-gone", "share", late("reward_std", 1.0), WATCH, -1, "grpo"),
+    Boundary("clip-one-sided", "times", lambda x: {"clip_low": 0.002, "clip_high": 0.002 * x},
+             Severity.INFO, family="grpo"),
+    Boundary("returns-constant", "warmup", lambda x: {
+        "explained_variance": lambda i: float("nan") if i < x + 4 else 0.5, "reward_mean": flat},
+        WARN, step=0.6),
 )  # fmt: skip
 
 

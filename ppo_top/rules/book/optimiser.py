@@ -27,13 +27,14 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
     """The surrogate loss stays positive, or is extreme."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
-    if _unscaled(run, history):
+    if _unscaled(run, history, limits):
         message = f"policy loss is {num(value)}: advantages do not seem to be normalised"
         return Assessment(INFO, value, limits["extreme"], message)
     if abs(value) > limits["extreme"] and run.family == ON_POLICY and _usually_small(run):
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
     before = [abs(x) for x in history.previous(30) if x]
-    jumps = abs(value) > 0.1 and len(before) >= 10 and _jumped(abs(value), before)
+    large = abs(value) > limits["small"] and len(before) >= 10
+    jumps = large and _jumped(abs(value), before, limits)
     if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message, immediate=True)
@@ -43,7 +44,7 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
             "updates make the objective worse than no update"
         )
         return Assessment(WARN, value, limits["warn"], message)
-    if value <= 0.5 * limits["warn"] and abs(value) <= 0.1:
+    if value <= limits["clear"] and abs(value) <= limits["small"]:
         return None
     return borderline(value)
 
@@ -52,9 +53,9 @@ def _loss_stays_small(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
     """Every policy loss of the block is near zero or below, and so was it at the start."""
     history = run.histories.get("policy_loss")
     low, high = block.bounds("policy_loss")
-    if history is None or history.count < 5 or low < -0.1 or high > 0.5 * limits["warn"]:
+    if history is None or history.count < 5 or low < -limits["small"] or high > limits["clear"]:
         return False
-    return median([abs(x) for x in history.first[:5]]) <= 0.2
+    return median([abs(x) for x in history.first[:5]]) <= limits["unscaled"]
 
 
 def _usually_small(run: RuleContext) -> bool:
@@ -66,18 +67,17 @@ def _usually_small(run: RuleContext) -> bool:
     return any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
 
 
-def _unscaled(run: RuleContext, history: History) -> bool:
+def _unscaled(run: RuleContext, history: History, limits: RuleLimits) -> bool:
     """A loss that was large from the start, with small updates, is in units of the reward."""
     kl = update_kl(run)
-    large = median([abs(x) for x in history.first[:5]]) > 0.2
-    return (
-        run.family == ON_POLICY and large and kl is not None and abs(kl) <= 0.03 and not run.falling
-    )
+    large = median([abs(x) for x in history.first[:5]]) > limits["unscaled"]
+    small = kl is not None and abs(kl) <= limits["small_kl"]
+    return run.family == ON_POLICY and large and small and not run.falling
 
 
-def _jumped(value: float, before: list[float]) -> bool:
-    middle = median(before)
-    return value > 10.0 * middle and robust_log_z(value, before) > 6.0
+def _jumped(value: float, before: list[float], limits: RuleLimits) -> bool:
+    far = robust_log_z(value, before) > limits["deviations"]
+    return far and value > limits["times"] * median(before)
 
 
 def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -86,19 +86,21 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     value = abs(history.last)
     before = [abs(x) for x in history.previous(30) if x]
     largest = max(abs(history.high), abs(history.low))
-    if value < 0.1 * largest or not before or value <= 3.0 * max(before[-20:]):
+    if value < limits["share"] * largest or not before:
         return None
-    if not _jumped(value, before):
+    if value <= limits["recent_times"] * max(before[-20:]):
+        return None
+    if not _jumped(value, before, limits):
         return None
     message = f"total loss jumped to {num(history.last)} ({ratio_text(value, median(before))})"
     return Assessment(WATCH, history.last, None, message)
 
 
 def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """No total loss of the block is ten times another's size."""
+    """No total loss of the block is many times another's size."""
     low, high = near_bounds(run, block, "total_loss", 30)
     smallest = low if low > 0.0 else -high
-    return smallest > 0.0 and max(-low, high) <= 10.0 * smallest
+    return smallest > 0.0 and max(-low, high) <= limits["times"] * smallest
 
 
 def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -109,8 +111,8 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     before = history.previous(30)
     middle = median(before)
-    if value <= limits["times"] * middle or robust_log_z(value, before) <= 6.0:
-        return None if value <= 3.0 * middle else borderline(value)
+    if value <= limits["times"] * middle or robust_log_z(value, before) <= limits["deviations"]:
+        return None if value <= limits["clear_times"] * middle else borderline(value)
     message = f"gradient norm {num(value)}, {num(value / middle)} times its usual {num(middle)}"
     crit = value > limits["crit_times"] * middle
     return Assessment(CRIT if crit else WARN, value, limits["times"] * middle, message)
@@ -143,7 +145,7 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _gradient_never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No gradient norm of the block is far above one shortly before it."""
     low, high = near_bounds(run, block, "grad_norm", 30)
-    return low > 0.0 and high <= min(3.0, limits["times"]) * low
+    return low > 0.0 and high <= min(limits["clear_times"], limits["times"]) * low
 
 
 def _gradient_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -165,7 +167,17 @@ RULES = (
         assess=policy_loss_positive,
         stays_calm=_loss_stays_small,
         families=frozenset({ON_POLICY, RLHF}),
-        limits={"warn": 0.01, "extreme": 1.0, "warmup": 3},
+        limits={
+            "warn": 0.01,
+            "clear": 0.005,
+            "extreme": 1.0,
+            "small": 0.1,
+            "unscaled": 0.2,
+            "small_kl": 0.03,
+            "times": 10.0,
+            "deviations": 6.0,
+            "warmup": 3,
+        },
         causes=("learning rate too high: the update overshoots", "advantages not normalised"),
         remedies=(
             GRADIENT_REMEDIES[0],
@@ -183,7 +195,13 @@ RULES = (
         assess=loss_spike,
         stays_calm=_total_loss_stays,
         families=NOT_LLM | {RLHF},
-        limits={"warmup": 12},
+        limits={
+            "times": 10.0,
+            "deviations": 6.0,
+            "recent_times": 3.0,
+            "share": 0.1,
+            "warmup": 12,
+        },
         persistence=AT_ONCE,
         causes=("one of its terms jumped: see value loss and policy loss",),
         remedies=("look at value loss and policy loss", GRADIENT_REMEDIES[1]),
@@ -198,7 +216,14 @@ RULES = (
         assess=grad_spike_once,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
-        limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
+        limits={
+            "times": 10.0,
+            "clear_times": 3.0,
+            "crit_times": 100.0,
+            "deviations": 6.0,
+            "floor": 1e-6,
+            "warmup": 12,
+        },
         persistence=AT_ONCE,
         causes=("an outlier batch",),
         remedies=GRADIENT_REMEDIES,
@@ -212,7 +237,14 @@ RULES = (
         assess=grad_spike,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
-        limits={"times": 10.0, "crit_times": 100.0, "floor": 1e-6, "warmup": 12},
+        limits={
+            "times": 10.0,
+            "clear_times": 3.0,
+            "crit_times": 100.0,
+            "deviations": 6.0,
+            "floor": 1e-6,
+            "warmup": 12,
+        },
         persistence={WARN: (3, 10), CRIT: (2, 3)},
         causes=("learning rate too high", "bad batches, or extreme rewards"),
         remedies=(*GRADIENT_REMEDIES, "look at the batches of these updates"),
