@@ -29,6 +29,7 @@ bench: .venv/ready
 	$(PYTHON) -m benchmarks.diagnosis
 	$(PYTHON) -m benchmarks.screen
 	$(PYTHON) -m benchmarks.scale
+	$(PYTHON) -m benchmarks.again
 
 screenshots: .venv/ready
 	$(PYTHON) -m screenshots.make

@@ -116,14 +116,14 @@ def run_reader(reader: str, path: Path) -> dict[str, Any]:
     return answer
 
 
-def data_server(folder: Path) -> dict[str, Any]:
+def data_server(folder: Path, *options: str) -> dict[str, Any]:
     """One load cycle of the Rust loader by its own clock; it keeps only a sample of the points."""
     try:
         from tensorboard_data_server import server_binary
     except ImportError:
         return {"missing": "pip install tensorboard-data-server"}
     command = [server_binary(), "--logdir", str(folder), "--port", "0", "--reload", "once"]
-    command += ["--checksum", "--verbose", "--verbose", "--die-after-stdin"]
+    command += ["--checksum", "--verbose", "--verbose", "--die-after-stdin", *options]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     ) as server:

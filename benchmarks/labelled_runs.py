@@ -88,7 +88,7 @@ class LabelledRun:
 def judge_run(path: Path) -> LabelledRun | None:
     """Read and judge one run of the corpus as a user's own; None if nothing could be read."""
     meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
-    session = load_session([path], Settings(), io.StringIO())
+    session = load_session([path], Settings(), io.StringIO(), ended=True)
     if session is None:
         return None
     run = max(session.runs.values(), key=lambda each: len(each.timeline))

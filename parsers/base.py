@@ -79,6 +79,8 @@ class Format:
     values, its own clock before none."""
     parser: Callable[..., Parser] | None = None
     store: Callable[[Path], Store] | None = None
+    one_file: bool = False
+    """Its store is a single file and holds a single run."""
     console: bool = False
     """Its batches also have `lines`."""
     rewritten: bool = False

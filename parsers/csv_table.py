@@ -7,6 +7,7 @@ starts a new parser. Words, booleans and empty cells are no points.
 from __future__ import annotations
 
 import csv
+import re
 from array import array
 from collections.abc import Sequence
 from itertools import compress
@@ -15,14 +16,23 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import STEP_KEYS, TIME_KEYS, find_step_key, parse_unix_time
+from ppo_top.parsers.shared.fast_json import json_reader
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.row_parser import RowParser
 
 _MAX_BLOCK_BYTES = 1 << 18
 """Bytes turned into columns at once."""
+_MIN_JSON_BYTES = 1 << 15
+"""In shorter blocks, importing a JSON reader takes longer than it saves."""
+_NUMBER_BYTES = b"0123456789+-.eE\n"
+_MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
+"""JSON reads it as an integer, which has no sign."""
 _MAX_COLUMNS = 20_000
 _CONFIG_PREFIX = "config/"
+
+Cell = bytes | int | float | None
+"""A cell of a plain row: its text, or its number; empty cells are b"" or None."""
 
 
 class CsvParser(RowParser):
@@ -135,40 +145,39 @@ class CsvParser(RowParser):
             or self._step_index is None
         ):
             return False
-        delimiter = self._delimiter.encode()
-        rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
-        width = len(self._tags)
-        if any(len(row) != width for row in rows):
+        columns = _split_columns(block, self._delimiter.encode(), len(self._tags))
+        if columns is None:
             return False
-        columns = list(zip(*rows, strict=True))
+        rows = len(columns[0])
         try:
             steps = array("q", map(_parse_step, columns[self._step_index]))
             times = _parse_times(
-                columns[self._time_index] if self._time_index is not None else (), len(rows)
+                columns[self._time_index] if self._time_index is not None else (), rows
             )
-        except (ValueError, OverflowError):
+        except (ValueError, TypeError, OverflowError):
             return False
-        if not rows or not _are_distinct_metrics(self._tags):
+        if not _are_distinct_metrics(self._tags):
             return False
         for tag, cells in zip(self._tags, columns, strict=True):
             self._add_column(tag, cells, steps, times)
-        self._count += len(rows)
+        self._count += rows
         self._step = steps[-1]
         return True
 
     def _add_column(
-        self, tag: str, cells: Sequence[bytes], steps: array[int], times: array[float]
+        self, tag: str, cells: Sequence[Cell], steps: array[int], times: array[float]
     ) -> None:
-        if b"" in cells:
-            filled = [bool(cell) for cell in cells]
+        if b"" in cells or None in cells:
+            filled = [cell is not None and cell != b"" for cell in cells]
             cells = list(compress(cells, filled))
             steps = array("q", compress(steps, filled))
             times = array("d", compress(times, filled))
         try:
-            self._builder.add_column(tag, steps, times, array("d", map(float, cells)))
-        except ValueError:
+            self._builder.add_column(tag, steps, times, array("d", map(float, cells)))  # type: ignore[arg-type]
+        except (ValueError, OverflowError):
             for cell, step, time in zip(cells, steps, times, strict=True):
-                value = parse_number(cell.decode("utf-8", "replace"))
+                text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+                value = parse_number(text)
                 if value is not None:
                     self._builder.add_point(tag, step, time, value)
 
@@ -181,20 +190,48 @@ def _value_at(numbers: Sequence[float | None], place: int | None) -> float | Non
     return numbers[place] if place is not None and place < len(numbers) else None
 
 
-def _parse_step(cell: bytes) -> int:
-    """A step of a plain row, `2048` or `2.048e+06`; raises `ValueError`."""
-    if cell.isdigit():
+def _split_columns(block: bytes, delimiter: bytes, width: int) -> list[tuple[Cell, ...]] | None:
+    """The columns of a block of rows; None if a row has another number of cells."""
+    if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
+        columns = _columns_of_numbers(block[:-1], delimiter)
+        if columns is not None:
+            return columns if len(columns) == width else None
+    rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
+    if not rows or any(len(row) != width for row in rows):
+        return None
+    return list(zip(*rows, strict=True))
+
+
+def _columns_of_numbers(rows: bytes, delimiter: bytes) -> list[tuple[Cell, ...]] | None:
+    """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
+    if _MINUS_ZERO.search(rows):
+        return None
+    text = b"[[" + rows.replace(delimiter, b",").replace(b"\n", b"],[") + b"]]"
+    if b",," in text or b"[," in text or b",]" in text:
+        text = text.replace(b",,", b",null,").replace(b",,", b",null,")
+        text = text.replace(b"[,", b"[null,").replace(b",]", b",null]")
+    try:
+        return list(zip(*json_reader()(text), strict=True))
+    except ValueError:
+        return None
+
+
+def _parse_step(cell: Cell) -> int:
+    """A step of a plain row, `2048` or `2.048e+06`; raises `ValueError` or `TypeError`."""
+    if isinstance(cell, int):
+        return cell
+    if isinstance(cell, bytes) and cell.isdigit():
         return int(cell)
-    step = as_step(float(cell))
+    step = as_step(float(cell))  # type: ignore[arg-type]
     if step is None:
         raise ValueError("no step")
     return step
 
 
-def _parse_times(cells: Sequence[bytes], rows: int) -> array[float]:
+def _parse_times(cells: Sequence[Cell], rows: int) -> array[float]:
     if not cells:
         return array("d", [UNKNOWN_TIME]) * rows
-    return array("d", (parse_unix_time(float(cell)) for cell in cells))
+    return array("d", (parse_unix_time(float(cell)) for cell in cells))  # type: ignore[arg-type]
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:

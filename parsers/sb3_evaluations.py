@@ -174,4 +174,5 @@ FORMAT = Format(
     claim_order=10,
     precedence=55,
     store=EvaluationsStore,
+    one_file=True,
 )

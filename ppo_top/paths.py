@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -90,6 +91,12 @@ def config_directory(environ: Mapping[str, str] = os.environ) -> Path:
 def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
     """Where ppo-top keeps what it remembers (XDG base directories)."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def cache_directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where ppo-top keeps what it could compute again (XDG base directories)."""
+    on_mac = sys.platform == "darwin"
+    return _xdg(environ, "XDG_CACHE_HOME", "Library/Caches" if on_mac else ".cache")
 
 
 def _xdg(environ: Mapping[str, str], name: str, below_home: str) -> Path:

@@ -52,10 +52,11 @@ def isolated_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
         patch.setenv("XDG_STATE_HOME", str(home / "state"))
+        patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
         patch.setenv("TERM", "xterm-256color")
         patch.setenv("LANG", "C.UTF-8")
         # No process writes these logs; whether that can be seen differs from system to system.
-        patch.setattr("ppo_top.views.liveness.LOG_WRITERS.has_no_writers", lambda logs: False)
+        patch.setattr("ppo_top.runs.liveness.LOG_WRITERS.has_no_writers", lambda logs: False)
         yield home
 
 

@@ -17,6 +17,7 @@ FILES = (
     ("DIRECTORY/ppo-top.toml", "settings next to the logs"),
     ("~/.config/ppo-top/ppo-top.toml", "your own settings, which take precedence"),
     ("~/.local/state/ppo-top/", "acknowledged findings, and tracebacks of internal errors"),
+    ("~/.cache/ppo-top/", "verdicts on runs whose logs did not change since (`ppo-top cache`)"),
 )
 
 

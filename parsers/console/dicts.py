@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.axes import step_and_total
+from ppo_top.parsers.shared.fast_json import json_reader
 from ppo_top.parsers.shared.metric_names import is_metric, is_setting
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
@@ -145,7 +145,7 @@ class DictReader:
             return None
         self._count += 1
         if self._count == _MIN_LINES_FOR_ORJSON:
-            self._loads = _fastest_loads()
+            self._loads = json_reader()
         try:
             found = self._loads(line.replace(b"'", b'"').replace(b": nan", b': "nan"'))
             values = list(map(float, found.values()))
@@ -159,15 +159,6 @@ class DictReader:
             tags = self._tags_by_keys[keys] = keys if _reads_alike(keys, line) else ()
         # Another number of colons means a repeated key or a colon in a key.
         return (tags, values) if tags and line.count(b":") == len(tags) else None
-
-
-def _fastest_loads() -> Callable[[bytes], Any]:
-    """orjson's parser, whose numbers cost an eighth of Python's, if it is installed."""
-    try:
-        loads: Callable[[bytes], Any] = import_module("orjson").loads
-    except ImportError:
-        return json.loads
-    return loads
 
 
 def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:

@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from ppo_top import __version__
 from ppo_top.paths import PERMISSION_DENIED, is_folder, unreachable_reason
 
 if TYPE_CHECKING:
+    from ppo_top.output.answers import Answer
     from ppo_top.settings import Settings
     from ppo_top.tui import Replay
 
@@ -52,6 +53,12 @@ def _settings_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _cache_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-cache", action="store_true", help="judge every run again, remember none"
+    )
+
+
 def _screen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ascii", action="store_true", help="use ASCII characters only")
     parser.add_argument(
@@ -80,6 +87,7 @@ def _watch(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
     parser.add_argument("--no-wait", action="store_true", help="fail if a PATH does not exist")
     _screen_options(parser)
+    _cache_option(parser)
     _settings_options(parser)
     parser.add_argument("--version", action="version", version=f"ppo-top {__version__}")
 
@@ -145,6 +153,11 @@ def _check(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--follow", action="store_true", help="keep running, one line per change")
     parser.add_argument(
+        "--ended",
+        action="store_true",
+        help="the trainings are over (for a job's last line): judge them as a whole",
+    )
+    parser.add_argument(
         "--active",
         metavar="AGE",
         type=_age,
@@ -160,23 +173,32 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         default="crit",
         help="lowest severity that gives exit code 1 (default: crit)",
     )
+    _cache_option(parser)
     _settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
         from ppo_top.model import Severity
-        from ppo_top.output import check
 
         if options.active < math.inf and not options.follow:
             raise UsageError("--active needs --follow")
+        if options.ended and options.follow:
+            raise UsageError("--ended is for a single look, not for --follow")
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
-        if options.backtest:
-            return check.print_backtest(paths, settings, as_object=options.json)
         fail_on, json = Severity[options.fail_on.upper()], options.json
-        if options.follow:
+        if options.backtest or options.follow:
+            from ppo_top.output import check
+
+            if options.backtest:
+                return check.print_backtest(paths, settings, as_object=json)
             age = options.active
             return check.follow(paths, settings, as_object=json, fail_on=fail_on, active_s=age)
-        return check.check(paths, settings, as_object=json, fail_on=fail_on)
+        answer = _answer(options, paths, settings, ["json" if json else "text"])
+        if answer is None:
+            return EXIT_ERROR
+        from ppo_top.output.answers import print_answer
+
+        return print_answer(answer, as_object=json, fail_on=fail_on)
 
     return run
 
@@ -186,17 +208,17 @@ def _status(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "--format", choices=("plain", "tmux"), default="plain", help="tmux adds colours"
     )
+    _cache_option(parser)
     _settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
-        from ppo_top.output import check, status_line
-        from ppo_top.runs.load import load_session
-
         paths = _paths_or_default(options.path)
-        session = load_session(paths, _settings(options, paths), sys.stderr, lambda run: None)
-        if session is None:
+        answer = _answer(options, paths, _settings(options, paths), [])
+        if answer is None:
             return EXIT_ERROR
-        print(status_line.status_line(check.current_views(session), options.format))
+        from ppo_top.output.status_line import status_line
+
+        print(status_line(answer.reports, options.format))
         return 0
 
     return run
@@ -274,6 +296,29 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
     return run
 
 
+def _cache(parser: argparse.ArgumentParser) -> Command:
+    parser.add_argument(
+        "action", nargs="?", choices=("clear",), help="clear: forget every remembered verdict"
+    )
+
+    def run(options: argparse.Namespace) -> int:
+        from ppo_top.support.cache import Cache
+        from ppo_top.text.format import plural
+
+        cache = Cache()
+        if options.action == "clear":
+            cache.clear()
+        size = cache.size()
+        if cache.problem:
+            print(f"ppo-top: {cache.problem}", file=sys.stderr)
+            return EXIT_ERROR
+        megabytes = f"{size.bytes / 1e6:.1f} MB"
+        print(f"{cache.path}: {plural(size.runs, 'remembered run')}, {megabytes}")
+        return 0
+
+    return run
+
+
 def _completion(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
@@ -289,18 +334,47 @@ def _completion(parser: argparse.ArgumentParser) -> Command:
 # --- helpers ---------------------------------------------------------------------------------
 
 
+def _answer(
+    options: argparse.Namespace, paths: Sequence[Path], settings: Settings, parts: Sequence[str]
+) -> Answer | None:
+    """The reports on all runs, remembered if nothing changed; None (after a line) without any."""
+    from ppo_top.output.answers import recall
+    from ppo_top.support.cache import Cache, verdict_scope
+
+    cache = Cache(paths)
+    ended = getattr(options, "ended", False)
+    cache.is_on = cache.is_on and not (options.no_cache or ended)
+    answer = recall(cache, verdict_scope(settings.judging_text), paths, parts)
+    if answer is None:
+        from ppo_top.output.check import judge_paths
+
+        answer = judge_paths(paths, settings, cache, parts, sys.stderr, ended=ended)
+        if cache.problem:
+            print(f"ppo-top: {cache.problem}", file=sys.stderr)
+    for line in answer.problems if answer is not None else ():
+        print(f"ppo-top: {line}", file=sys.stderr)
+    return answer
+
+
 def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     """Settings from the files and the command line; mistakes in them go to stderr."""
     from dataclasses import replace
 
-    from ppo_top.catalogue import is_concept
-    from ppo_top.rules.book import RULES
     from ppo_top.settings import load_settings
+
+    def thresholds() -> dict[str, Iterable[str]]:
+        from ppo_top.rules.book import RULES
+
+        return {rule.id: rule.threshold_names for rule in RULES}
+
+    def is_concept(name: str) -> bool:
+        from ppo_top import catalogue
+
+        return catalogue.is_concept(name)
 
     folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
-    names = {rule.id: rule.threshold_names for rule in RULES}
-    settings = load_settings(folder, lambda: names, is_concept, user_file=own)
+    settings = load_settings(folder, thresholds, is_concept, user_file=own)
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
     if options.goal is not None:
@@ -328,6 +402,7 @@ def _monitor(
         ascii=options.ascii,
         theme=options.theme,
         bell=not options.no_bell,
+        cached=not getattr(options, "no_cache", False),
     )
 
 
@@ -355,6 +430,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
         "replay the shipped logs, or train a small PPO live",
         "demo [--live] [--fault NAME]",
     ),
+    "cache": (_cache, "what is remembered of judged runs, and how to forget it", "cache [clear]"),
     "completion": (_completion, "print a shell completion script", "completion bash|zsh|fish"),
 }
 """name -> (adds its options and returns the command, description, short usage)"""

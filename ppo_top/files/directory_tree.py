@@ -30,6 +30,10 @@ RECENT_MTIME_NS = 2_000_000_000
 """A younger modification time may hide a second change (coarse clocks, NFS): list again."""
 
 
+FolderStamp = tuple[int, int, int]
+"""Device, inode and modification time (ns) of a directory."""
+
+
 class FoundFile(NamedTuple):
     """A file that may be a log: `key` is its path below `root`, the PATH it was found in.
 
@@ -48,7 +52,7 @@ class Folder:
     key: str
     root: str
     depth: int
-    listed_stamp: tuple[int, int, int] | None = None
+    listed_stamp: FolderStamp | None = None
     """device, inode and modification time (ns) when it was listed; None: list it again"""
     changed_at: float = 0.0
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -82,10 +86,7 @@ class DirectoryTree:
 
     def is_candidate(self, name: str) -> bool:
         """Whether this may be the name of a log; asked for every file there is."""
-        stem, _, suffix = name.rpartition(".")
-        if suffix in NON_LOG_SUFFIXES and "." not in stem:
-            return False
-        return self._pattern(name) is not None
+        return may_be_log(name) and self._pattern(name) is not None
 
     # --- adding ------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class DirectoryTree:
         folder.next_listing = self._clock() + LISTING_PAUSE_FACTOR * (time.thread_time() - start)
         age_ns = time.time_ns() - found.st_mtime_ns
         young = abs(age_ns) < RECENT_MTIME_NS
-        folder.listed_stamp = None if young else (found.st_dev, found.st_ino, found.st_mtime_ns)
+        folder.listed_stamp = None if young else _stamp(found)
         if young or not folder.depth or folder.changed_at:
             folder.changed_at = self._clock()
             self.recent[folder.path] = folder
@@ -227,3 +228,21 @@ class DirectoryTree:
         if parent is not None:
             parent.folders.pop(os.path.basename(folder.path), None)
             parent.listed_stamp = None
+
+
+def _stamp(found: os.stat_result) -> FolderStamp:
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def may_be_log(name: str) -> bool:
+    """Whether the suffix of a file does not say that it is something else."""
+    stem, _, suffix = name.rpartition(".")
+    return suffix not in NON_LOG_SUFFIXES or "." in stem
+
+
+def folder_stamp(path: str) -> FolderStamp | None:
+    """The stamp of a directory; None if there is none."""
+    try:
+        return _stamp(os.stat(path))
+    except OSError:
+        return None

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ppo_top.files.directory_tree import DirectoryTree, Folder
+from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp
 from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.paths import without_nested
 
@@ -76,6 +76,10 @@ class Discovery:
         result = DiscoveryResult(self._tree.found, self._tree.removed, more)
         self._tree.found, self._tree.removed = [], []
         return result
+
+    def folder_stamps(self) -> dict[str, FolderStamp | None]:
+        """path -> stamp of each directory when it was listed; None: it has to be listed again."""
+        return {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
 
     # --- roots -------------------------------------------------------------------------------
 

@@ -26,7 +26,8 @@ from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
 from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
-from ppo_top.files.update import PollResult, Source, SourceReader, SourceUpdate
+from ppo_top.files.tail import FileStamp
+from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.files.watcher import Watcher
 from ppo_top.parsers.file_names import ANY_FILE_NAME
@@ -63,11 +64,12 @@ class Follower:
         watcher: Watcher | None = None,
         once: bool = False,
         active_s: float = math.inf,
+        memory: LogMemory | None = None,
     ) -> None:
         internal_errors.forbid_writes_below(paths)
         self._clock = clock
         detector = detector or parsers.format_detector(patterns)
-        self._logs = LogSet(detector, clock, active_s)
+        self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern or ANY_FILE_NAME
         self._discovery = Discovery(paths, wanted, max_depth, clock)
         self._queue = ReadQueue()
@@ -101,7 +103,8 @@ class Follower:
             if self._clock() >= until:
                 break
         more = bool(self._queue) or self._discovery_pending
-        return PollResult(updates, removed, more, *self._logs.progress())
+        known = self._logs.pop_known()
+        return PollResult(updates, removed, more, *self._logs.progress(), known)
 
     def _read_next(self, limit: int) -> list[SourceUpdate]:
         """One chunk of the next reader."""
@@ -175,6 +178,17 @@ class Follower:
     def _enqueue(self, readers: Iterable[LogReader]) -> None:
         for reader in readers:
             self._queue.push(reader)
+
+    def listing(self) -> Listing | None:
+        """Everything that was looked at; None if any of it may have changed since."""
+        folders, files = self._discovery.folder_stamps(), self._logs.read_stamps()
+        listed = {path: stamp for path, stamp in folders.items() if stamp is not None}
+        is_certain = len(listed) == len(folders) and all(files.values())
+        return Listing(listed, files) if is_certain else None
+
+    def unused_files(self) -> dict[str, dict[str, FileStamp]]:
+        """root -> key -> stamp, for the files that hold no log."""
+        return self._logs.unused_stamps()
 
     # --- waiting -----------------------------------------------------------------------------
 

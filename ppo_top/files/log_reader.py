@@ -13,8 +13,8 @@ from pathlib import Path
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.store_reader import StoreReader
-from ppo_top.files.tail import MAX_READ_BYTES, Tail
-from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail
+from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers import FormatDetector
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
@@ -47,6 +47,7 @@ class LogReader:
         self._store: StoreReader | None = None
         self._failed = False
         self._finished = False
+        self._is_skipped = False
 
     @property
     def sources(self) -> list[Source]:
@@ -62,12 +63,24 @@ class LogReader:
     @property
     def offset(self) -> int:
         """Bytes that need not be read again."""
-        return self.tail.size if self._failed or self._store is not None else self.tail.offset
+        all_read = self._failed or self._is_skipped or self._store is not None
+        return self.tail.size if all_read else self.tail.offset
 
     @property
     def mtime(self) -> float:
         """When the file was last written, in unix seconds."""
         return self.tail.mtime
+
+    @property
+    def read_stamp(self) -> FileStamp:
+        """What the file was like when all of it had been read; empty if that is not certain."""
+        return self._store.read_stamp if self._store is not None else self.tail.read_stamp
+
+    def skip(self, known: KnownLog) -> None:
+        """Do not read the file while it is as it is known; the first update is then a reset."""
+        self.source = known.source
+        self.has_reappeared = self._is_skipped = True
+        self.tail.skip(known.saved.stamp)
 
     def has_changed(self) -> bool:
         """Whether the file (or the write-ahead log of a store) changed since it was read."""
@@ -78,7 +91,10 @@ class LogReader:
 
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
         """Read on; None if there is nothing new (not even a new source)."""
+        was_skipped, self._is_skipped = self._is_skipped, False
         update = self._read_bytes(size, limit) if self._store is None else self._read_store(limit)
+        if update is None and was_skipped:  # it is no log any more
+            update = self._make_update(Batch())
         if update is not None and self.has_reappeared:
             self.has_reappeared = False
             return replace(update, reset=True)
@@ -162,7 +178,8 @@ class LogReader:
 
     def _make_update(self, batch: Batch, reset: bool = False) -> SourceUpdate:
         assert self.source is not None
-        return SourceUpdate(self.source, batch, reset, self.mtime, self.size, self.more)
+        stamp = self.read_stamp if not self.more else ()
+        return SourceUpdate(self.source, batch, reset, self.mtime, self.size, self.more, stamp)
 
     def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of an unfinished end, and whether any is missing."""

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from ppo_top.files.discovery import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.rejected import RejectedFiles, rechecks_per_round
-from ppo_top.files.update import Source
+from ppo_top.files.tail import FileStamp
+from ppo_top.files.update import KnownLog, LogMemory, Source
 from ppo_top.parsers import FormatDetector
 
 RECENT_LOG_S = 600.0
@@ -35,11 +36,17 @@ class LogSet:
     """
 
     def __init__(
-        self, detector: FormatDetector, clock: Callable[[], float], active_s: float = math.inf
+        self,
+        detector: FormatDetector,
+        clock: Callable[[], float],
+        active_s: float = math.inf,
+        memory: LogMemory | None = None,
     ) -> None:
         self._detector = detector
         self._clock = clock
         self._active_s = active_s
+        self._memory = memory
+        self._known: list[KnownLog] = []
         self._readers: dict[str, LogReader] = {}
         self._keys: set[str] = {"stdin"}
         self._removed_keys: set[str] = set()
@@ -69,12 +76,21 @@ class LogSet:
         key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
         reader = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
         reader.has_reappeared = key in self._removed_keys
+        known = self._memory.known_log(found) if self._memory is not None else None
+        if known is not None and key == found.key and not reader.has_reappeared:
+            reader.skip(known)
+            self._known.append(known)
         self._keys.add(key)
         self._removed_keys.discard(key)
         self._readers[found.path] = reader
         self._folders.setdefault(os.path.dirname(found.path), {})[found.path] = reader
         self.progress_is_stale = True
         return reader
+
+    def pop_known(self) -> list[KnownLog]:
+        """The files that were found since the last call and need not be read."""
+        known, self._known = self._known, []
+        return known
 
     def _schedule(self, reader: LogReader) -> None:
         """The age of a log decides how often it is checked."""
@@ -163,6 +179,21 @@ class LogSet:
             read = sum(min(offset, size) for size, offset in sizes)
             self._progress = read, sum(size for size, _ in sizes)
         return self._progress
+
+    def read_stamps(self) -> dict[str, FileStamp]:
+        """path -> what each file was like when all of it had been read; empty before."""
+        stamps = {reader.tail.path: reader.read_stamp for reader in self}
+        return {**stamps, **self._rejected.stamps}
+
+    def unused_stamps(self) -> dict[str, dict[str, FileStamp]]:
+        """root -> key -> stamp, for the files that turned out to be no logs or are empty."""
+        found: dict[str, dict[str, FileStamp]] = {}
+        for root, key, stamp in self._rejected.keyed_stamps():
+            found.setdefault(root, {})[key] = stamp
+        for reader in self:
+            if reader.source is None and reader.read_stamp:
+                found.setdefault(reader.found_file.root, {})[reader.key] = reader.read_stamp
+        return found
 
     def recent_folders(self) -> dict[str, None]:
         """The folders of recently changed logs, the newest first."""

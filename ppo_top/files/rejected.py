@@ -63,6 +63,16 @@ class RejectedFiles:
         return [known.found for known in some if known.found.path not in self._files]
 
     @property
+    def stamps(self) -> dict[str, FileStamp]:
+        """path -> what each file was like when it was rejected."""
+        return {path: known.stamp for path, known in self._files.items()}
+
+    def keyed_stamps(self) -> list[tuple[str, str, FileStamp]]:
+        """Root, key and stamp of each file; may be called from another thread."""
+        files = list(self._files.copy().values())
+        return [(each.found.root, each.found.key, each.stamp) for each in files]
+
+    @property
     def problems(self) -> list[str]:
         """Those that cannot be read, and those that the user named, one line each."""
         return [f"{path}: {known.problem}" for path, known in self._files.items() if known.problem]

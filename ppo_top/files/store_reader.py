@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ppo_top.files.parser_guard import guarded
-from ppo_top.files.tail import Tail
+from ppo_top.files.tail import FileStamp, Tail, file_stamp
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch
 from ppo_top.parsers.base import Store
@@ -35,6 +35,8 @@ class StoreReader:
     open_store: Callable[[Path], Store]
     more: bool = False
     run_sources: dict[str, Source] = field(default_factory=dict)
+    read_stamp: FileStamp = ()
+    """What a store of a single file was like when all of it had been read; else empty."""
     _store: Store | None = None
     _stamp: StoreStamp = ()
     _reread_requested: bool = False
@@ -83,7 +85,9 @@ class StoreReader:
         if self._failed:
             return None
         opened, had_more = self._store is None, self.more
+        now = file_stamp(self.tail.path) if self.source.format.one_file else ()
         batch = guarded(partial(self._poll, limit), self.tail.offset, self._fail)
+        self.read_stamp = () if self.more else now
         if not (batch or opened or had_more):
             return None
         return self._make_update(batch, replaced)
@@ -105,7 +109,8 @@ class StoreReader:
         reset = reset or run in self._runs_to_reset
         self._runs_to_reset.discard(run)
         if not run:
-            return SourceUpdate(self.source, batch, reset, tail.mtime, tail.size, self.more)
+            read = self.read_stamp
+            return SourceUpdate(self.source, batch, reset, tail.mtime, tail.size, self.more, read)
         mtime = self._last_written(batch)
         return SourceUpdate(self._run_source(run), batch, reset, mtime, tail.size, self.more)
 

@@ -102,6 +102,16 @@ class Tail:
         finally:
             os.close(handle)
 
+    @property
+    def read_stamp(self) -> FileStamp:
+        """The stamp of the file when it had been read to its end; empty before."""
+        return self._complete_stamp
+
+    def skip(self, stamp: FileStamp) -> None:
+        """Take a file with this stamp as read; if it changes it is read from its beginning."""
+        self._complete_stamp = stamp
+        self._reread_requested = True
+
     def has_changed(self) -> bool:
         """One stat: whether the file changed since it was read; False if it is missing."""
         try:
@@ -113,7 +123,7 @@ class Tail:
 
     def _update_stat(self, found: os.stat_result) -> None:
         self.size, self.mtime = found.st_size, found.st_mtime
-        self.stamp = found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+        self.stamp = _stamp(found)
 
     def read_new_bytes(self, limit: int = MAX_READ_BYTES) -> TailChunk:
         """The next bytes, at most `limit`."""
@@ -214,6 +224,18 @@ class Tail:
         self._last_bytes = last[-LAST_FINGERPRINT_BYTES:]
         if self.offset <= MAX_CHECKSUM_BYTES:
             self._crc = zlib.crc32(data, self._crc)
+
+
+def _stamp(found: os.stat_result) -> FileStamp:
+    return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+
+
+def file_stamp(path: str) -> FileStamp:
+    """The stamp of a file; empty if there is none."""
+    try:
+        return _stamp(os.stat(path))
+    except OSError:
+        return ()
 
 
 def _pread(handle: int, count: int, offset: int) -> bytes:

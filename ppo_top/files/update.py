@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ppo_top.model import Batch
+from ppo_top.files.directory_tree import FolderStamp, FoundFile
+from ppo_top.files.tail import FileStamp
+from ppo_top.model import Batch, RunEnd
 from ppo_top.parsers.base import Format
 
 
@@ -34,6 +37,64 @@ class SourceUpdate:
     mtime: float
     size: int
     more: bool = False
+    stamp: FileStamp = ()
+    """what the file was like when it had been read to its end; empty before"""
+
+
+class SavedSource(NamedTuple):
+    """A log of a run that was judged before: all that is needed of it but its points."""
+
+    key: str
+    stamp: FileStamp
+    mtime: float
+    format: str
+    precedence: int
+    chained: bool
+    cumulative: bool
+    kept_open: bool
+    points: int
+    problem_count: int
+    left_out_values: int
+    ended: RunEnd | None
+    rows: int
+    first_points: dict[str, tuple[int, float]]
+
+
+class SavedRun(NamedTuple):
+    """A run that was judged before; `scope` and `id` say where the rest of it is kept.
+
+    `is_over`: it was judged as a whole. `settled` is a state that time does not change, with its
+    text, and `limit` the longest silence in seconds that is no stall.
+    """
+
+    scope: str
+    id: str
+    is_over: bool
+    settled: tuple[str, str] | None
+    limit: float
+    sources: list[SavedSource]
+
+
+class KnownLog(NamedTuple):
+    """A file that need not be read: no log of its run has changed since that was judged."""
+
+    source: Source
+    saved: SavedSource
+    run: SavedRun
+
+
+class Listing(NamedTuple):
+    """The directories and files below some paths, each with its stamp when it was looked at."""
+
+    folders: dict[str, FolderStamp]
+    files: dict[str, FileStamp]
+
+
+class LogMemory(Protocol):
+    """Remembers the logs of runs that were judged before."""
+
+    def known_log(self, found: FoundFile) -> KnownLog | None:
+        """What is known of a file; None if it has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +109,8 @@ class PollResult:
     more: bool
     read_bytes: int
     total_bytes: int
+    known: Sequence[KnownLog] = ()
+    """files that were found and not read"""
 
 
 class SourceReader(Protocol):

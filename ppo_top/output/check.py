@@ -8,41 +8,46 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State
+from ppo_top.output.answers import (
+    EXIT_ERROR,
+    EXIT_FINDINGS,
+    EXIT_OK,
+    JSON_PART,
+    SUMMARY_PART,
+    TEXT_PART,
+    Answer,
+    AnsweredRun,
+    keep,
+    print_answer,
+    restored_summary,
+    summary_text,
+)
 from ppo_top.output.backtest import JudgedRun, backtest_lines, backtest_object, reward_fall_row
-from ppo_top.output.json_report import finding_object, report_json, run_json_text
-from ppo_top.output.text_report import RunSummary, report_lines, run_summary, summary_lines
+from ppo_top.output.json_report import finding_object, run_json_text
+from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
+from ppo_top.output.text_report import report_lines, run_summary
 from ppo_top.paths import unreachable_reason
-from ppo_top.runs.load import drain, load_session
+from ppo_top.runs.liveness import StateFacts, run_status, state_facts, status_at
+from ppo_top.runs.load import drain, load_session, open_loader
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.internal_errors import discard_stdout
+from ppo_top.support.cache import Cache, verdict_scope
 from ppo_top.text.format import clean, count
-from ppo_top.views.liveness import run_status
-from ppo_top.views.run_view import RunView, make_run_view
-
-EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
-"""Exit codes: no finding at or above the threshold; at least one; could not check."""
-
-MAX_REPORTS = 10
-"""With more runs, only this many get a report: the worst ones."""
+from ppo_top.views.run_view import make_run_view
 
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per `--follow` session, each once."""
 
 FOLLOW_INTERVAL_S = 2.0
 """Longest wait between two checks when no file event arrives."""
-
-
-def current_views(session: Session) -> list[tuple[Run, RunView]]:
-    """Every run with its current view, worst first."""
-    now = time.time()
-    return [(run, make_run_view(run, None, now)) for run in session.sorted_runs()]
 
 
 def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
@@ -58,38 +63,86 @@ def check(
     *,
     as_object: bool,
     fail_on: Severity,
+    cache: Cache | None = None,
+    ended: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
     """Judge the runs below the paths, print the report and return the exit code."""
-    reports: dict[str, tuple[str, RunSummary]] = {}
-
-    def report(run: Run) -> None:
-        view = make_run_view(run, None, time.time())
-        text = run_json_text(run, view) if as_object else "\n".join(report_lines(run, view))
-        reports[run.id] = text, run_summary(view)
-
-    session = load_session(paths, settings, err or sys.stderr, report)
-    if session is None:
+    parts = [JSON_PART if as_object else TEXT_PART]
+    answer = judge_paths(paths, settings, cache, parts, err or sys.stderr, ended=ended)
+    if answer is None:
         return EXIT_ERROR
-    every = [reports[run.id] for run in session.sorted_runs()]
-    output = report_json(text for text, _ in every) if as_object else _join_reports(every)
-    try:
-        print(output, file=out, flush=True)
-    except BrokenPipeError:  # `| head` does not change the exit code
-        discard_stdout()
-    return exit_code(session.runs.values(), fail_on)
+    return print_answer(answer, as_object=as_object, fail_on=fail_on, out=out)
 
 
-def _join_reports(every: Sequence[tuple[str, RunSummary]]) -> str:
-    """The reports, worst first (at most `MAX_REPORTS`), then a table, which the terminal shows."""
-    texts = [text for text, _ in every]
-    if len(every) == 1:
-        return texts[0]
-    if len(every) > MAX_REPORTS:
-        texts = [text for text, summary in every if summary.verdict.is_trouble][:MAX_REPORTS]
-    table = summary_lines([summary for _, summary in every], len(texts))
-    return "\n\n".join([*texts, "\n".join(table)])
+def judge_paths(
+    paths: Sequence[Path],
+    settings: Settings,
+    cache: Cache | None,
+    parts: Sequence[str],
+    err: TextIO,
+    *,
+    ended: bool = False,
+) -> Answer | None:
+    """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
+
+    Runs that the cache has and whose logs did not change are not judged again; only these `parts`
+    of their reports are read. `ended`: the trainings are over, even if a log was written a moment
+    ago.
+    """
+    scope = verdict_scope(settings.judging_text) if cache is not None else ""
+    memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
+    reporter = _Reporter(memory)
+    loader = open_loader(paths, settings, err, reporter.add, memory, ended=ended)
+    if loader is None:
+        return None
+    with closing(loader):
+        runs = sorted(loader.session.runs.values(), key=reporter.rank)
+        if cache is not None and memory is not None:
+            loader.remember()
+            listing = loader.listing()
+            saved = [(run, run.saved) for run in runs]
+            kept = [AnsweredRun(at.scope, at.id, run.name, run.path) for run, at in saved if at]
+            if listing is not None and len(kept) == len(runs):
+                keep(cache, scope, paths, listing, loader.problems, kept)
+        return Answer([reporter.report(run) for run in runs], [])
+
+
+class _Reporter:
+    """Makes the report on each run while it has its points; remembered runs have theirs already."""
+
+    def __init__(self, memory: RunMemory | None) -> None:
+        self._memory = memory
+        self._reports: dict[str, tuple[RunSummary, StateFacts, dict[str, str]]] = {}
+
+    def add(self, run: Run) -> None:
+        """Make the report on a run that is read and judged, and remember it."""
+        memory = self._memory
+        if run.saved is not None and memory is not None:
+            texts = {part: memory.text(run.saved, part) for part in memory.text_parts}
+            self._reports[run.id] = *restored_summary(texts.pop(SUMMARY_PART)), texts
+            return
+        view = make_run_view(run, None, time.time())
+        summary, facts = run_summary(run, view), state_facts(run)
+        texts = {
+            JSON_PART: run_json_text(run, view),
+            TEXT_PART: "\n".join(report_lines(run, view)),
+        }
+        self._reports[run.id] = summary, facts, texts
+        if memory is not None:
+            memory.save(run, {SUMMARY_PART: summary_text(summary, facts), **texts})
+
+    def rank(self, run: Run) -> tuple[int, float, str]:
+        """Sort key: the worst first, then the newest."""
+        severity = self._reports[run.id][0].severity
+        return -severity if severity >= Severity.WATCH else 0, -run.last_change, run.name
+
+    def report(self, run: Run) -> RunReport:
+        """The report on a run, by the name that it has now."""
+        summary, facts, texts = self._reports[run.id]
+        identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()))
+        return RunReport(identity, summary, **texts)
 
 
 def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:

@@ -7,26 +7,22 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ppo_top import __version__
 from ppo_top.model import NO_STEP, Finding, Mark, Series
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
 from ppo_top.views.run_view import CheckRow, RunView
 
-SCHEMA_VERSION = 1
-"""Incremented when a field changes its meaning or is removed, not when one is added."""
-
-
-def report_json(runs: Iterable[str]) -> str:
-    """The object for several runs, each given as JSON text."""
-    head = json.dumps({"schema": SCHEMA_VERSION, "version": __version__})[:-1]
-    return f'{head}, "runs": [{", ".join(runs)}]}}'
+IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text")
+"""The first keys of a run, which `run_report` writes."""
 
 
 def run_json_text(run: Run, view: RunView) -> str:
-    """A run and its view as JSON text (non-finite numbers are strings)."""
-    return json.dumps(run_object(run, view), allow_nan=False)
+    """What follows on the identity of a run, as JSON text (non-finite numbers are strings)."""
+    found = run_object(run, view)
+    for key in IDENTITY_KEYS:
+        del found[key]
+    return json.dumps(found, allow_nan=False)
 
 
 def run_object(run: Run, view: RunView) -> dict[str, Any]:

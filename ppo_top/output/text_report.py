@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Finding, Severity, State, Status, Verdict
+from ppo_top.model import NO_STEP, Finding, Severity, Status
+from ppo_top.output.run_report import RunSummary
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, healthy_text, number, plural
@@ -21,69 +19,32 @@ from ppo_top.views.trend import best_value
 REPORT_CHARS = 96
 
 
-class RunSummary(NamedTuple):
-    """One row of the table of runs."""
-
-    name: str
-    path: str
-    verdict: Verdict
-    state: State
-    reward: str
-    since: str
-    finding: str
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The columns after the mark."""
-        verdict, state = self.verdict.words, self.state.value
-        return self.name, verdict, state, self.reward, self.since, self.finding
-
-
-def run_summary(view: RunView) -> RunSummary:
-    """A run's verdict, newest reward and worst open finding."""
+def run_summary(run: Run, view: RunView) -> RunSummary:
+    """A run's verdict, progress, newest reward and worst open finding."""
     alerts = (each.finding for each in view.open_findings if each.severity > Severity.INFO)
     worst = next(alerts, None)
     rewards = {row.concept: row.text for row in view.checklist}
+    open_now = (each.severity for each in run.findings if each.cleared is None)
     return RunSummary(
-        name=clean(view.name),
-        path=clean(view.path),
         verdict=view.verdict,
-        state=view.state,
+        words=view.verdict_words,
+        severity=max(open_now, default=0),
+        producer=run.evaluation.trainer.id,
+        trainer=view.trainer,
+        family=view.family,
+        step=view.progress.step,
+        total=view.progress.total,
+        updates=view.progress.updates,
+        eta_s=view.progress.eta_s,
+        title=view.open_findings[0].finding.title if view.open_findings else "",
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
         since=count(worst.since.step) if worst is not None and worst.since.step != NO_STEP else "",
         finding=clean(worst.title) if worst is not None else "",
     )
 
 
-def summary_lines(runs: Sequence[RunSummary], reported: int) -> Iterator[str]:
-    """A table of runs in the order given, then the number of runs by verdict.
-
-    `reported` is how many runs have a report above.
-    """
-    heads = ("run", "verdict", "state", "reward", "since", "finding")
-    rows: list[tuple[str, tuple[str, ...]]] = [(" ", heads)]
-    rows += [(MARKS[run.verdict.status], run.cells) for run in runs]
-    widths = [max(len(cells[at]) for _, cells in rows) for at in range(len(heads))]
-    for mark, cells in rows:
-        name, verdict, state = (text.ljust(widths[at]) for at, text in enumerate(cells[:3]))
-        reward, since = cells[3].rjust(widths[3]), cells[4].rjust(widths[4])
-        yield f"{mark} {name}  {verdict}  {state}  {reward}  {since}  {cells[5]}".rstrip()
-    verdicts = Counter(run.verdict for run in runs)
-    shown = [each for each in reversed(Verdict) if verdicts[each]]
-    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
-    yield f"{plural(len(runs), 'run')}: {', '.join(totals)}"
-    more = [run for run in runs if run.verdict.is_trouble][reported:]
-    if more:
-        yield (
-            f"{plural(len(more), 'more run')} with findings, reports omitted: "
-            f"ppo-top check {shlex.quote(more[0].path)}, ..."
-        )
-
-
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
-    """The report of one run, without colours."""
-    yield f"{MARKS[view.verdict.status]} {clean(view.name)}: {view.verdict_words}"
-    yield f"  {_facts(view)}"
+    """The report of one run after its head lines, without colours."""
     if view.verdict_words != view.verdict.words:
         yield from _wrap(view.headline, "  ")
     for opened in view.open_findings:
@@ -100,17 +61,6 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
     yield from _skipped_rules(run)
     yield from _best_lines(run)
     yield from _problems(run)
-
-
-def _facts(view: RunView) -> str:
-    step = view.progress.step
-    state = view.state.value + (f" ({view.state_text})" if view.state_text else "")
-    facts = [view.trainer, state]
-    if step is not None:
-        total = f" of {count(view.progress.total)}" if view.progress.total else ""
-        facts.append(f"step {count(step)}{total}")
-        facts.append(plural(view.progress.updates, "update"))
-    return " · ".join(clean(fact) for fact in facts)
 
 
 def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:

@@ -127,12 +127,18 @@ class Judge:
                 self.add_row(Row(mark, block.row(index)))
             return
         plan = [
-            (index, concept)
+            (index, "" if self._is_warm(index, concept) else concept)
             for index, concept in self._book.rules_for(block.columns)
             if self._persistences[index].is_alert or not self._stays_calm(index, block)
         ]
         for _ in run.add_block(block):
             self._ask(plan)
+
+    def _is_warm(self, index: int, concept: str) -> bool:
+        """Whether a rule has seen enough of its trigger metric, which all rows to come hold."""
+        history = self._context.histories.get(concept)
+        warmup = self._rules[index].limits.get("warmup", 0)
+        return history is not None and history.count >= warmup
 
     def _stays_calm(self, index: int, block: RowBlock) -> bool:
         try:
@@ -141,7 +147,7 @@ class Judge:
             return False
 
     def _ask(self, plan: Iterable[tuple[int, str]]) -> None:
-        """Ask rules about the newest row."""
+        """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
         run = self._context
         number, histories = run.mark.row, run.histories
         before = len(self.findings)
@@ -156,11 +162,8 @@ class Judge:
         if run.open_severities:
             open_rules = run.recently_open()
             for index in self._book.untriggered_diagnoses:
-                needs = self._rules[index].rule.needs
-                if (
-                    not (needs and open_rules.isdisjoint(needs))
-                    or self._persistences[index].is_alert
-                ):
+                needs, alert = self._rules[index].rule.needs, self._persistences[index].is_alert
+                if alert or not needs or not open_rules.isdisjoint(needs):
                     self._apply_rule(index)
         if self._text_rows:
             self._clear_old_text_findings()
@@ -233,7 +236,7 @@ class Judge:
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return
         persistence = self._persistences[index]
-        if assessment is None and not persistence.is_alert:
+        if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
         severity = persistence.add_point(assessment, self._context.mark)
         if severity and assessment is not None:

@@ -12,16 +12,17 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
-from ppo_top.catalogue import TAG_PREFIX, hyperparameter
-from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row, State
+from ppo_top.catalogue import TAG_PREFIX, Trainer, hyperparameter
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
 from ppo_top.settings import Settings
 
 END_OF_RUN_STEP = 1 << 62
@@ -40,6 +41,16 @@ _clock: Callable[[], float] = time.perf_counter
 
 ConsoleNote = tuple[int, TextEvidence, str]
 """(step or row count of a console line, what it is evidence of, its text)."""
+
+
+class ClosedRun(NamedTuple):
+    """What is left of an evaluation when its points are dropped, to be kept on disk."""
+
+    trainer: Trainer
+    config: dict[str, ConfigValue]
+    profile: Profile
+    findings: list[Finding]
+    timeline: SavedTimeline
 
 
 class Evaluation:
@@ -71,6 +82,8 @@ class Evaluation:
         self._merger = RowMerger(selection.streams, selection.clock_series)
         self._merger.refresh()
         self.sealed_rows = self._segment = 0
+        self.is_over = False
+        """Whether the run is known to have ended."""
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         self._notes_done = (0, 0)
@@ -84,6 +97,20 @@ class Evaluation:
                 stream.scale,
                 stream.offset,
             )
+
+    @classmethod
+    def restored(cls, closed: ClosedRun, settings: Settings) -> Evaluation:
+        """What was saved of the evaluation of a run; it cannot go on."""
+        evaluation = cls((), settings)
+        evaluation.trainer, evaluation.config = closed.trainer, closed.config
+        evaluation.profile, evaluation._findings = closed.profile, closed.findings
+        evaluation.timeline = Timeline.restored(closed.timeline)
+        return evaluation
+
+    def saved(self, keep: int) -> ClosedRun:
+        """What is left of it when its points are dropped, with the newest `keep` rows."""
+        timeline = self.timeline.saved(keep)
+        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline)
 
     @property
     def findings(self) -> list[Finding]:
@@ -190,9 +217,7 @@ class Evaluation:
         """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
         cursors = self._merger.cursors()
         key = self._merger.next_key()
-        ends = (source.ended for source in self._sources)
-        complete = any(end is not None and end.state == State.FINISHED for end in ends)
-        if key is None and not complete and self._notes_done == tuple(map(len, self._notes)):
+        if key is None and not self.is_over and self._notes_done == tuple(map(len, self._notes)):
             self.judge = self._committed
             return
         before = self._segment, self._notes_done
@@ -201,7 +226,7 @@ class Evaluation:
             self._append(self._merger.merge_row(key), self.judge)
             key = self._merger.next_key()
         self._pass_notes(self.judge, None)
-        if complete:
+        if self.is_over:
             self.judge.end_run()
         self._merger.rewind(cursors)
         self._segment, self._notes_done = before

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
@@ -27,14 +29,19 @@ RunCallback = Callable[[Run], None]
 
 
 def load_session(
-    paths: Sequence[Path], settings: Settings, err: TextIO, on_run: RunCallback | None = None
+    paths: Sequence[Path],
+    settings: Settings,
+    err: TextIO,
+    on_run: RunCallback | None = None,
+    *,
+    ended: bool = False,
 ) -> Session | None:
     """Read everything that the paths hold now; None (after a line on `err`) if there is nothing.
 
     `on_run` is called with each run once it is read and judged. Of many points not all are kept
-    after that; findings and newest rows are.
+    after that; findings and newest rows are. `ended`: the runs are over, whatever their logs say.
     """
-    loader = open_loader(paths, settings, err, on_run)
+    loader = open_loader(paths, settings, err, on_run, ended=ended)
     if loader is None:
         return None
     loader.close()
@@ -42,14 +49,20 @@ def load_session(
 
 
 def open_loader(
-    paths: Sequence[Path], settings: Settings, err: TextIO, on_run: RunCallback | None = None
+    paths: Sequence[Path],
+    settings: Settings,
+    err: TextIO,
+    on_run: RunCallback | None = None,
+    memory: RunMemory | None = None,
+    *,
+    ended: bool = False,
 ) -> Loader | None:
     """As `load_session`, for going through the runs again; the caller closes the loader."""
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, settings, err)
+    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err)
     try:
         loader.read_all(on_run)
     except BaseException:
@@ -69,9 +82,11 @@ def open_loader(
 class Loader:
     """A session and the follower that reads its logs."""
 
-    def __init__(self, paths: Sequence[Path], settings: Settings, err: TextIO) -> None:
-        self.session = Session(settings)
-        self._follower = Follower(paths, patterns=settings.patterns, once=True)
+    def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
+        self.session = session
+        patterns, memory = session.settings.patterns, session.memory
+        self._follower = Follower(paths, patterns=patterns, once=True, memory=memory)
+        self.problems: list[str] = []
         self._err = err
 
     def read_all(self, on_run: RunCallback | None) -> None:
@@ -90,11 +105,24 @@ class Loader:
         drain(self._follower, self.session, judge_and_evict if on_run is not None else None)
         self._finish()
         runs = self.session.runs
-        rest = [run.id for run in runs.values() if points_reported.get(run.id) != run.points]
-        self._reread(rest)  # runs of which another log was found after they were evicted
-        for each in rest:
-            report(runs[each])
-        report_problems(self._follower, self.session, self._err)
+        rest = [run for run in runs.values() if points_reported.get(run.id) != run.points]
+        # Of some another log was found after they were evicted. Remembered ones need no points.
+        self._reread([run.id for run in rest if run.saved is None])
+        for run in rest:
+            report(run)
+        self.problems = list(problem_lines(self._follower, self.session))
+        for line in self.problems:
+            print(f"ppo-top: {line}", file=self._err)
+
+    def remember(self) -> None:
+        """Write what was saved of runs, and which files belong to none."""
+        self.session.remember_unused(self._follower.unused_files())
+        if self.session.memory is not None:
+            self.session.memory.flush()
+
+    def listing(self) -> Listing | None:
+        """What was looked at; None if any of it may have changed since (`Follower.listing`)."""
+        return self._follower.listing()
 
     def complete_runs(self) -> Iterator[Run]:
         """The runs in order, each with all its points until the next one is asked for.
@@ -138,14 +166,14 @@ def drain(follower: Follower, session: Session, after: Callable[[], None] | None
             return
 
 
-def report_problems(follower: Follower, session: Session, err: TextIO) -> None:
-    """Print to `err` what could not be read or was not kept."""
+def problem_lines(follower: Follower, session: Session) -> Iterator[str]:
+    """What could not be read or was not kept."""
     for problem in follower.problems:
-        print(f"ppo-top: {clean(str(problem))}", file=err)
+        yield clean(str(problem))
     for run in session.runs.values():
         for source in run.sources.values():
             for what in _source_problems(source):
-                print(f"ppo-top: {clean(source.key)}: {what}", file=err)
+                yield f"{clean(source.key)}: {what}"
 
 
 def _source_problems(source: SourceState) -> Iterator[str]:

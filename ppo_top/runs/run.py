@@ -12,8 +12,9 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import total_steps
+from ppo_top.files.update import SavedRun
 from ppo_top.model import Finding, Profile
-from ppo_top.runs.evaluation import Evaluation
+from ppo_top.runs.evaluation import ClosedRun, Evaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
@@ -39,8 +40,12 @@ class Run:
     """Keys of sources whose second reading was requested and has not begun."""
     unjudged_points: int = 0
     """Points added since everything was judged."""
+    is_over: bool = False
+    """Whether it is known to have ended: rules about a whole run may then speak."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
+    saved: SavedRun | None = None
+    """Where the cache keeps it as it is; None if it does not."""
     evaluation: Evaluation = field(init=False)
     """The one that is shown."""
     _next: Evaluation | None = None
@@ -53,12 +58,24 @@ class Run:
 
     def add_source(self, state: SourceState) -> None:
         self.sources[state.key] = state
-        self._stale = True
+        self._stale, self.saved = True, None
 
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""
-        self.judged = False
+        self.judged = self.is_over = False
+        self.saved = None
         self._stale = self._stale or start_over
+
+    def mark_over(self) -> None:
+        """Note that it has ended; it is judged once more."""
+        self.judged, self.is_over = False, True
+
+    def restore(self, saved: SavedRun, closed: ClosedRun | None = None) -> None:
+        """Show what is remembered of a run whose logs have not changed since it was judged."""
+        self.saved, self.judged, self._stale, self.is_over = saved, True, False, saved.is_over
+        if closed is not None:
+            self.evaluation = Evaluation.restored(closed, self.settings)
+        self.version += 1
 
     # --- judging -----------------------------------------------------------------------------
 
@@ -74,6 +91,7 @@ class Run:
                 self.judged = True  # as far as possible for now
                 return True
             work = self._start_evaluation()
+        work.is_over = self.is_over
         self.judged = work.advance(deadline)
         if self.judged:
             self.unjudged_points = 0
@@ -94,6 +112,12 @@ class Run:
         if len(evaluation.timeline) >= len(self.timeline):
             return True
         return self.judged and not self.has_more_to_read
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything that its logs hold was read and judged."""
+        is_done = self.judged and not self._stale and self._next is None
+        return is_done and not (self.has_more_to_read or self.needs_reread)
 
     # --- eviction ----------------------------------------------------------------------------
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ppo_top.files.update import PollResult, Source, SourceUpdate
-from ppo_top.model import Severity
+from ppo_top.files.tail import FileStamp
+from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
+from ppo_top.model import Severity, State
 from ppo_top.paths import is_folder
 from ppo_top.runs.grouping import RunGroups
+from ppo_top.runs.liveness import run_status
+from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
@@ -26,6 +29,9 @@ MAX_HELD_POINTS = 1_000_000
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
+LOOK_AT_ENDS_S = 5.0
+"""How often silent runs are looked at, to see whether they are over."""
+
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
 
@@ -38,8 +44,20 @@ class Session:
     keep verdict, findings and newest rows. `sources_to_reread` then gives the logs to read again.
     """
 
-    def __init__(self, settings: Settings, max_points: int | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        max_points: int | None = None,
+        memory: RunMemory | None = None,
+        ended: bool = False,
+    ) -> None:
         self.settings = settings
+        self.memory = memory
+        self._known: dict[tuple[str, str], dict[str, KnownLog]] = {}
+        """Logs of remembered runs of which not all are found yet."""
+        self.ended = ended
+        """Whether all runs are over, whatever their logs and the clock say."""
+        self._next_look_at_ends = 0.0
         self.max_points = MAX_HELD_POINTS if max_points is None else max_points
         self.runs: dict[str, Run] = {}
         self._states: dict[str, SourceState] = {}
@@ -52,11 +70,43 @@ class Session:
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
+        self._restore_runs(result.known)
         for update in result.updates:
             self._add_update(update)
         self._rename()
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
+
+    def _restore_runs(self, known: Iterable[KnownLog]) -> None:
+        """Show the runs that were judged before, each once all its logs are found."""
+        for log in known:
+            name = log.run.scope, log.run.id
+            logs = self._known.setdefault(name, {})
+            logs[log.source.key] = log
+            if len(logs) == len(log.run.sources):
+                del self._known[name]
+                self._restore(log.run, list(logs.values()))
+
+    def _restore(self, saved: SavedRun, logs: Sequence[KnownLog]) -> None:
+        """Show a remembered run, or have it read again if other logs belong to it now."""
+        states = [SourceState.restored(log) for log in logs]
+        self._states.update((state.key, state) for state in states)
+        found = [self._assign_run(state, must_decide=True) for state in states]
+        runs = {run.id: run for run in found if run is not None}
+        for run in runs.values():
+            is_whole = run.sources.keys() == {state.key for state in states}
+            if not (is_whole and self._recall(run, saved)):
+                run.mark_changed(start_over=True)
+
+    def _recall(self, run: Run, saved: SavedRun) -> bool:
+        """Show what is remembered of a run; False if it is lost."""
+        assert self.memory is not None
+        if self.memory.text_parts:
+            run.restore(saved)
+            return self.memory.has_texts(saved)
+        closed = self.memory.closed_run(saved)
+        run.restore(saved, closed)
+        return closed is not None
 
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key
@@ -92,7 +142,9 @@ class Session:
         if self._names_are_stale:
             self._names_are_stale = False
             for run in self.runs.values():
+                before = run.name, run.path
                 run.name, run.path = self._name(run.id), self._groups.run_path(run.id)
+                run.version += before != (run.name, run.path)
 
     def _name(self, run: str) -> str:
         """A run's name; `.` becomes the name of the directory."""
@@ -141,13 +193,37 @@ class Session:
         True if nothing is left to judge for now.
         """
         self.assign_pending_logs(final=False)
+        self._note_silent_runs()
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         for run in self._runs_to_judge(first):
-            if not run.evaluate(max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
+            if not self._judge_run(run, max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
                 return False
             if time.perf_counter() > deadline:
                 return not self._runs_to_judge(first)
         return True
+
+    def _judge_run(self, run: Run, deadline: float) -> bool:
+        """Judge a run, and again if that shows that it is over."""
+        done = run.evaluate(deadline)
+        if done and not run.is_over and self._has_ended(run):
+            run.mark_over()
+            done = run.evaluate(deadline)
+        return done
+
+    def _has_ended(self, run: Run) -> bool:
+        if run.has_more_to_read or not len(run.timeline):
+            return False
+        return self.ended or run_status(run, time.time()).state in (State.FINISHED, State.ENDED)
+
+    def _note_silent_runs(self) -> None:
+        """Find, now and then, the runs that have ended without a word."""
+        now = time.monotonic()
+        if now < self._next_look_at_ends:
+            return
+        self._next_look_at_ends = now + LOOK_AT_ENDS_S
+        for run in self.runs.values():
+            if run.judged and not run.is_over and self._has_ended(run):
+                run.mark_over()
 
     def _runs_to_judge(self, first: str | None) -> list[Run]:
         """The runs to judge now, `first` before all, then those with most to judge.
@@ -196,9 +272,41 @@ class Session:
 
         These belong to evicted runs that are `in_view` (ids) or cannot be judged any further.
         """
+        alone = {} if self.reader_has_more else self._known
+        keys = {key for logs in alone.values() for key in logs}  # the rest of their runs is gone
+        alone.clear()
         runs = [run for run in self.runs.values() if run.needs_reread]
         runs += [self.runs[each] for each in in_view if each in self.runs]
-        return {key for run in runs if run.is_partial for key in run.request_reread(self._gone)}
+        for run in runs:
+            if run.is_partial:
+                keys |= run.request_reread(self._gone)
+        return keys
+
+    @property
+    def cache_problem(self) -> str:
+        """Why nothing is remembered; empty if that is not so, or not wanted."""
+        return self.memory.cache.problem if self.memory is not None else ""
+
+    def remember_unused(self, files: Mapping[str, dict[str, FileStamp]]) -> None:
+        """Note the files (root -> key -> stamp) that belong to no run, and logs without a run."""
+        found = {root: dict(stamps) for root, stamps in files.items()}
+        for key, state in self._states.items():
+            if key not in self._run_of and state.stamp:
+                found.setdefault(str(state.source.root), {})[key] = state.stamp
+        if self.memory is not None:
+            for root, stamps in found.items():
+                self.memory.save_unused(root, stamps)
+
+    def remember(self, seconds: float) -> bool:
+        """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""
+        if self.memory is None:
+            return True
+        until = time.perf_counter() + seconds
+        new = (run for run in self.runs.values() if run.saved is None)
+        saved = (self.memory.save(run) for run in new)
+        is_late = any(each is not None and time.perf_counter() > until for each in saved)
+        self.memory.flush()
+        return not is_late
 
     def sorted_runs(self) -> list[Run]:
         """The runs, worst first, then newest first."""

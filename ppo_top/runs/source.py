@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
 
-from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.files.tail import FileStamp
+from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import ConfigValue, ConsoleLine, ConsoleLines, Problem, RunEnd, Series, State
 from ppo_top.rules.console_text import TextEvidence, find_text_evidence
 from ppo_top.text.format import count, plural
@@ -58,6 +59,29 @@ class SourceState:
     """Whether there was more to read after the last poll."""
     held_points: int = 0
     """Points in memory."""
+    stamp: FileStamp = ()
+    """What the file was like when it had been read to its end; empty before."""
+    is_unread: bool = False
+    """Whether its run was judged before and the file was not read for that reason."""
+
+    @classmethod
+    def restored(cls, known: KnownLog) -> SourceState:
+        """What is remembered of a log: all but its points."""
+        saved = known.saved
+        first = FirstPoints(saved.first_points)
+        first.rows = saved.rows
+        return cls(
+            known.source,
+            first_points=first,
+            problem_count=saved.problem_count,
+            left_out_values=saved.left_out_values,
+            points=saved.points,
+            ended=saved.ended,
+            mtime=saved.mtime,
+            size=saved.stamp[0],
+            stamp=saved.stamp,
+            is_unread=True,
+        )
 
     @property
     def key(self) -> str:
@@ -95,7 +119,7 @@ class SourceState:
     @property
     def is_partial(self) -> bool:
         """Whether the beginning of a series was dropped."""
-        return any(series.dropped for series in self.series.values())
+        return self.is_unread or any(series.dropped for series in self.series.values())
 
     def drop_unused(self, read: Container[int]) -> None:
         """Drop the points of all series whose `id` is not in `read`."""
@@ -112,6 +136,7 @@ class SourceState:
         self.points = self.held_points = self.first_points.rows = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
+        self.is_unread = False
 
     def add_update(self, update: SourceUpdate) -> bool:
         """Add an update; True if it resets the source or has new tags, settings or evidence.
@@ -120,6 +145,7 @@ class SourceState:
         """
         if update.reset:
             self.clear()
+        self.source, self.stamp = update.source, update.stamp
         self.mtime, self.size, self.more = update.mtime, update.size, update.more
         batch = update.batch
         fresh = update.reset

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from ppo_top.model import Mark, Series
 
@@ -179,6 +179,19 @@ class Track:
         for records in (self.highs, self.lows):
             records.forget_after(0)
 
+    def saved(self) -> SavedTrack:
+        """The newest `MIN_TRACK_POINTS` points."""
+        newest = slice(-MIN_TRACK_POINTS, None)
+        return SavedTrack(
+            self.concept,
+            self.tag,
+            self.source,
+            list(self.rows[newest]),
+            list(self.steps[newest]),
+            list(self.times[newest]),
+            list(self.values[newest]),
+        )
+
     # --- stretches -------------------------------------------------------------------------------
 
     @property
@@ -300,6 +313,11 @@ class TimelineColumn(Sequence[T]):
         """Keep the first `length` elements."""
         del self._array[max(0, length - self.dropped) :]
 
+    def restore(self, saved: SavedColumn) -> None:
+        """Fill an empty column with what was saved of another."""
+        self._array.extend(saved.newest)
+        self.dropped, self._first = saved.dropped, saved.first  # type: ignore[assignment]
+
     def drop_before(self, until: int) -> None:
         """Drop the elements before index `until`."""
         count = min(until - self.dropped, len(self._array))
@@ -308,6 +326,35 @@ class TimelineColumn(Sequence[T]):
                 self._first = self._array[0]
             del self._array[:count]
             self.dropped += count
+
+
+class SavedColumn(NamedTuple):
+    """The newest elements of a column: how many came before them, and the very first one."""
+
+    dropped: int
+    first: float
+    newest: list[float]
+
+
+class SavedTrack(NamedTuple):
+    """The newest points of a track."""
+
+    concept: str
+    tag: str
+    source: str
+    rows: list[int]
+    steps: list[int]
+    times: list[float]
+    values: list[float]
+
+
+class SavedTimeline(NamedTuple):
+    """What is left of a timeline when its older rows are dropped."""
+
+    steps: SavedColumn
+    times: SavedColumn
+    restarts: list[int]
+    tracks: list[SavedTrack]
 
 
 @dataclass(slots=True)
@@ -336,6 +383,29 @@ class Timeline:
             column.drop_before(until)
         for track in self.tracks.values():
             track.drop_before(until)
+
+    def saved(self, keep: int) -> SavedTimeline:
+        """The newest `keep` rows and the newest points of each track."""
+        first = max(0, len(self) - keep, self.steps.dropped)
+        steps, times = (
+            SavedColumn(first, column[0] if len(self) else 0, list(column[first:]))
+            for column in (self.steps, self.times)
+        )
+        tracks = [track.saved() for track in self.tracks.values()]
+        return SavedTimeline(steps, times, self.restarts, tracks)
+
+    @classmethod
+    def restored(cls, saved: SavedTimeline) -> Timeline:
+        """A timeline of which only the newest rows are known."""
+        timeline = cls(restarts=saved.restarts)
+        timeline.steps.restore(saved.steps)
+        timeline.times.restore(saved.times)
+        for each in saved.tracks:
+            track = timeline.tracks[each.concept] = Track(each.concept, each.tag, each.source)
+            points = zip(each.rows, each.steps, each.times, each.values, strict=True)
+            for row, step, time, value in points:
+                track.append(Mark(row, step, time), value)
+        return timeline
 
     def mark(self, row: int) -> Mark:
         """The mark of a row; negative numbers count from the end."""

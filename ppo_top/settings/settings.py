@@ -52,6 +52,13 @@ class Settings:
         return replace(self, thresholds={**own, **softer})
 
     @property
+    def judging_text(self) -> str:
+        """All that findings depend on, as a text: equal for equal settings."""
+        parts = (self.thresholds, self.reasons, self.tags)
+        ordered = [sorted((key, str(value)) for key, value in part.items()) for part in parts]
+        return repr((*ordered, sorted(self.muted), self.rules, self.console, self.goal))
+
+    @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
         """The compiled expressions for console lines."""
         return tuple(re.compile(expression) for expression in self.console)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, open_at
+from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
 from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
-from ppo_top.views.liveness import RunStatus, run_status
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
 

@@ -16,10 +16,10 @@ import pytest
 from ppo_top.files import open_files
 from ppo_top.files.open_files import OpenFiles
 from ppo_top.model import State
+from ppo_top.runs import liveness
+from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
-from ppo_top.views import liveness
-from ppo_top.views.liveness import RunStatus, run_status
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 HOLD_OPEN_SCRIPT = (

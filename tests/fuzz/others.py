@@ -10,7 +10,7 @@ from unittest import mock
 
 from ppo_top.catalogue import is_concept
 from ppo_top.files.update import PollResult, Source, SourceUpdate
-from ppo_top.output.json_report import report_json, run_json_text
+from ppo_top.output.json_report import run_json_text
 from ppo_top.output.text_report import report_lines
 from ppo_top.parsers import formats
 from ppo_top.parsers.shared.protobuf import MalformedMessage, fields
@@ -75,8 +75,8 @@ def fuzz_judge(given: bytes) -> None:
     with mock.patch.object(internal_errors, "report_internal_error", raise_error):
         session.judge()
     pairs = [(run, make_run_view(run, None, 2 * LAST_WRITE_S)) for run in session.runs.values()]
-    json.loads(report_json(run_json_text(*pair) for pair in pairs))
-    assert all(list(report_lines(run, view)) for run, view in pairs)
+    assert all(json.loads(run_json_text(*pair)) for pair in pairs)
+    assert all(list(report_lines(*pair)) for pair in pairs)
 
 
 def raise_error(_where: str, error: Exception) -> str:

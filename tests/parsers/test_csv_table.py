@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,31 @@ def test_any_table_agrees_with_the_csv_module(
     assert {tag: repr(points) for tag, points in read.values_by_step().items()} == {
         tag: repr(points) for tag, points in oracle(text, "step").items()
     }
+
+
+numbers = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(2**70), 2**70).map(str),
+    st.sampled_from(["", "", "-0", "0", "+1", ".5", "5.", "007", "1e400", "-", "9" * 400, "1E-3"]),
+)
+
+
+@pytest.mark.parametrize("reader", ["orjson", "json"])
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=30))
+def test_numbers_read_as_json_are_those_of_the_csv_module(
+    reader: str, rows: list[tuple[str, str, str]]
+) -> None:
+    """Large blocks of numbers go through a JSON parser: which reads each as Python does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_table, "_MIN_JSON_BYTES", 0)
+        patch.setattr(csv_table, "json_reader", lambda: import_module(reader).loads)
+        lines = [",".join([str(k), *row]) for k, row in enumerate(rows)]
+        text = "\n".join(["step,loss,kl,entropy", *lines, ""])
+        read = feed_parser(CsvParser(), [text.encode()])
+        assert {tag: repr(points) for tag, points in read.values_by_step().items()} == {
+            tag: repr(points) for tag, points in oracle(text, "step").items()
+        }
 
 
 def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ MIN_DRAW_INTERVAL_S = 0.1
 STATE_CHECK_INTERVAL_S = 5.0
 """How often run states are checked without new data, to notice a stall."""
 
+REMEMBER_PAUSE_S = 0.05
+"""The pause between two slices of writing runs to the cache."""
+
 TOAST_S = 6.0
 
 EVICT_INTERVAL_S = 0.2
@@ -81,6 +84,7 @@ class BaseApp(App[int]):
         self.click_regions: list[ClickRegion] = []
         self.input_priority = InputPriority()
         self._timer: asyncio.TimerHandle | None = None
+        self._remember_timer: asyncio.TimerHandle | None = None
         self._judge_scheduled = False
         self._needed_run_ids: list[str] = []
         self._evicted_at = 0.0
@@ -230,14 +234,29 @@ class BaseApp(App[int]):
                 self.show_toast(text)
         self.notifier_ready = True
         self.notifier.set_title(ui.title_text())
+        if first:
+            self._remember()
 
     notifier_ready = False
+
+    def _remember(self) -> None:
+        """Keep runs at rest for the next session, a few at a time and never before input."""
+        if self._remember_timer is not None:
+            self._remember_timer.cancel()
+            self._remember_timer = None
+        busy = self.input_priority.is_input_recent
+        if self.reader is not None and not busy:
+            self.ui_state.session.remember_unused(self.reader.follower.unused_files())
+        if busy or not self.ui_state.session.remember(JUDGE_SLICE_S):
+            self._remember_timer = self.call_after_delay(REMEMBER_PAUSE_S, self._remember)
 
     def _check_states(self) -> None:
         """Redraw if the clock changed a state; clear old toasts."""
         if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
             self.ui_state.toast = ""
             self.draw()
+        if self.notifier_ready:
+            self._remember()  # another run may have come to rest
         view = self.ui_state.view()
         now: list[object] = [
             (view.state, view.state_text) if view is not None else None,
@@ -293,7 +312,8 @@ class BaseApp(App[int]):
 
     def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
         if self.reader is not None:
-            self.ui_state.watching = self.reader.follower.watch_status
+            said = (self.reader.follower.watch_status, self.ui_state.session.cache_problem)
+            self.ui_state.watching = "; ".join(filter(None, said))
         try:
             if self.ui_state.overlay == "compare":
                 select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)

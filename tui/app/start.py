@@ -34,13 +34,14 @@ def run(
     ascii: bool = False,
     theme: str | None = None,
     bell: bool = True,
+    cached: bool = True,
 ) -> int:
     """Show the screen until the user quits; returns the exit code of the process."""
     pipe = _claim_stdin() if stdin else None
     _screen_to_terminal()
     watched = " ".join(str(path) for path in paths) or "standard input"
     with on_alternate_screen(_splash_text(watched)):
-        app = _app(paths, pipe, watched, settings, replay, ascii, theme, bell)
+        app = _app(paths, pipe, watched, settings, replay, ascii, theme, bell, cached)
         code = app.run()
     return app.return_code or code or 0
 
@@ -54,17 +55,21 @@ def _app(
     ascii: bool,
     theme: str | None,
     bell: bool,
+    cached: bool,
 ) -> PpoTop:
     """Load the app; the first page is drawn before Textual is loaded."""
     gc.disable()  # nothing loaded now is garbage
     from ppo_top.files.follower import Follower
+    from ppo_top.runs.memory import run_memory
     from ppo_top.runs.session import Session
     from ppo_top.support.acknowledgements import Acknowledgements
     from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
     from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
 
+    remembers = cached and pipe is None and replay is None
+    memory = run_memory(paths, settings) if remembers else None
     ui = UiState(
-        session=Session(settings),
+        session=Session(settings, memory=memory),
         acknowledgements=Acknowledgements(paths),
         watched_paths=watched,
         waiting_text=WAITING_TEXT.format(watched=watched),
@@ -74,7 +79,7 @@ def _app(
         else UNICODE_SYMBOLS,
     )
     ui.toast = _first_toast(settings, ui.acknowledgements.path, FIRST_START_HINT)
-    follower = Follower(paths, stdin=pipe, patterns=settings.patterns)
+    follower = Follower(paths, stdin=pipe, patterns=settings.patterns, memory=memory)
     if pipe is None and replay is None:
         _first_page(ui, follower, theme or settings.theme)
     from ppo_top.tui.app.app import PpoTop

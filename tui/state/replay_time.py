@@ -6,10 +6,10 @@ import math
 from bisect import bisect_right
 
 from ppo_top.model import Severity, State
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.tui import Replay
-from ppo_top.views.liveness import run_status
 
 IDEAL_FINDING_SHARE = 0.4
 """The preferred position of the first critical finding in a run to replay."""

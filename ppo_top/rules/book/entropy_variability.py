@@ -87,6 +87,15 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, message)
 
 
+def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No entropy of the block is far above the initial one."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    first = initial_entropy(history)
+    return block.high("entropy") - first <= max(limits["nats"], limits["share"] * abs(first))
+
+
 def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     history = run.histories.get("entropy")
     if history is None or history.count < 3:
@@ -160,6 +169,7 @@ RULES = (
         concepts=("entropy",),
         related=("policy_std",),
         assess=entropy_rises,
+        stays_calm=_never_random,
         families=frozenset({ON_POLICY}),
         limits={"nats": 0.5, "share": 0.1, "tau": 0.8, "warmup": 40},
         persistence=k_of_n(4, 5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import NOT_LLM, WARN
@@ -26,6 +27,10 @@ def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, history.last, limits["steps"], message)
 
 
+def _episodes_stay_longer(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return block.low("ep_len") > limits["steps"]
+
+
 RULES = (
     Rule(
         id="episodes-of-one-step",
@@ -33,6 +38,7 @@ RULES = (
         description="every episode ends after its first step, and the reward does not rise",
         concepts=("ep_len",),
         assess=one_step_episodes,
+        stays_calm=_episodes_stay_longer,
         families=NOT_LLM,
         limits={"steps": 1.0, "points": 20, "points_after": 10},
         persistence=k_of_n(3, 3),

@@ -137,6 +137,12 @@ def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) ->
     return _rate_stays_up(run, block, 0.05)
 
 
+def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No rate of the block is far too high, and not all so far are far too low."""
+    low, high = block.bounds("lr")
+    return high < limits["high"] / SINGLE and low > limits["low"] * SINGLE
+
+
 def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, "lr", 1)
     history = run.histories.get("lr")
@@ -197,6 +203,7 @@ RULES = (
         description="the learning rate in the log is one with which no optimiser learns",
         concepts=("lr",),
         assess=rate_extreme,
+        stays_calm=_never_extreme,
         limits={"high": 0.03, "low": 1e-7, "points": 5},
         limit_overrides={RLHF: {"high": 0.03, "low": 1e-9}, GRPO: {"high": 0.03, "low": 1e-9}},
         persistence=k_of_n(2, 2),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward import reward_now
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
@@ -39,6 +41,14 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, reward.history.last, None, message)
 
 
+def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether the block ends before the run's last updates."""
+    if run.ended:
+        return False
+    steps = total_steps(run.config, run.trainer, run.mark.step)
+    return steps is None or block.steps[-1] < limits["budget"] * steps
+
+
 RULES = (
     Rule(
         id="at-ceiling",
@@ -61,6 +71,7 @@ RULES = (
         description="the reward is still rising as the run comes to its end",
         concepts=("reward_mean",),
         assess=ended_early,
+        stays_calm=_far_from_end,
         limits={"budget": 0.95},
         persistence=AT_ONCE,
         at_end=True,

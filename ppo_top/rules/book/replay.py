@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -147,6 +148,11 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, float(rows), None, message, immediate=run.ended)
 
 
+def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether a loss was logged before the block, or the trainer logs none."""
+    return "logs-losses" not in run.facts or any(name in run.histories for name in TRAINING_LOSSES)
+
+
 SLOWER_CRITIC = (
     "lower {learning_rate:, by 3 to 10 times}",
     "scale or clip the rewards",
@@ -237,6 +243,7 @@ RULES = (
         description="rollouts are logged, but no loss",
         concepts=("critic_loss",),
         assess=not_training,
+        stays_calm=_is_training,
         judged_at=(),
         families=NOT_LLM,
         limits={"rows": 100, "few": 10, "budget": 0.5},

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from ppo_top.files.open_files import OpenFiles
 from ppo_top.model import State
-from ppo_top.runs.run import Run
 from ppo_top.text.format import duration
+
+if TYPE_CHECKING:
+    from ppo_top.runs.run import Run
 
 MIN_STALL_S = 60.0
 """A shorter silence is never a stall: checkpoints and evaluations take that long."""
@@ -27,6 +28,9 @@ RECENT_PAUSES = 20
 ABANDONED_AFTER_S = 24 * 3600.0
 """After a day of silence a run counts as ended, no longer as stalled."""
 
+LAST_STATES = (State.STARTING, State.FINISHED, State.ENDED, State.DIED)
+"""States in which the findings of a run stay as they are while its logs do not change."""
+
 LOG_WRITERS = OpenFiles()
 
 _WRITER_IN_NAME = re.compile(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
@@ -39,32 +43,56 @@ class RunStatus(NamedTuple):
     text: str
 
 
+class StateFacts(NamedTuple):
+    """What the state of a run depends on besides the time of day.
+
+    `settled` is a state that time does not change, with its text; `limit` the longest silence in
+    seconds that is no stall; `last_change` when its logs were last written (unix seconds); `logs`
+    their paths, each with whether its writer keeps it open.
+    """
+
+    settled: tuple[str, str] | None
+    limit: float
+    last_change: float
+    logs: Sequence[tuple[str, bool]]
+
+
 def run_status(run: Run, now: float) -> RunStatus:
     """The state of a run at a time in unix seconds."""
+    return status_at(state_facts(run), now)
+
+
+def state_facts(run: Run) -> StateFacts:
+    """What the state of a run depends on."""
+    logs = [(str(each.source.path), each.source.format.kept_open) for each in run.sources.values()]
+    last_change = run.last_change if logs else float("inf")
+    return StateFacts(_settled(run), stall_limit(_recent_pauses(run)), last_change, logs)
+
+
+def _settled(run: Run) -> tuple[str, str] | None:
     ended = run.first_ended()
     if ended is not None and ended.ended is not None:
-        return RunStatus(ended.ended.state, ended.ended.text)
+        return ended.ended.state, ended.ended.text
     if not run.points:
-        return RunStatus(State.STARTING, "no values yet")
+        return State.STARTING, "no values yet"
     total, done = run.total_steps, run.timeline.steps[-1] if run.timeline.steps else 0
-    if total and done >= total:
-        return RunStatus(State.FINISHED, "all steps done")
-    return _status_by_pauses(run, now)
+    return (State.FINISHED, "all steps done") if total and done >= total else None
 
 
-def _status_by_pauses(run: Run, now: float) -> RunStatus:
+def status_at(facts: StateFacts, now: float) -> RunStatus:
+    """The state of a run at a time in unix seconds, by what it depends on."""
+    if facts.settled is not None:
+        return RunStatus(State(facts.settled[0]), facts.settled[1])
     # A file time in the future (a clock that jumped) counts as now.
-    quiet = max(0.0, now - run.last_change) if run.sources else 0.0
-    limit = stall_limit(_recent_pauses(run))
-    if quiet <= limit:
+    quiet = max(0.0, now - facts.last_change)
+    if quiet <= facts.limit:
         return RunStatus(State.LIVE, "")
     words = f"no new data for {duration(quiet)}"
-    if quiet > max(ABANDONED_AFTER_S, 4 * limit):
+    if quiet > max(ABANDONED_AFTER_S, 4 * facts.limit):
         return RunStatus(State.ENDED, f"{words} · no end-of-run marker")
-    logs = [source.source for source in run.sources.values()]
-    if _writer_gone(log.path.name for log in logs):
+    if _writer_gone(Path(path).name for path, _ in facts.logs):
         return RunStatus(State.ENDED, f"{words} · process exited")
-    if LOG_WRITERS.has_no_writers(log.path for log in logs if log.format.kept_open):
+    if LOG_WRITERS.has_no_writers(Path(path) for path, kept_open in facts.logs if kept_open):
         return RunStatus(State.ENDED, f"{words} · log file closed by writer")
     if not LOG_WRITERS.can_see_writers:
         words += " · this system cannot tell whether a process is still writing"
@@ -81,11 +109,15 @@ def stall_limit(pauses: Sequence[float]) -> float:
     """The longest silence in seconds that is not a stall yet, from the recent pauses."""
     if not pauses:
         return MIN_STALL_S
+    from statistics import median  # its import is slow, and a remembered run does not need it
+
     return max(MIN_STALL_S, USUAL_PAUSE_FACTOR * median(pauses), LONGEST_PAUSE_FACTOR * max(pauses))
 
 
 def _writer_gone(file_names: Iterable[str]) -> bool:
     """Whether event files name processes of this machine, none of which is running."""
+    import socket
+
     writers = [found for name in file_names if (found := _WRITER_IN_NAME.search(name))]
     local = [int(found["pid"]) for found in writers if found["host"] == socket.gethostname()]
     return bool(local) and not any(_is_running(pid) for pid in local)

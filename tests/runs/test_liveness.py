@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State
+from ppo_top.runs.liveness import MIN_STALL_S, RunStatus, run_status, stall_limit
 from ppo_top.runs.run import Run
-from ppo_top.views.liveness import MIN_STALL_S, RunStatus, run_status, stall_limit
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory
 
 HOUR, DAY = 3600.0, 86400.0

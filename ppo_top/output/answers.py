@@ -1,0 +1,128 @@
+"""The whole answer of `check` or `status`, kept while nothing below the paths changes.
+
+Whether it still holds is seen from the stamps of all directories and files alone. Only what is
+needed to print is loaded: no parsers, no rules.
+"""
+
+# ruff: noqa: PTH100
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from ppo_top.files.directory_tree import folder_stamp
+from ppo_top.files.tail import file_stamp
+from ppo_top.files.update import Listing
+from ppo_top.model import Severity, Verdict
+from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json, report_text
+from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
+from ppo_top.support.cache import Cache
+from ppo_top.support.internal_errors import discard_stdout
+
+EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
+"""Exit codes: no finding at or above the threshold; at least one; could not check."""
+
+ANSWER_PART, SUMMARY_PART, JSON_PART, TEXT_PART = "answer", "summary", "json", "text"
+
+MIN_AGE_S = 2.0
+"""A younger file may change once more without a new modification time."""
+
+
+class Answer(NamedTuple):
+    """Reports, worst first, and what could not be read, one line each."""
+
+    reports: list[RunReport]
+    problems: list[str]
+
+
+class AnsweredRun(NamedTuple):
+    """A run of an answer: where it is kept, and its name and path."""
+
+    scope: str
+    id: str
+    name: str
+    path: str
+
+
+def print_answer(
+    answer: Answer, *, as_object: bool, fail_on: Severity, out: TextIO | None = None
+) -> int:
+    """Print what `check` prints and return its exit code."""
+    try:
+        text = report_json(answer.reports) if as_object else report_text(answer.reports)
+        print(text, file=out, flush=True)
+    except BrokenPipeError:  # `| head` does not change the exit code
+        discard_stdout()
+    bad = any(report.summary.severity >= fail_on for report in answer.reports)
+    return EXIT_FINDINGS if bad else EXIT_OK
+
+
+def summary_text(summary: RunSummary, facts: StateFacts) -> str:
+    """A summary as it is kept."""
+    return json.dumps([summary, facts])
+
+
+def restored_summary(text: str) -> tuple[RunSummary, StateFacts]:
+    """A summary that was kept; raises ValueError or TypeError if it is something else."""
+    (verdict, *rest), facts = json.loads(text)
+    return RunSummary(Verdict(verdict), *rest), StateFacts(*facts)
+
+
+def recall(cache: Cache, scope: str, paths: Sequence[Path], parts: Sequence[str]) -> Answer | None:
+    """The answer for these paths if nothing below them changed; `parts` of its reports are read."""
+    text = cache.read_key(scope, _key(paths)).get(ANSWER_PART)
+    try:
+        if text is None:
+            return None
+        folders, files, problems, entries = json.loads(text)
+        if any(folder_stamp(path) != tuple(stamp) for path, stamp in folders.items()):
+            return None
+        if any(file_stamp(path) != tuple(stamp) for path, stamp in files.items()):
+            return None
+        runs = [AnsweredRun(*entry) for entry in entries]
+        return Answer(_reports(cache, runs, parts), problems)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _reports(cache: Cache, runs: Sequence[AnsweredRun], parts: Sequence[str]) -> list[RunReport]:
+    scopes = {run.scope for run in runs}
+    texts = {
+        (scope, part): cache.read_part(scope, part)
+        for scope in scopes
+        for part in (SUMMARY_PART, *parts)
+    }
+    now, reports = time.time(), []
+    for run in runs:
+        summary, facts = restored_summary(texts[run.scope, SUMMARY_PART][run.id])
+        status = status_at(facts, now)
+        if status.state not in LAST_STATES:  # somebody writes again
+            raise ValueError("not over")
+        identity = RunIdentity(run.name, run.path, *status)
+        found = {part: texts[run.scope, part][run.id] for part in parts}
+        reports.append(RunReport(identity, summary, **found))
+    return reports
+
+
+def keep(
+    cache: Cache,
+    scope: str,
+    paths: Sequence[Path],
+    listing: Listing,
+    problems: Sequence[str],
+    runs: Iterable[AnsweredRun],
+) -> None:
+    """Keep an answer whose runs are kept, in order, with what it rests on."""
+    newest = max((stamp[1] for stamp in listing.files.values()), default=0) / 1e9
+    if time.time() - newest > MIN_AGE_S:
+        text = json.dumps([listing.folders, listing.files, problems, list(runs)])
+        cache.write([(scope, ANSWER_PART, _key(paths), text)])
+
+
+def _key(paths: Sequence[Path]) -> str:
+    """Paths as they were given, for they are printed, and where they are."""
+    return json.dumps([[str(path), os.path.abspath(path)] for path in paths])
