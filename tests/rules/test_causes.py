@@ -231,8 +231,11 @@ def test_what_is_not_logged_is_not_known() -> None:
 
 def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
     """The log says 1e-8: too low is the cause, and nothing in the report lowers it further."""
-    still = {"lr": 1e-8, "approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.69}
-    flat = {"reward_mean": lambda i: 20.0 + jitter(i), "ep_len": lambda i: 20.0 + jitter(i)}
+    still: DrawnColumns = {"lr": 1e-8, "approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.69}
+    flat: DrawnColumns = {
+        "reward_mean": lambda i: 20.0 + jitter(i),
+        "ep_len": lambda i: 20.0 + jitter(i),
+    }
     judge = judged({**CTRL_COLUMNS, **still, **flat})
     loud = [finding for finding in judge.findings if finding.severity >= WARN]
     assert loud
@@ -279,7 +282,9 @@ def test_a_short_limit_is_raised() -> None:
 
 def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
     """A reward that falls at once may be one of several things."""
-    fallen = {"reward_mean": lambda i: (460.0 if i < 40 else 20.0) - 440 * 0.8**i + jitter(i, 4)}
+    fallen: DrawnColumns = {
+        "reward_mean": lambda i: (460.0 if i < 40 else 20.0) - 440 * 0.8**i + jitter(i, 4)
+    }
     found = opened(judged({**CTRL_COLUMNS, **fallen}), "reward-crash")
     assert 2 <= len(found.causes) <= 3
     looks = {text.look for some in known_causes().texts.values() for text in some if text.look}

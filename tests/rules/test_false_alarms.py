@@ -192,6 +192,59 @@ def test_below_the_start_is_a_warning_once_a_quarter_of_the_run_is_over() -> Non
     assert reward_findings(course, last_step=80_000)["reward-wrong-way"] == WARN
 
 
+@pytest.mark.parametrize(
+    ("family", "progress", "severity"),
+    [
+        ("on-policy", 0.58, WARN),
+        ("off-policy", 0.58, Severity.WATCH),
+        ("off-policy", 0.75, WARN),
+        ("value-based", 0.58, Severity.WATCH),
+    ],
+)
+def test_below_the_random_start_counts_later_with_a_buffer(
+    family: str, progress: float, severity: Severity
+) -> None:
+    """The first policies that are learned from random actions are often worse than those."""
+    course = [(0.45 if row < 15 else -0.5) + gauss(row, 0.05) for row in range(40)]
+    config = {"total_timesteps": int(2000 * 40 / progress)}
+    judge = Judge(
+        Profile("sb3", family, config, samples={"reward_mean": Sample("update")}, algo="X")
+    )
+    for row, reward in enumerate(course):
+        judge.add_row(update(row, reward, critic_loss=1.0, actor_loss=1.0))
+    found = {f.rule: f.severity for f in judge.findings if f.cleared is None}
+    assert found["reward-wrong-way"] == severity
+
+
+def test_below_the_start_of_unknown_length_is_a_warning_at_the_end() -> None:
+    """Until then it may be the dip of a replay algorithm."""
+    judge = Judge(Profile("monitor", "unknown", samples={"reward_mean": Sample("update")}))
+    for row in range(40):
+        judge.add_row(update(row, (0.45 if row < 15 else -0.5) + gauss(row, 0.05)))
+    assert opened_severity(judge, "reward-wrong-way") == Severity.WATCH
+    judge.end_run()
+    assert opened_severity(judge, "reward-wrong-way") == WARN
+
+
+def opened_severity(judge: Judge, rule: str) -> Severity | None:
+    """How severe a rule's open finding is."""
+    found = {f.rule: f.severity for f in judge.findings if f.cleared is None}
+    return found.get(rule)
+
+
+@pytest.mark.parametrize(("trained_from", "said"), [(14, False), (3, True)])
+def test_what_random_actions_reached_is_not_lost(trained_from: int, said: bool) -> None:
+    """A best from before the first loss was none of the policy's."""
+    judge = Judge(Profile("sb3", "off-policy", samples={"reward_mean": Sample("update")}))
+    for row in range(40):
+        values = {
+            "reward_mean": (5.0 if 4 < row < 12 else 3.0 - 2.0 * (row > 15)) + gauss(row, 0.1)
+        }
+        values |= {"critic_loss": 1.0} if row >= trained_from else {}
+        judge.add_row(Row(Mark(row, 2000 * (row + 1), math.nan), values | {"ep_len": 100.0}))
+    assert ("reward-crash" in {f.rule for f in judge.findings}) is said
+
+
 def test_success_is_not_said_beside_a_finding() -> None:
     """At its ceiling with NaN in the loss is no success."""
     solved = Profile("sb3", "on-policy", goal=100.0, samples={"reward_mean": Sample("update")})

@@ -20,7 +20,10 @@ from ppo_top.rules.engine.terms import (
     GRPO,
     INFO,
     LLM_FAMILIES,
+    OFF_POLICY,
+    POLICY_GRADIENT,
     RLHF,
+    VALUE_BASED,
     WARN,
     WATCH,
 )
@@ -42,6 +45,8 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.lost_share < limits["clear"]:
         return RESOLVED
+    if _best_was_random(run, reward):
+        return borderline(reward.history.last)
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
@@ -54,6 +59,16 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.lasting:
         return Assessment(WARN, value, reward.best, message)
     return borderline(value)
+
+
+def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
+    """Whether the best was reached by the random actions before training from a buffer began."""
+    losses = (run.histories.get(name) for name in ("critic_loss", "total_loss", "value_loss"))
+    loss = next((history for history in losses if history is not None), None)
+    if run.family not in (VALUE_BASED, OFF_POLICY) or loss is None:
+        return False
+    began = loss.last_row - loss.count + 1
+    return reward.best_row < began + reward.source.rows_per_window
 
 
 def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -148,8 +163,11 @@ def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
 
 
 def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward stays below the level it held at the start, though it never rose above it."""
-    reward = reward_now(run)
+    """The reward stays below the level it held at the start, though it never rose above it.
+
+    What is learned first from a replay buffer is often worse than the random actions before it.
+    """
+    reward = run.reward if run.ended else reward_now(run)
     if reward is None or reward.gained or reward.points < MIN_POINTS:
         return None
     below, began = reward.below, reward.baseline
@@ -157,10 +175,13 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if below <= max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good):
         return borderline(reward.history.last)
-    begun = reward.points < limits["starts"] * reward.start_points
-    early = begun if run.progress is None else run.progress < limits["early"]
+    on_policy = run.family in POLICY_GRADIENT
+    begun = reward.points < limits["starts"] * reward.start_points or not on_policy
+    share = limits["early" if on_policy else "early_replay"]
+    early = begun if run.progress is None else run.progress < share
     message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
-    return Assessment(WATCH if early else WARN, reward.history.last, began, message)
+    level = WATCH if early else WARN
+    return Assessment(level, reward.history.last, began, message, immediate=run.ended)
 
 
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -260,8 +281,16 @@ RULES = (
         assess=below_start,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
-        limits={"noise": 6.0, "drawdowns": 1.3, "clear": 3.0, "early": 0.25, "starts": 2.0},
+        limits={
+            "noise": 6.0,
+            "drawdowns": 1.3,
+            "clear": 3.0,
+            "early": 0.25,
+            "early_replay": 0.6,
+            "starts": 2.0,
+        },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
+        at_end=True,
         ranks_causes=True,
         causes=("wrong sign of reward or advantage", "learning rate too high"),
         remedies=("check the sign of the reward", "lower {learning_rate}"),
