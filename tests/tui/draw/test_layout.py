@@ -238,8 +238,8 @@ def test_findings_without_room_are_counted(make_ui_state: MakeUiState) -> None:
     named = next(row for row in drawn_text(ui, 80, 24) if "Completions truncated" in row)
     assert "3 more (f)" in named
     assert "No EOS in any completion" not in "\n".join(drawn_text(ui, 80, 24))
-    full = "\n".join(drawn_text(ui, 140, 60))
-    assert "No EOS in any completion" in full and "more (f)" not in full
+    full = "\n".join(drawn_text(ui, 140, 40))
+    assert "No EOS in any completion" in full and "1 more (f)" in full
 
 
 def test_a_healthy_run_still_names_a_value_outside_its_range(
@@ -274,12 +274,14 @@ def test_the_ends_of_a_scale_are_never_cut_off(
 
 def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeUiState) -> None:
     """Once acknowledged, the worst finding comes last, and its line is marked."""
-    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_clip")
     run, view = ui.run, ui.view()
     assert run is not None and view is not None
     first = view.open_findings[0].finding
     ui.acknowledgements.acknowledge(run.path, first.rule, first.since.step, "seen")
     ui.invalidate()
-    rows = drawn_text(ui, 140, 60)
+    rows = drawn_text(ui, 140, 40)
     assert first.title not in rows[2]
-    assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)
+    assert any(
+        f"{first.title}, since step {first.since.step:,} · acknowledged" in row for row in rows
+    )
