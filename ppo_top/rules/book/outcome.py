@@ -40,11 +40,11 @@ def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
     score, spread = run.value("eval_reward_mean", 1), run.value("eval_reward_std", 1)
     if score is None or spread != 0.0 or not reward.gained or reward.ceiling is not None:
         return False
-    return score >= reward.best and reward.lost_share < KEPT_SHARE
+    return reward.best <= score <= reward.smooth + TOP_SHARE * reward.gain
 
 
-KEPT_SHARE = 0.05
-"""Training may stay this share of the gain below its best: it explores, evaluation does not."""
+TOP_SHARE = 0.05
+"""Training may stay this share of its gain below evaluation: it explores, evaluation does not."""
 
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:

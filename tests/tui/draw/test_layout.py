@@ -15,6 +15,7 @@ from ppo_top.tui.draw.panels import AXIS_CELLS, edge_labels
 from ppo_top.tui.graphics.sparkline import Scale
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
+from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.snapshot import LoadingProgress
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, PROGRESS_CSV_HEADER, drawn_text, write_unhealthy_run
@@ -230,15 +231,15 @@ def test_ascii_symbols_of_two_cells_cut_nothing_off(make_ui_state: MakeUiState, 
 
 
 def test_findings_without_room_are_counted(make_ui_state: MakeUiState) -> None:
-    """At 80x24 a run with three findings shows two and the number of the others."""
+    """At 80x24 a run with five findings shows two and the number of the others."""
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = ui.view()
-    assert view is not None and len(view.open_findings) == 3
+    assert view is not None and len(view.open_findings) == 5
     named = next(row for row in drawn_text(ui, 80, 24) if "Completions truncated" in row)
-    assert "1 more (f)" in named
+    assert "3 more (f)" in named
     assert "No EOS in any completion" not in "\n".join(drawn_text(ui, 80, 24))
     full = "\n".join(drawn_text(ui, 140, 40))
-    assert "No EOS in any completion" in full and "more (f)" not in full
+    assert "No EOS in any completion" in full and "1 more (f)" in full
 
 
 def test_a_healthy_run_still_names_a_value_outside_its_range(
@@ -246,6 +247,7 @@ def test_a_healthy_run_still_names_a_value_outside_its_range(
 ) -> None:
     """A line explains an amber value under a green verdict; a narrow pane has only the row."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    ui.cursors[ui.chosen_run_id] = Cursor(row=6)  # before the critic has learned
     wide = "\n".join(drawn_text(ui, 140, 40))
     assert "Watching: explained var out of range" in wide
     assert drawn_text(ui, 40, 15)[0].strip() == "✓ Watching: explained var out of range"
@@ -272,7 +274,7 @@ def test_the_ends_of_a_scale_are_never_cut_off(
 
 def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeUiState) -> None:
     """Once acknowledged, the worst finding comes last, and its line is marked."""
-    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_clip")
     run, view = ui.run, ui.view()
     assert run is not None and view is not None
     first = view.open_findings[0].finding
@@ -280,4 +282,6 @@ def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeU
     ui.invalidate()
     rows = drawn_text(ui, 140, 40)
     assert first.title not in rows[2]
-    assert any(f"{first.title}, since step 3 · acknowledged" in row for row in rows)
+    assert any(
+        f"{first.title}, since step {first.since.step:,} · acknowledged" in row for row in rows
+    )

@@ -9,6 +9,7 @@ import pytest
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
+from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.keys import KEYS
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, drawn_text
@@ -38,6 +39,7 @@ def test_a_finding_card_holds_all_that_the_rule_says(sick: UiState) -> None:
 def test_a_healthy_run_has_no_open_findings(make_ui_state: MakeUiState) -> None:
     """No finding is a finding too."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    ui.cursors[ui.chosen_run_id] = Cursor(row=10)  # before it is solved
     assert "no open findings" in layer(ui, "findings")
 
 
