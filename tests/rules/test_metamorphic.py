@@ -26,8 +26,8 @@ from tests.support.relogged_runs import (
     OWN_NAMES,
     REWARDS,
     STEP,
+    FinalVerdict,
     Log,
-    Verdict,
     judge_log,
     read_sb3,
     write_console,
@@ -172,10 +172,10 @@ def is_on_policy(log: Log) -> bool:
     return {"train/policy_gradient_loss", "train/value_loss"} <= tags
 
 
-ORIGINALS: dict[Path, Verdict] = {}
+ORIGINALS: dict[Path, FinalVerdict] = {}
 
 
-def original(run: Path, folder: Path) -> Verdict:
+def original(run: Path, folder: Path) -> FinalVerdict:
     """The verdict on the run as it was logged."""
     if run not in ORIGINALS:
         ORIGINALS[run] = judge_log(logged(run), folder / "original")

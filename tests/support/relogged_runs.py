@@ -57,15 +57,15 @@ CLEANRL_NAMES = {
 }
 """The same in CleanRL, which logs neither the clip range nor the number of updates."""
 
-Row = Mapping[str, float]
+LoggedRow = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Log:
     """Rows of a log, by the trainer's names; `write` puts them into a folder."""
 
-    rows: tuple[Row, ...]
-    write: Callable[[Iterable[Row], Path], None]
+    rows: tuple[LoggedRow, ...]
+    write: Callable[[Iterable[LoggedRow], Path], None]
 
     def map(self, change: Callable[[str, float], float]) -> Log:
         """The log with other values."""
@@ -94,7 +94,7 @@ def _number(value: float) -> int | float:
     return int(value) if math.isfinite(value) and value == int(value) else value
 
 
-def write_csv(rows: Iterable[Row], folder: Path) -> None:
+def write_csv(rows: Iterable[LoggedRow], folder: Path) -> None:
     """As SB3's CSV writer does."""
     rows = list(rows)
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -105,18 +105,18 @@ def write_csv(rows: Iterable[Row], folder: Path) -> None:
     (folder / "progress.csv").write_text(text.getvalue(), encoding="utf-8")
 
 
-def write_json_lines(rows: Iterable[Row], folder: Path, name: str = "progress.json") -> None:
+def write_json_lines(rows: Iterable[LoggedRow], folder: Path, name: str = "progress.json") -> None:
     """One object a row."""
     lines = (json.dumps({k: _number(v) for k, v in row.items()}) + "\n" for row in rows)
     (folder / name).write_text("".join(lines), encoding="utf-8")
 
 
-def write_own_json_lines(rows: Iterable[Row], folder: Path) -> None:
+def write_own_json_lines(rows: Iterable[LoggedRow], folder: Path) -> None:
     """The same, called as a script might."""
     write_json_lines(rows, folder, "metrics.jsonl")
 
 
-def write_console(rows: Iterable[Row], folder: Path) -> None:
+def write_console(rows: Iterable[LoggedRow], folder: Path) -> None:
     """SB3's tables, with five digits rather than three: it is not rounding that is looked at."""
     lines = []
     for row in rows:
@@ -133,13 +133,13 @@ def write_console(rows: Iterable[Row], folder: Path) -> None:
     (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_key_values(rows: Iterable[Row], folder: Path) -> None:
+def write_key_values(rows: Iterable[LoggedRow], folder: Path) -> None:
     """Lines of `key: value` pairs."""
     lines = (" | ".join(f"{k}: {_number(v)}" for k, v in row.items()) + "\n" for row in rows)
     (folder / "train.log").write_text("".join(lines), encoding="utf-8")
 
 
-def event_bytes(rows: Iterable[Row]) -> bytes:
+def event_bytes(rows: Iterable[LoggedRow]) -> bytes:
     """An event file; steps and times are those of each event."""
     parts = [event_record(file_version="brain.Event:2", time=START)]
     for row in rows:
@@ -152,13 +152,13 @@ def event_bytes(rows: Iterable[Row]) -> bytes:
     return b"".join(parts)
 
 
-def write_events(rows: Iterable[Row], folder: Path) -> None:
+def write_events(rows: Iterable[LoggedRow], folder: Path) -> None:
     """One event file."""
     path = folder / "events.out.tfevents.1795000000.host.1.0"
     path.write_bytes(event_bytes(rows))
 
 
-def write_two_event_files(rows: Iterable[Row], folder: Path) -> None:
+def write_two_event_files(rows: Iterable[LoggedRow], folder: Path) -> None:
     """The first half in one event file, the second in another, as a resumed run does."""
     rows = list(rows)
     for number, part in enumerate((rows[: len(rows) // 2], rows[len(rows) // 2 :])):
@@ -166,7 +166,7 @@ def write_two_event_files(rows: Iterable[Row], folder: Path) -> None:
         path.write_bytes(event_bytes(part))
 
 
-def write_csv_and_events(rows: Iterable[Row], folder: Path) -> None:
+def write_csv_and_events(rows: Iterable[LoggedRow], folder: Path) -> None:
     """Everything twice, as SB3 does with several output formats."""
     rows = list(rows)
     write_csv(rows, folder)
@@ -174,7 +174,7 @@ def write_csv_and_events(rows: Iterable[Row], folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FinalVerdict:
     """What stands open at the end, its first cause, and after which share of rows it was said."""
 
     open_rules: frozenset[str]
@@ -182,7 +182,7 @@ class Verdict:
     at: float
 
 
-def judge_log(log: Log, folder: Path, least: Severity = Severity.WARN) -> Verdict:
+def judge_log(log: Log, folder: Path, least: Severity = Severity.WARN) -> FinalVerdict:
     """Write a log and judge it as a user's own; what is milder than `least` does not count."""
     folder.mkdir(parents=True, exist_ok=True)
     log.write(log.rows, folder)
@@ -192,7 +192,7 @@ def judge_log(log: Log, folder: Path, least: Severity = Severity.WARN) -> Verdic
     last = len(run.timeline)
     loud = [f for f in shown(run.findings, last) if (f.severity_at(last) or 0) >= least]
     since = [c.mark.row for f in loud for c in f.changes if c.severity >= least]
-    return Verdict(
+    return FinalVerdict(
         open_rules=frozenset(f.rule for f in run.findings if (f.severity_at(last) or 0) >= least),
         cause=next((f.causes[0] for f in loud if f.causes), ""),
         at=min(since, default=math.inf) / last,

@@ -96,7 +96,7 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value is None or value <= limits["clear"]:
         return None
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
-    if _narrow(run, value):
+    if _narrow(run, value, limits):
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
     if value > limits["crit"]:
         return Assessment(CRIT, value, limits["clear"], message)
@@ -107,15 +107,16 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, limits["clear"])
 
 
-def _narrow(run: RuleContext, share: float) -> bool:
+def _narrow(run: RuleContext, share: float, limits: RuleLimits) -> bool:
     """The limits assume a clip range of 0.2; half of it also clips much of a small update.
 
-    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1), also where the
-    clip range is not logged.
+    A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1). Where the
+    clip range is not logged, a larger share is doubted.
     """
     clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
     small = kl is not None and 0.0 <= kl <= 0.02 and (clip is None or clip < 0.15)
-    return small and run.family == ON_POLICY and share <= 0.8 and not _harm(run)
+    most = limits["crit"] if clip is None else 0.8
+    return small and run.family == ON_POLICY and share <= most and not _harm(run)
 
 
 def clipped_share(run: RuleContext) -> float | None:
