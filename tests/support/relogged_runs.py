@@ -186,7 +186,7 @@ def judge_log(log: Log, folder: Path, least: Severity = Severity.WARN) -> FinalV
     """Write a log and judge it as a user's own; what is milder than `least` does not count."""
     folder.mkdir(parents=True, exist_ok=True)
     log.write(log.rows, folder)
-    session = load_session([folder], Settings(), err := io.StringIO())
+    session = load_session([folder], Settings(), err := io.StringIO(), ended=True)
     assert session is not None, err.getvalue()
     run = max(session.runs.values(), key=lambda each: len(each.timeline))
     last = len(run.timeline)

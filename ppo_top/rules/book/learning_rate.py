@@ -227,6 +227,7 @@ RULES = (
         concepts=("lr",),
         assess=rate_extreme,
         stays_calm=_never_extreme,
+        asks_about=(*TOO_LARGE_EFFECTS, *TOO_SMALL_EFFECTS),
         limits={"high": 0.03, "low": 1e-7, "large": 0.01, "small": 1e-6, "points": 5},
         limit_overrides={
             RLHF: {"low": 1e-9, "large": 1e-3, "small": 1e-8},

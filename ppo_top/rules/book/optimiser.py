@@ -165,6 +165,7 @@ RULES = (
         concepts=("policy_loss",),
         related=("approx_kl",),
         assess=policy_loss_positive,
+        asks_about=("kl-high",),
         stays_calm=_loss_stays_small,
         families=frozenset({ON_POLICY, RLHF}),
         limits={
