@@ -305,7 +305,10 @@ class Judge:
             if finding_index is not None:
                 finding = self.findings[finding_index]
                 rule = self._rules[index].rule
-                finding.causes, finding.remedies = explain_cause(rule, run)
+                try:
+                    finding.causes, finding.remedies = explain_cause(rule, run)
+                except Exception as error:  # noqa: BLE001 (it keeps what its rule states)
+                    internal_errors.report_internal_error(f"the causes of {rule.id}", error)
                 explained.append(finding)
         self._raised.clear()
         still_open = [finding for finding in self.findings if finding.cleared is None]

@@ -90,3 +90,19 @@ def test_a_rule_that_fails_ends_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (
         "a defect in a rule" in (tmp_path / "ppo-top" / internal_errors.ERROR_LOG_NAME).read_text()
     )
+
+
+def test_a_cause_that_cannot_be_found_costs_only_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The finding is reported with what its rule says."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    def explain(*_: object) -> None:
+        raise ZeroDivisionError("a defect in a fact")
+
+    monkeypatch.setattr("ppo_top.rules.judge.explain_cause", explain)
+    judge = Judge(Profile(trainer_id="sb3", family="on-policy"))
+    for row in range(8):
+        judge.add_row(Row(Mark(row, row, float(row)), {"approx_kl": 2.0, "clip_fraction": 0.9}))
+    assert "kl-high" in {finding.rule for finding in judge.findings}
