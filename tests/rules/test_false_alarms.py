@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import random
 
@@ -15,7 +16,10 @@ from benchmarks.false_alarms import (
 )
 from ppo_top.model import Mark, Profile, Row, Sample, Severity
 from ppo_top.rules.judge import Judge
+from ppo_top.runs.load import load_session
+from ppo_top.settings import Settings
 from tests.support.drawn_runs import gauss
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 WARN, CRIT = Severity.WARN, Severity.CRIT
 
@@ -257,3 +261,12 @@ def test_success_is_not_said_beside_a_finding() -> None:
         }
         judge.add_row(Row(Mark(row, 2000 * (row + 1), math.nan), values))
     assert "at-ceiling" not in {f.rule for f in judge.findings if f.cleared is None}
+
+
+def test_success_and_train_longer_are_never_said_together() -> None:
+    """Evaluation is at its top, while training, which explores, still rises towards it."""
+    session = load_session([DEMO_LOGS_FOLDER / "sb3_cartpole"], Settings(), io.StringIO())
+    assert session is not None
+    (run,) = session.runs.values()
+    said = {finding.rule for finding in run.findings if finding.cleared is None}
+    assert said == {"at-ceiling"}

@@ -236,10 +236,7 @@ RULES = (
         persistence=k_of_n(2, 2),
         ranks_causes=True,
         causes=("a learning rate wrong by powers of ten",),
-        remedies=(
-            "set {learning_rate} to a usual value, and restart",
-            "check the unit and the schedule of the learning rate",
-        ),
+        remedies=("check the unit and the schedule of the learning rate",),
         source="3e-2 oscillates or collapses (an experiment), 0.01 is too large, 1e-6 very slow "
         "(SB3 practice); defaults lie between 1e-6 and 3e-3",
         grade="B",

@@ -52,7 +52,7 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward, budget = run.reward if run.ended else reward_now(run), run.progress
     if reward is None or budget is None or reward.at_max or budget < limits["budget"]:
         return None
-    if _beside_findings(run):
+    if _beside_findings(run) or "at-ceiling" in run.open_severities:
         return RESOLVED
     if not (_rises_to_the_end(reward) or _only_rose(reward)):
         return None
@@ -107,6 +107,7 @@ RULES = (
         concepts=("reward_mean",),
         assess=ended_early,
         stays_calm=_far_from_end,
+        asks_about=("at-ceiling",),
         limits={"budget": 0.95},
         persistence=AT_ONCE,
         at_end=True,
