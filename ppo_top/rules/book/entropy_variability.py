@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.entropy import initial_entropy, is_discrete
 from ppo_top.rules.book.optimiser import gradient_trebled
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import near_bounds
+from ppo_top.rules.engine.calm import near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
@@ -89,34 +89,22 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No entropy of the block is far above the initial one."""
-    history = run.histories.get("entropy")
-    if history is None or history.count < 3:
-        return False
-    first = initial_entropy(history)
+    first = start_level(run, "entropy", 3)
     return block.high("entropy") - first <= max(limits["nats"], limits["share"] * abs(first))
 
 
 def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("entropy")
-    if history is None or history.count < 3:
-        return False
-    return block.high("entropy") <= 1.25 * initial_entropy(history)
+    return block.high("entropy") <= 1.25 * start_level(run, "entropy", 3)
 
 
 def _spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("policy_std")
-    if history is None or history.count < 3:
-        return False
-    first, (low, high) = initial_entropy(history), block.bounds("policy_std")
+    first, (low, high) = start_level(run, "policy_std", 3), block.bounds("policy_std")
     return limits["share"] * first <= low and high <= limits["times"] * first
 
 
 def _entropy_stays_near(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("entropy")
-    if history is None or history.count < 3:
-        return False
     low, high = near_bounds(run, block, "entropy", 20)
-    return high - low <= limits["leg"] * initial_entropy(history)
+    return high - low <= limits["leg"] * start_level(run, "entropy", 3)
 
 
 RULES = (

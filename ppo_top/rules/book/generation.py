@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import at_most
+from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, WARN, WATCH
@@ -104,18 +104,12 @@ def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _length_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("resp_len_mean")
-    if history is None or history.count < 10:
-        return False
-    base, (low, high) = history.baseline(10), block.bounds("resp_len_mean")
+    base, (low, high) = start_level(run, "resp_len_mean", 10), block.bounds("resp_len_mean")
     return limits["share"] * base <= low and high <= limits["times"] * base
 
 
 def _length_spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("resp_len_std")
-    if history is None or history.count < 10:
-        return False
-    return block.high("resp_len_std") <= limits["times"] * history.baseline(10)
+    return block.high("resp_len_std") <= limits["times"] * start_level(run, "resp_len_std", 10)
 
 
 RULES = (

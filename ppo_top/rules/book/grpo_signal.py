@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import pvariance
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import at_most
+from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -183,10 +183,7 @@ def _moved(history: History) -> float:
 
 
 def _spread_stays_up(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    history = run.histories.get("reward_std")
-    if history is None or history.count < 10:
-        return False
-    return block.low("reward_std") >= limits["clear"] * history.baseline(10)
+    return block.low("reward_std") >= limits["clear"] * start_level(run, "reward_std", 10)
 
 
 RULES = (

@@ -6,6 +6,8 @@ never yes for a row that the rule has something to say about.
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import CalmCheck, RuleLimits
@@ -38,3 +40,9 @@ def near_bounds(
     history = run.histories.get(concept)
     before = history.newest(look_back) if history is not None else ()
     return min((low, *before)), max((high, *before))
+
+
+def start_level(run: RuleContext, concept: str, count: int) -> float:
+    """The level of the first `count` values; NaN while unknown, which no comparison holds for."""
+    history = run.histories.get(concept)
+    return history.baseline(count) if history is not None and history.count >= count else math.nan
