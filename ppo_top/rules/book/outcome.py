@@ -22,7 +22,7 @@ def _beside_findings(run: RuleContext) -> bool:
 
 def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has risen and levelled off at its maximum."""
-    evaluated = "eval_reward_mean" in run.values
+    evaluated = run.value("eval_reward_mean", 0) is not None
     reward = run.reward if evaluated else reward_now(run)
     if reward is None or not (reward.at_max or _evaluated_at_top(run, reward)):
         return None
