@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
-from ppo_top.rules import book
 from ppo_top.rules.advice import explain_cause
 from ppo_top.rules.advice.contradictions import keep_consistent
 from ppo_top.rules.console_text import LAST_ERROR
@@ -22,14 +21,13 @@ from ppo_top.rules.coverage import (
     skipped_rules,
     warming_rules,
 )
-from ppo_top.rules.custom import build_custom_rule
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
-from ppo_top.rules.engine.selected_rules import SelectedRules, select
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
+from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.support import internal_errors
 
@@ -44,28 +42,6 @@ MAX_EVIDENCE_LINES = 5
 
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
-
-_SELECTED: dict[object, SelectedRules] = {}
-"""The rules for the kinds of runs seen so far; the limits are the same for thousands of runs."""
-
-MAX_KINDS_OF_RUNS = 64
-"""For how many kinds of runs that is remembered."""
-
-
-def select_rules(profile: Profile, custom_rules: Iterable[CustomRule]) -> SelectedRules:
-    """The rules for a run; those of the settings depend on what its metrics are called."""
-    custom = [build_custom_rule(entry, profile) for entry in custom_rules]
-    if custom:
-        return select(profile, (*book.RULES, *custom))
-    overrides = profile.threshold_overrides.items()
-    limits = tuple(sorted((rule, *sorted(own.items())) for rule, own in overrides))
-    kind = (profile.family, profile.trainer_id, profile.algo, profile.muted, limits)
-    found = _SELECTED.get(kind)
-    if found is None or found.all_rules is not book.RULES:
-        if len(_SELECTED) >= MAX_KINDS_OF_RUNS:
-            _SELECTED.clear()
-        found = _SELECTED[kind] = select(profile, book.RULES)
-    return found
 
 
 class Judge:
@@ -307,7 +283,8 @@ class Judge:
                 rule = self._rules[index].rule
                 try:
                     finding.causes, finding.remedies = explain_cause(rule, run)
-                except Exception as error:  # noqa: BLE001 (it keeps what its rule states)
+                except Exception as error:  # noqa: BLE001 (a bug in a fact about symptoms)
+                    finding.causes, finding.remedies = rule.causes, ()
                     internal_errors.report_internal_error(f"the causes of {rule.id}", error)
                 explained.append(finding)
         self._raised.clear()

@@ -248,16 +248,21 @@ class Evaluation:
         for concept, (part, point) in block.points.items():
             timeline.tracks[concept].extend(first, part, point, len(block.steps))
         rows = RowBlock(first, block.steps, times, block.columns)
-        if not self._merger.episode_streams:
+        if self._merger.episode_streams:
+            self._judge_with_episodes(rows, key[0])
+        else:
             self._committed.add_block(rows)
-        for index, mark in enumerate(rows.marks()) if self._merger.episode_streams else ():
-            row = rows.row(index)
-            for stream in self._merger.episode_streams:
-                self._append_episodes(stream, (key[0], mark.step), mark, row)
-            self._committed.add_row(Row(mark, row))
         self._merger.sealed_key = key[0], block.steps[-1]
         self.sealed_rows = len(timeline)
         return True
+
+    def _judge_with_episodes(self, rows: RowBlock, segment: int) -> None:
+        """Judge a block row by row, each with the episodes since the one before."""
+        for index, mark in enumerate(rows.marks()):
+            row = rows.row(index)
+            for stream in self._merger.episode_streams:
+                self._append_episodes(stream, (segment, mark.step), mark, row)
+            self._committed.add_row(Row(mark, row))
 
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]

@@ -41,7 +41,7 @@ class JudgedBy(NamedTuple):
 
 
 def judged_by(run: Run) -> JudgedBy:
-    """What the verdict on a run rests on; the run must not be packed."""
+    """What the verdict on a run rests on."""
     mine = {rule.id for rule in RULES if run.profile.family in rule.families}
     skipped = {each.rule for each in run.evaluation.judge.skipped_rules()}
     missing = tuple(concept for concept, _ in essential_values(run.profile)[1])

@@ -105,4 +105,8 @@ def test_a_cause_that_cannot_be_found_costs_only_itself(
     judge = Judge(Profile(trainer_id="sb3", family="on-policy"))
     for row in range(8):
         judge.add_row(Row(Mark(row, row, float(row)), {"approx_kl": 2.0, "clip_fraction": 0.9}))
-    assert "kl-high" in {finding.rule for finding in judge.findings}
+    finding = next(finding for finding in judge.findings if finding.rule == "kl-high")
+    rule = next(rule for rule in book.RULES if rule.id == "kl-high")
+    assert rule.causes
+    assert finding.causes == rule.causes
+    assert not finding.remedies

@@ -271,7 +271,7 @@ def no_loss(run: RuleContext) -> bool | None:
     """A trainer that logs losses has logged none."""
     if "logs-losses" not in run.facts:
         return None
-    return not any(name in run.histories for name in (*CRITIC_LOSSES, "policy_loss", "actor_loss"))
+    return not run.has_losses
 
 
 def not_finite(run: RuleContext) -> bool | None:

@@ -6,7 +6,7 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
 from ppo_top.rules.engine.ranges import may_be_nan
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
@@ -46,13 +46,10 @@ def _no_episode_ended(run: RuleContext) -> bool:
 
 def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether a replay buffer may still be filling: scripts log NaN for losses until then."""
-    if run.family == ON_POLICY or any(name in run.histories for name in TRAINING_LOSSES):
+    if run.family == ON_POLICY or run.has_losses:
         return False
     starts = run.config_number("learning_starts")
     return run.mark.step <= starts if starts is not None else run.updates <= limits["filling"]
-
-
-TRAINING_LOSSES = ("policy_loss", "actor_loss", "value_loss", "critic_loss", "total_loss")
 
 
 def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:

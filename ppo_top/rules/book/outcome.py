@@ -49,7 +49,7 @@ TOP_SHARE = 0.05
 
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward is still rising near the end of the run."""
-    reward, budget = run.reward if run.ended else reward_now(run), run.progress
+    reward, budget = reward_now(run), run.progress
     if reward is None or budget is None or reward.at_max or budget < limits["budget"]:
         return None
     if _beside_findings(run) or "at-ceiling" in run.open_severities:
@@ -63,8 +63,6 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the block ends before the run's last updates."""
-    if run.ended:
-        return False
     steps = total_steps(run.config, run.trainer, run.mark.step)
     return steps is None or block.steps[-1] < limits["budget"] * steps
 

@@ -46,14 +46,10 @@ def _counters_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
     return len(columns) == len(before) == 1 and all(map(lt, [*before, *columns[0]], columns[0]))
 
 
-TRAINING_LOSSES = ("policy_loss", "actor_loss", "total_loss", "value_loss", "critic_loss")
-"""Metrics that are logged once training starts."""
-
-
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Throughput is far below that at the start."""
     step, time = float(run.mark.step), run.mark.time
-    learns = float(any(loss in run.histories for loss in TRAINING_LOSSES))
+    learns = float(run.has_losses)
     memo = run.memos.get("slow", ())
     if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
         run.memos["slow"] = (step, time, learns, 0.0)

@@ -10,7 +10,7 @@ import math
 from itertools import pairwise
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
@@ -20,9 +20,6 @@ CRITIC_LOSSES = ("critic_loss", "total_loss", "value_loss")
 """The loss of the action values, by what is logged; a DQN has no other loss."""
 
 ACTOR_LOSSES = ("actor_loss", "policy_loss")
-
-TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
-"""Metrics that are logged once training has started."""
 
 
 def _newest(run: RuleContext, concepts: tuple[str, ...]) -> History | None:
@@ -130,7 +127,7 @@ def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
-    if "logs-losses" not in run.facts or any(map(run.histories.__contains__, TRAINING_LOSSES)):
+    if "logs-losses" not in run.facts or run.has_losses:
         return None
     if any(map(run.profile.tags.__contains__, TRAINING_LOSSES)):
         return None  # there is one, later in the log
@@ -150,7 +147,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether a loss was logged before the block, or the trainer logs none."""
-    return "logs-losses" not in run.facts or any(name in run.histories for name in TRAINING_LOSSES)
+    return "logs-losses" not in run.facts or run.has_losses
 
 
 SLOWER_CRITIC = (

@@ -33,9 +33,11 @@ NEVER_LEARNED = "reward-never-moves"
 
 
 def reward_now(run: RuleContext) -> RewardCourse | None:
-    """The reward, if this row holds a new value of it."""
+    """The reward, if this row holds a new value of it; at the end of a run as it was last."""
     reward = run.reward
-    return reward if reward is not None and reward.history.last_row == run.mark.row else None
+    if reward is None or run.ended:
+        return reward
+    return reward if reward.history.last_row == run.mark.row else None
 
 
 def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -73,7 +75,7 @@ def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
 
 def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has not risen above its start, though a run of its budget should have."""
-    reward = run.reward if run.ended else reward_now(run)
+    reward = reward_now(run)
     if reward is None or reward.at_max:
         return None
     if reward.gained:
@@ -167,7 +169,7 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
     What is learned first from a replay buffer is often worse than the random actions before it.
     """
-    reward = run.reward if run.ended else reward_now(run)
+    reward = reward_now(run)
     if reward is None or reward.gained or reward.points < MIN_POINTS:
         return None
     below, began = reward.below, reward.baseline

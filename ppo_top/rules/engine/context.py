@@ -24,11 +24,14 @@ TINY_UPDATE_STEPS = 200
 FULL_UPDATE_STEPS = 1000
 """Steps per update from which losses are reliable and some episodes end in each update."""
 
+TRAINING_LOSSES = ("actor_loss", "policy_loss", "critic_loss", "total_loss", "value_loss")
+"""Metrics that are logged once training has started."""
+
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
 """Counters of rollouts, in order of preference."""
 
-STEP_COUNTERS = (*ROLLOUT_COUNTERS, "losses", "value_loss")
-"""What tells how many steps an update has."""
+STEP_COUNTERS = (*ROLLOUT_COUNTERS, "value_loss")
+"""Metrics that tell how many steps an update has."""
 
 RESUMED_AFTER_ROWS = 20
 """A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
@@ -277,6 +280,11 @@ class RuleContext:
     def small_updates(self) -> bool:
         """Whether updates hold so few steps that hardly an episode ends in each."""
         return 0.0 < self.steps_per_update < FULL_UPDATE_STEPS
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether the loss of a training was logged."""
+        return any(name in self.histories for name in TRAINING_LOSSES)
 
     @property
     def falling(self) -> bool:

@@ -40,6 +40,9 @@ RISE_NOISE = 4.0
 LOW_NOISE, LOW_SHARE = 4.0, 0.35
 """A real drawdown: in standard deviations, and as a share of the gain."""
 
+STAY_LOOKS, STAY_NOISE = 8, 2.5
+"""So many independent measurements in a row, all of them low, need fewer standard deviations."""
+
 RECOVERED_NOISE, RECOVERED_SHARE = 2.0, 0.15
 """A drawdown below both is made good."""
 
@@ -242,10 +245,16 @@ class RewardCourse:
             self.falls += self.low_points > 0
             self.longest_low = max(self.longest_low, self.low_points)
             self.low_points = 0
-        elif self.depth > LOW_NOISE * self.sd and self.lost_share > LOW_SHARE:
+        elif self.lost_share > LOW_SHARE and self._is_low():
             self.low_points += 1
         unusual = self.lasting or self.is_unprecedented(1.0)
         self.falling = self.falling or (self.low_points > 0 and unusual)
+
+    def _is_low(self) -> bool:
+        """Whether the newest points lie below the best by more than noise, or stay below it."""
+        stay = math.ceil(STAY_LOOKS * self.source.rows_per_window)
+        stays = self.best - max(self.recent[-stay:]) if len(self.recent) >= stay else 0.0
+        return self.depth > LOW_NOISE * self.sd or stays > STAY_NOISE * self.sd
 
     def is_unprecedented(self, factor: float) -> bool:
         """Whether the drawdown is `factor` times any that was made good."""
