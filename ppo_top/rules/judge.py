@@ -7,7 +7,7 @@ watching live instead of replaying, make no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
@@ -103,8 +103,8 @@ class Judge:
                 self.add_row(Row(mark, block.row(index)))
             return
         plan = [
-            (index, "" if self._is_warm(index, concept) else concept)
-            for index, concept in self._book.rules_for(block.columns)
+            (index, "" if self._is_warm(index, concept) else concept, states)
+            for index, concept, states in self._book.rules_for(block.columns)
             if self._persistences[index].is_alert or not self._stays_calm(index, block)
         ]
         for _ in run.add_block(block):
@@ -122,12 +122,15 @@ class Judge:
         except Exception:  # noqa: BLE001 (asked row by row, the rule reports what is wrong)
             return False
 
-    def _ask(self, plan: Iterable[tuple[int, str]]) -> None:
+    def _ask(self, plan: Iterable[tuple[int, str, int]]) -> None:
         """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
         run = self._context
+        state = run.reward_state
         number, histories = run.mark.row, run.histories
         before = len(self.findings)
-        for index, concept in plan:
+        for index, concept, states in plan:
+            if states and not states & state and not self._persistences[index].is_alert:
+                continue
             if concept:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
@@ -136,16 +139,19 @@ class Judge:
                     continue
             self._apply_rule(index)
         if run.open_severities:
-            open_rules = run.recently_open()
-            for index in self._book.untriggered_diagnoses:
-                needs, alert = self._rules[index].rule.needs, self._persistences[index].is_alert
-                if alert or not needs or not open_rules.isdisjoint(needs):
-                    self._apply_rule(index)
+            self._ask_diagnoses(run.recently_open())
         if self._text_rows:
             self._clear_old_text_findings()
         if len(self.findings) != before:
             self._gather_members()
         self._explain_raised()
+
+    def _ask_diagnoses(self, open_rules: Set[str]) -> None:
+        """Ask the diagnoses of which a needed finding is open."""
+        for index in self._book.untriggered_diagnoses:
+            needs, alert = self._rules[index].rule.needs, self._persistences[index].is_alert
+            if alert or not needs or not open_rules.isdisjoint(needs):
+                self._apply_rule(index)
 
     def end_run(self) -> None:
         """The run is complete: ask the rules that weigh its whole length once more."""

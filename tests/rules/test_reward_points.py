@@ -10,6 +10,7 @@ import pytest
 
 from ppo_top.catalogue import identify, meaning
 from ppo_top.model import Sample
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward_points import (
     BLOCK_EPISODES,
     MAX_BLOCKS,
@@ -127,10 +128,10 @@ def test_no_count_is_better_than_a_wrong_one() -> None:
 def test_rewards_of_unknown_kind_with_few_values_are_single_episodes() -> None:
     """Rows of 0 and 1 are outcomes of episodes, whatever the log calls them."""
     draw = random.Random(3)
-    source, rewards = RewardPoints(Sample()), []
+    source, rewards = RewardPoints(Sample()), History()
     for row in range(1, 61):
-        rewards.append(float(draw.random() < 0.3))
-        source.add(rewards[-1], 100 * row, None, None)
+        rewards.push(row, float(draw.random() < 0.3))
+        source.add(rewards.last, 100 * row, None, None)
         source.split_into_episodes(rewards)
     assert source.blocks is not None
     assert source.noise == pytest.approx(math.sqrt(0.3 * 0.7 / BLOCK_EPISODES), rel=0.3)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     CRIT,
     INFO,
@@ -103,11 +105,11 @@ def _value_clip(run: RuleContext) -> tuple[str, ...]:
 def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A critic that explained the returns no longer does."""
     history = run.histories["explained_variance"]
-    best = run.memos.get("explained-variance-dropped", (0.0,))[0]
-    level = history.recent_median(5)
-    if level > best:
-        run.memos["explained-variance-dropped"] = (level,)
-    if best < limits["good"] or history.last > 0.5 or run.at_max:
+    if "explained-variance-dropped" not in run.memos:
+        if history.recent_median(5) >= limits["good"]:
+            run.memos["explained-variance-dropped"] = (history.recent_median(5),)
+        return None
+    if history.last > limits["clear"] or run.at_max:
         return None
     loss = critic_loss(run)
     if loss is None or _tiny(run, loss):
@@ -115,8 +117,18 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     grown = loss.last > 0.05 * loss.high and loss.last > 2.0 * loss.recent_median(30)
     if history.last >= limits["low"] or not grown:
         return borderline(history.last)
+    values = history.recent
+    levels = [median(values[at : at + 5]) for at in range(len(values) - 4)]
+    best = max(*run.memos["explained-variance-dropped"], *levels)
     message = f"critic lost its fit: explained variance {num(best)} -> {num(history.last)}"
     return Assessment(WATCH if run.tiny_updates else WARN, history.last, limits["low"], message)
+
+
+def _keeps_fit(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """The critic explains all of the block, or has never explained much and still does not."""
+    low, high = near_bounds(run, block, "explained_variance", 5)
+    known = "explained-variance-dropped" in run.memos
+    return low > limits["clear"] if known else high < limits["good"]
 
 
 def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -210,8 +222,9 @@ RULES = (
         concepts=("explained_variance",),
         related=("value_loss",),
         assess=critic_lost,
+        stays_calm=_keeps_fit,
         families=POLICY_GRADIENT,
-        limits={"good": 0.7, "low": 0.3, "warmup": 10},
+        limits={"good": 0.7, "clear": 0.5, "low": 0.3, "warmup": 10},
         persistence=k_of_n(4, 6),
         ranks_causes=True,
         causes=(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 from ppo_top.rules.book.entropy import initial_entropy, is_discrete
 from ppo_top.rules.book.optimiser import gradient_trebled
 from ppo_top.rules.engine.block import RowBlock
@@ -71,6 +74,13 @@ def entropy_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"entropy has been exactly {history.last:.5g} for {points} updates: no weight moves"
     return Assessment(WARN, history.last, None, message)
+
+
+def _entropy_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Each entropy of the block differs from the one before."""
+    close = limits["digits"] * block.size("entropy")
+    before = run.histories["entropy"].last if "entropy" in run.histories else math.inf
+    return all(abs(b - a) > close for a, b in pairwise((before, *block.columns["entropy"])))
 
 
 def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -181,6 +191,7 @@ RULES = (
         concepts=("entropy",),
         related=("approx_kl", "policy_loss"),
         assess=entropy_constant,
+        stays_calm=_entropy_changes,
         families=frozenset({ON_POLICY}),
         limits={"points": 30, "digits": 1e-5, "warmup": 30},
         persistence=k_of_n(3, 3),

@@ -8,7 +8,7 @@ from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
+from ppo_top.rules.engine.reward_course import AT_MAX, EVALUATED, MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
@@ -89,6 +89,7 @@ RULES = (
         description="the reward rose and then levelled off at its maximum",
         concepts=("reward_mean",),
         assess=at_ceiling,
+        reward_states=AT_MAX | EVALUATED,
         judged_at=(*REWARD_CONCEPTS, "eval_reward_mean"),
         families=ALL_FAMILIES,
         limits={"clear_after": 3},

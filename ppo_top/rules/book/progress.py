@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from operator import lt
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WARN
@@ -15,7 +16,7 @@ from ppo_top.rules.engine.wording import num, pct
 def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Records arrive, but their step does not advance."""
     step = run.mark.step
-    if step != run.previous_step or step == 0 or run.updates == 1:
+    if step != run.previous.step or step == 0 or run.updates == 1:
         return None
     message = f"step stays at {step:,} though records arrive"
     return Assessment(WARN, step, None, message)
@@ -33,7 +34,7 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if history.high <= history.low:
         return None  # a count of each call, such as one SGD step, is no running count
-    if run.mark.step <= run.previous_step:
+    if run.mark.step <= run.previous.step:
         return borderline(history.last)
     words = f"{name} stays at {num(history.last)} while steps go on: collecting, but not training"
     return Assessment(WARN, history.last, None, words)
@@ -48,29 +49,25 @@ def _counters_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
 
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Throughput is far below that at the start."""
-    step, time = float(run.mark.step), run.mark.time
-    learns = float(run.has_losses)
+    speed, learns = run.speed, float(run.has_losses)
+    if speed is None:
+        return None
     memo = run.memos.get("slow", ())
-    if time != time or not memo or memo[2] != learns:  # filling a replay buffer is faster
-        run.memos["slow"] = (step, time, learns, 0.0)
-        return None
-    last_step, last_time, _, slowed, *speeds = memo
-    seconds = time - last_time
-    if not seconds > 0.0 or step <= last_step:
-        return None
-    speed = (step - last_step) / seconds
+    if not memo or memo[0] != learns:  # filling a replay buffer is faster
+        memo = (learns, 0.0)
+    _, slowed, *speeds = memo
     usual = median(speeds[1:]) if len(speeds) >= limits["points"] else speed
     share = speed / usual
     if share < limits["info"]:
         slowed += 1.0
-    elif 0.0 <= slowed < limits["warmup_points"]:
+    elif slowed < limits["warmup_points"]:
         slowed = 0.0
     if not learns and slowed == limits["warmup_points"]:
         # No losses are logged: it was a replay buffer that filled, once in a run.
         speeds, slowed, share = [], limits["warmup_points"] + 1.0, 1.0
     if len(speeds) < limits["points"]:
         speeds.append(speed)
-    run.memos["slow"] = (step, time, learns, slowed, *speeds)
+    run.memos["slow"] = (learns, slowed, *speeds)
     if share > limits["clear"]:
         return None
     first_fall = not learns and slowed < limits["warmup_points"]
@@ -78,6 +75,18 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
     return Assessment(WARN if share < limits["warn"] else INFO, speed, usual, message)
+
+
+def _keeps_speed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No row of the block comes much later than at the usual speed."""
+    learns, slowed, *speeds = run.memos.get("slow", (0.0, 0.0))
+    begins = not learns and any(name in block.columns for name in TRAINING_LOSSES)
+    if begins or slowed or len(speeds) < limits["points"]:
+        return False
+    slowest = max(limits["clear"], limits["info"]) * median(speeds[1:])
+    steps = pairwise((run.mark.step, *block.steps))
+    times = pairwise((run.mark.time, *block.times))
+    return all(d - c > slowest * (b - a) > 0.0 for (a, b), (c, d) in zip(times, steps, strict=True))
 
 
 def _longer(run: RuleContext) -> str:
@@ -166,6 +175,7 @@ RULES = (
         concepts=("fps",),
         related=("resp_len_mean", "ep_len"),
         assess=slow,
+        stays_calm=_keeps_speed,
         judged_at=(),
         families=ALL_FAMILIES,
         limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15, "warmup_points": 5},

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, RewardCourse
+from ppo_top.rules.engine.reward_course import (
+    FALLEN,
+    GAIN_NOISE,
+    MIN_POINTS,
+    UNLEARNED,
+    RewardCourse,
+)
 from ppo_top.rules.engine.rule import (
     RESOLVED,
     Assessment,
@@ -214,6 +220,7 @@ RULES = (
         description="a large share of the reward gained so far is lost",
         concepts=("reward_mean",),
         assess=fell_back,
+        reward_states=FALLEN,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={
@@ -238,6 +245,7 @@ RULES = (
         concepts=("reward_mean",),
         related=("entropy",),
         assess=never_learned,
+        reward_states=UNLEARNED,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={
@@ -281,6 +289,7 @@ RULES = (
         description="the reward stays below the level it held at the start",
         concepts=("reward_mean",),
         assess=below_start,
+        reward_states=UNLEARNED,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import MAX_FIRST_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -27,11 +29,13 @@ def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
         return None
-    long, high = length.trend(15), reward.history.trend(15)
-    apart = long.z * high.z < 0.0
-    if length.count <= limits["points"] or min(abs(long.z), abs(high.z)) <= limits["z"]:
+    long = length.trend(15)
+    if length.count <= limits["points"] or abs(long.z) <= limits["z"]:
         return None
-    usual = _correlation(length.first, reward.history.first)
+    high = reward.history.trend(15)
+    if abs(high.z) <= limits["z"]:
+        return None
+    apart, usual = long.z * high.z < 0.0, _correlation(length.first, reward.history.first)
     if abs(usual) <= limits["tau"] or apart is (usual < 0.0):
         return None
     way = f"{num(long.values[0])} -> {num(length.last)}"
@@ -39,6 +43,17 @@ def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     then = "against each other" if usual < 0.0 else "together"
     message = f"episode length {way}, reward {paid}; at first they moved {then}"
     return Assessment(WATCH, length.last, None, message)
+
+
+def _never_together(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Reward and episode length had nothing to do with each other at the start."""
+    length, reward = run.histories.get("ep_len"), run.reward
+    if length is None or reward is None or length.count < MAX_FIRST_VALUES:
+        return False
+    began = reward.history.first
+    return (
+        len(began) == MAX_FIRST_VALUES and abs(_correlation(length.first, began)) <= limits["tau"]
+    )
 
 
 def _correlation(left: list[float], right: list[float]) -> float:
@@ -111,6 +126,7 @@ RULES = (
         description="reward and episode length begin to move against their usual relation",
         concepts=("ep_len",),
         assess=length_parts,
+        stays_calm=_never_together,
         limits={"tau": 0.6, "z": 2.6, "points": 25},
         persistence=k_of_n(3, 5),
         causes=("the policy found a shortcut, or the task changed",),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward import reward_now
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward_course import FALLEN, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings, median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
@@ -29,6 +30,16 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, reward.history.last, reward.best, message)
 
 
+def _best_is_recent(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """The newest best will not be old enough within the block."""
+    reward, rows = run.reward, len(block.steps)
+    if reward is None:
+        return False
+    needed = limits["points" if run.profile.goal is None else "goal_points"]
+    waited = reward.count + rows - reward.notable_best_count
+    return waited < max(needed, limits["share"] * reward.count)
+
+
 def _exhausted(run: RuleContext) -> bool:
     """Whether something explains that no more gain will come."""
     entropy, rate = run.histories.get("entropy"), run.histories.get("lr")
@@ -48,11 +59,7 @@ def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not reward.gained:
         return _swings(run, reward, limits)
-    falls, best_row = reward.falls, float(reward.best_row)
-    memo = run.memos.get("reward-swings", (-1.0, 0.0))
-    if memo[0] != best_row:
-        memo = run.memos["reward-swings"] = (best_row, float(falls))
-    since_best = falls - int(memo[1]) + (reward.low_points > 0)
+    since_best = reward.falls + (reward.low_points > 0)
     if since_best < limits["falls"]:
         return None
     words = f"reward swings without converging: it fell back {since_best} times since its best"
@@ -93,6 +100,7 @@ RULES = (
         concepts=("reward_mean",),
         related=("entropy",),
         assess=plateau,
+        stays_calm=_best_is_recent,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
         limits={"points": 20, "goal_points": 10, "share": 0.25},
@@ -114,6 +122,7 @@ RULES = (
         description="the reward falls back and recovers again and again, without a new best",
         concepts=("reward_mean",),
         assess=oscillates,
+        reward_states=UNLEARNED | FALLEN,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={"falls": 3, "turns": 4, "size": 0.6, "every": 3},

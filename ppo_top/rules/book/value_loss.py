@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ppo_top.rules.book.critic import CRITIC_REMEDIES, critic_loss, loss_climbs
 from ppo_top.rules.engine.block import RowBlock
@@ -199,13 +200,24 @@ def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
         history = run.histories.get(concept)
         if concept not in block.columns:
             continue
-        if history is None or history.count < 5:
+        if history is None or history.count < 19:
             return False
         base, (low, high) = history.baseline(5), near_bounds(run, block, concept, 20)
         falls = explains or high < 0.9 * base
-        if not falls or high > limits["times"] * min(low, base):
+        if falls and high <= limits["times"] * min(low, base):
+            continue
+        values = (*history.newest(19), *block.columns[concept])
+        if not falls or _climbs_within(values, base, limits["times"]):
             return False
     return True
+
+
+def _climbs_within(values: Sequence[float], base: float, times: float) -> bool:
+    """Whether a value is so many times the start, or one 15 to 19 before it."""
+    before = zip(*(values[at : len(values) - 19 + at] for at in range(5)), strict=True)
+    return any(
+        late > times * min(base, *early) for late, early in zip(values[19:], before, strict=True)
+    )
 
 
 def _never_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:

@@ -9,7 +9,7 @@ from ppo_top.catalogue import Trainer, facts_about, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward_course import EVALUATED, RewardCourse
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
@@ -64,7 +64,7 @@ class RuleContext:
         self.last_severities: dict[str, int] = {}
         self.opened_rows: dict[str, int] = {}
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
-        self.previous_step = 0
+        self.previous = self.mark
         self.segment = 0
         self.ended = False
         self.restart()
@@ -159,7 +159,7 @@ class RuleContext:
         if self.updates == 1:
             first, step = self.mark.step, mark.step
             self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
-        self.previous_step, self.mark = self.mark.step, mark
+        self.previous, self.mark = self.mark, mark
         self.updates += 1
         if self.segment and self.updates == 1:
             self.start_step = mark.step
@@ -234,6 +234,20 @@ class RuleContext:
         """A hyperparameter from the configuration, or its logged value."""
         known, history = self.config_number(name), self.histories.get(name)
         return history.last if known is None and history is not None else known
+
+    @property
+    def reward_state(self) -> int:
+        """The states that the reward is in, which `Rule.reward_states` names; 0 without one."""
+        if self.reward is None:
+            return 0
+        evaluated = "eval_reward_mean" in self.histories
+        return self.reward.state | (EVALUATED if evaluated else 0)
+
+    @property
+    def speed(self) -> float | None:
+        """Steps a second since the previous row; None where they or their times do not rise."""
+        steps, seconds = self.mark.step - self.previous.step, self.mark.time - self.previous.time
+        return steps / seconds if self.updates > 1 and steps > 0 and seconds > 0.0 else None
 
     def rises(self, concept: str) -> bool:
         """Whether a metric is logged and has risen significantly."""

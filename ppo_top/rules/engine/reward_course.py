@@ -16,6 +16,10 @@ from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward_points import Block, RewardPoint, RewardPoints
 from ppo_top.rules.engine.stats import Trend, median
 
+UNLEARNED, FALLEN, AT_MAX, EVALUATED = 1, 2, 4, 8
+"""States of a reward: nothing gained; what was gained is lost, or was since the best; at its
+ceiling; beside evaluations."""
+
 MIN_POINTS = 6
 """With fewer points nothing is said."""
 
@@ -36,6 +40,9 @@ GAIN_NOISE, KEPT_GAIN_NOISE = 3.0, 2.0
 
 RISE_NOISE = 4.0
 """The last quarter of the run exceeds the first by this many."""
+
+RISING_TAU, FALLING_TAU = 0.3, -0.45
+"""Kendall's tau of the newest points from which they rise or fall."""
 
 LOW_NOISE, LOW_SHARE = 4.0, 0.35
 """A real drawdown: in standard deviations, and as a share of the gain."""
@@ -98,9 +105,10 @@ class RewardCourse:
 
     What is compared are points: rows, or blocks of rows that hold single episodes (`RewardPoints`).
     `smooth` is the median of the last three points, `baseline` of the first three, `best` the
-    highest `smooth` so far (at row `best_row`), `gain` = best - baseline, `drawdown` = best -
-    smooth. `made_good` is the largest drawdown that was followed by a rise as high. `looks` is how
-    many independent measurements the points amount to: the rows of a moving mean overlap.
+    highest `smooth` so far (at row `best_row`; since then `falls` drawdowns were made good),
+    `gain` = best - baseline, `drawdown` = best - smooth. `made_good` is the largest drawdown that
+    was followed by a rise as high. `looks` is how many independent measurements the points amount
+    to: the rows of a moving mean overlap.
     """
 
     def __init__(
@@ -124,9 +132,10 @@ class RewardCourse:
         self.baseline = self.smooth = math.nan
         self.best = self.notable_best = -math.inf
         self.best_row = -1
-        self.trough = self.made_good = self.rise = 0.0
+        self.trough = self.made_good = self.rise = self.late_rise = 0.0
         self.gain = self.scale = 0.0
         self.low_points = self.longest_low = self.falls = 0
+        self.state = UNLEARNED
         self.gained = self.rising = self.falling = self.at_max = False
 
     def copy(self, history: History) -> RewardCourse:
@@ -148,7 +157,7 @@ class RewardCourse:
         """
         history, source = self.history, self.source
         new = source.add(history.last, step, length, counted)
-        if source.split_into_episodes(history.recent):
+        if source.split_into_episodes(history):
             new = None
         if new is None and source.blocks is not None:
             self._reset()
@@ -156,6 +165,9 @@ class RewardCourse:
         for number, point in enumerate(new or (), 1):
             self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
+        fallen = self.low_points or self.falls
+        self.state = (FALLEN if fallen else 0) if self.gained else UNLEARNED
+        self.state |= AT_MAX if self.at_max else 0
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""
@@ -163,8 +175,7 @@ class RewardCourse:
         self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
         self.trend.push(point.value)
-        if self.means.add(point.value):
-            self.quarters = self.means.quarters()
+        begins_block = self.means.add(point.value)
         if self.points <= FIRST_POINTS:
             self.first.append(point.value)
         self.recent.append(point.value)
@@ -177,9 +188,13 @@ class RewardCourse:
             self._new_best(row, count)
         self.made_good = max(self.made_good, self.smooth - self.trough)
         self.trough = min(self.trough, self.smooth)
+        if begins_block:
+            self._compare_quarters()
         self._measure_gain()
         self._measure_trend()
         self._measure_drawdown()
+        if self.best_row == row:
+            self.falls = 0
 
     def _new_best(self, row: int, count: int) -> None:
         """A new best; notable if it beats the last notable one by 2 % of the gain."""
@@ -193,7 +208,6 @@ class RewardCourse:
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
         self.scale = max(abs(self.best), abs(self.baseline))
-        self.rise = max(self._rise_since(0), self._rise_since_start())
         if self.rise > RISE_NOISE and self.quarters:  # the first three points may be too late
             self.baseline = min(self.baseline, self.quarters[0][1])
         self.gain = self.best - self.baseline
@@ -202,6 +216,12 @@ class RewardCourse:
         clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
         told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
         self.gained = told and self.gain > 0.0 and clear
+
+    def _compare_quarters(self) -> None:
+        """How far the last quarter lies above the third, and above the first or the start."""
+        self.quarters = self.means.quarters()
+        self.late_rise = self._rise_since(2)
+        self.rise = max(self._rise_since(0), self._rise_since_start())
 
     def _rise_since(self, quarter: int) -> float:
         """The last quarter's mean minus an earlier one's, in its standard deviations."""
@@ -218,7 +238,7 @@ class RewardCourse:
         """
         quarters, noise = self.quarters, self.noise
         size = min(START_POINTS, len(self.first))
-        if not noise > 0.0 or self.points < 4 * size:
+        if not quarters or not noise > 0.0 or self.points < 4 * size:
             return 0.0
         window = self.source.rows_per_window
         early, late = max(1.0, size / window), max(1.0, quarters[-1][0] / window)
@@ -227,18 +247,20 @@ class RewardCourse:
 
     def _measure_trend(self) -> None:
         """A trend of the last 15 points: by rank, and by more than noise."""
-        trend, sd = self.trend, self.noise * math.hypot(self.excess, self.best_excess)
-        self.rising = self.falling = False
-        if trend.full and abs(trend.z) > 1.96:
-            moved = median(trend.values[-3:]) - median(trend.values[:3])
+        trend, tau = self.trend, self.trend.tau
+        self.rising, self.falling = tau > 0.0 and self.late_rise > RISE_NOISE, False
+        if not trend.full or RISING_TAU >= tau >= FALLING_TAU or abs(trend.z) <= 1.96:
+            return
+        sd = self.noise * math.hypot(self.excess, self.best_excess)
+        moved = median(trend.values[-3:]) - median(trend.values[:3])
+        if tau > RISING_TAU:
             overlap = min(2.0, 0.5 * self.source.rows_per_window)
-            self.rising = trend.tau > 0.3 and moved > overlap * sd
-            sinks = trend.tau < -0.45 and moved < -GAIN_NOISE * sd
-            self.falling = sinks and -moved > self.made_good and sd > 0.0
-        self.rising = self.rising or (trend.tau > 0.0 and self._rise_since(2) > RISE_NOISE)
+            self.rising = self.rising or moved > overlap * sd
+        elif moved < -GAIN_NOISE * sd < 0.0:
+            self.falling = -moved > self.made_good
 
     def _measure_drawdown(self) -> None:
-        """How long the reward has been low, and how often that was made good."""
+        """How long the reward has been low, and how often since the best that was made good."""
         if not self.gained:
             return
         if self.drawdown < max(RECOVERED_NOISE * self.sd, RECOVERED_SHARE * self.gain):
@@ -285,16 +307,18 @@ class RewardCourse:
         return min(FIRST_POINTS, held, max(3, self.points // 2))
 
     def _at_max(self) -> bool:
-        history, newest = self.history, self.history.recent[-SETTLED_POINTS:]
-        if len(newest) < SETTLED_POINTS:
+        history = self.history
+        if history.count < SETTLED_POINTS:
             return False
         if self.ceiling is not None:
-            return median(newest) >= self._near_ceiling(self.ceiling)
+            return median(history.newest(SETTLED_POINTS)) >= self._near_ceiling(self.ceiling)
         if history.low >= 0.0 and 0.999 <= history.high <= 1.0:
+            newest = history.newest(SETTLED_POINTS)
             return median(newest) >= 0.97 and sum(newest) >= 0.95 * SETTLED_POINTS
+        if not self.gained or self.drawdown > 1e-3 * self.scale:
+            return False
         points = self.recent[-SETTLED_POINTS:]
-        equal = len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * self.scale
-        return equal and self.gained and self.drawdown <= 1e-3 * self.scale
+        return len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * self.scale
 
     def _near_ceiling(self, ceiling: float) -> float:
         """97 % of the way to the ceiling, whatever the sign of the rewards."""
@@ -350,4 +374,4 @@ class RewardCourse:
     @property
     def levelled_off(self) -> bool:
         """Whether the second half of the run has brought no rise."""
-        return self.looks >= MIN_POINTS and not self.rising and self._rise_since(2) < GAIN_NOISE
+        return self.looks >= MIN_POINTS and not self.rising and self.late_rise < GAIN_NOISE

@@ -7,6 +7,7 @@ from collections import deque
 from typing import NamedTuple
 
 from ppo_top.model import Sample
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.stats import Noise, median
 
 BLOCK_EPISODES = 10
@@ -37,6 +38,9 @@ USUAL_WINDOW = 100
 GROWTH = 1.2
 """Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
 large at twice the distance. What lies between is told apart here."""
+
+MEASURED_EVERY = 4
+"""Rows from one measurement of noise to the next, once its window of values is full."""
 
 FEW_VALUES_AFTER = (20, 40, 60)
 """Rows after which rewards with few different values count as single episodes."""
@@ -221,21 +225,14 @@ class RowNoise:
         self.estimators = [Noise(lag) for lag in lags]
         self.count = 0
         self.known = math.nan
+        self.grows = False
 
     def copy(self) -> RowNoise:
         """An independent copy."""
         other = RowNoise(())
         other.estimators = [each.copy() for each in self.estimators]
-        other.count, other.known = self.count, self.known
+        other.count, other.known, other.grows = self.count, self.known, self.grows
         return other
-
-    @property
-    def grows(self) -> bool:
-        """Whether noise is known to grow with the distance, as in a moving mean."""
-        if self.count < LAG_PERIODS * NOISE_LAGS[1]:
-            return False
-        near, far = self.estimators[0], self.estimators[1]
-        return far.std > GROWTH * near.std
 
     def add(self, value: float, rows_per_window: float) -> float:
         """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
@@ -243,15 +240,25 @@ class RowNoise:
         `rows_per_window` is s, 1 for independent rows.
         """
         self.count += 1
-        found = 0.0
         for estimator in self.estimators:
             estimator.push(value)
-            seen = self.count >= LAG_PERIODS * estimator.lag and rows_per_window == 1.0
-            if estimator.lag == 1 or seen:
-                found = max(found, estimator.std, 0.75 * estimator.mean)
-        if found > 0.0:
-            self.known = found
+        if self.count <= Noise.size or self.count % MEASURED_EVERY == 0:
+            self._measure(rows_per_window)
         return self.known * max(1.0, 1.22 * math.sqrt(rows_per_window))
+
+    def _measure(self, rows_per_window: float) -> None:
+        """The noise now, and whether it grows with the distance, as in a moving mean."""
+        count = self.count
+        far_too = rows_per_window == 1.0
+        found = [
+            max(each.std, 0.75 * each.mean)
+            for each in self.estimators
+            if each.lag == 1 or (far_too and count >= LAG_PERIODS * each.lag)
+        ]
+        self.known = max(found) or self.known
+        if len(self.estimators) > 1 and count >= LAG_PERIODS * NOISE_LAGS[1]:
+            near, far = self.estimators[:2]
+            self.grows = far.std > GROWTH * near.std
 
 
 class RewardPoints:
@@ -266,6 +273,7 @@ class RewardPoints:
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
         self.noise = math.nan
+        self.rows_per_window = 1.0
         self.rows = self.step = 0
         self.length = 0.0
         self.episodes = 0.0
@@ -285,8 +293,7 @@ class RewardPoints:
         """Whether steps turn out to be updates, thousands, ...: too few for these episodes."""
         return self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
 
-    @property
-    def rows_per_window(self) -> float:
+    def _rows_per_window(self) -> float:
         """How many rows one independent measurement takes."""
         size = self.window_episodes
         if not size or not self.counted or self.window is not None:
@@ -327,6 +334,7 @@ class RewardPoints:
         self.episodes += episodes
         fresh = self._fresh(value, total)
         if self.blocks is not None:
+            self.rows_per_window = self._rows_per_window()
             if not self.blocks.add(value if fresh is None else fresh, episodes):
                 return []
             merged = self.blocks.merge_pairs()
@@ -338,10 +346,11 @@ class RewardPoints:
             and len(self.row_noise.estimators) == 1
         ):
             self.row_noise = RowNoise(NOISE_LAGS)
-        filled = self._filled_share()
-        noise = self.row_noise.add(value, self.rows_per_window) * math.sqrt(filled)
+        filled = math.sqrt(self._filled_share())
+        noise = self.row_noise.add(value, self._rows_per_window()) * filled
+        self.rows_per_window = self._rows_per_window()
         self.noise = max(noise, self._chance()) if noise == noise else noise
-        return [RewardPoint(value, 1.0 / math.sqrt(filled))]
+        return [RewardPoint(value, 1.0 / filled)]
 
     def _chance(self) -> float:
         """The most noise that a mean of rewards from 0 to 1 can have, where episodes are counted.
@@ -372,15 +381,17 @@ class RewardPoints:
             self.blocks = EpisodeBlocks()
         return fresh
 
-    def split_into_episodes(self, rewards: list[float]) -> bool:
+    def split_into_episodes(self, history: History) -> bool:
         """Whether rewards turn out to be single episodes: few different values."""
-        told = self.sample.kind == "window" or (self.sample.kind and self.counted)
-        if told or self.blocks is not None or self.rows not in FEW_VALUES_AFTER:
+        if self.rows not in FEW_VALUES_AFTER or self.blocks is not None:
             return False
-        if not 1 < len(set(rewards[-self.rows :])) <= self.rows // 4:
+        rewards = history.newest(self.rows)
+        told = self.sample.kind == "window" or (self.sample.kind and self.counted)
+        if told or not 1 < len(set(rewards)) <= self.rows // 4:
             return False
         self.blocks = EpisodeBlocks()
-        for reward in rewards[-self.rows :]:
+        for reward in rewards:
             self.blocks.add(reward, 1.0)
         self.noise = self.blocks.noise() if self.blocks.blocks else math.nan
+        self.rows_per_window = 1.0
         return True

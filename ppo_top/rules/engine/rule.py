@@ -85,6 +85,7 @@ class Rule:
     """One entry of the rule book.
 
     `stays_calm` allows to skip blocks of rows of a backlog; without it, every row is looked at.
+    `reward_states`: it finds a row healthy unless the reward's course is in one of these (0: any).
     `description` completes "fires when". `concepts` are the metrics it judges, `related` those
     shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
     `judged_at`, or else its concepts (a diagnosis: none, so at every row). `limits` are its
@@ -109,6 +110,7 @@ class Rule:
     assess: Condition
     judged_at: tuple[str, ...] | None = None
     stays_calm: CalmCheck | None = None
+    reward_states: int = 0
     families: frozenset[str] = REINFORCEMENT_LEARNING
     limits: RuleLimits = field(default_factory=dict)
     limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)

@@ -13,8 +13,8 @@ from ppo_top.rules.engine.rule import PersistenceSteps, Rule, RuleLimits
 MAX_ROW_PLANS = 64
 """For how many different sets of metrics it is remembered which rules look at them."""
 
-RowPlan = tuple[tuple[int, str], ...]
-"""(index, trigger metric or "") of the rules that look at a row."""
+RowPlan = tuple[tuple[int, str, int], ...]
+"""(index, trigger metric or "", states of the reward) of the rules that look at a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,11 @@ class SelectedRules:
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans[key] = tuple(
-                (index, next((c for c in each.rule.triggers if c in values), ""))
+                (
+                    index,
+                    next((c for c in each.rule.triggers if c in values), ""),
+                    each.rule.reward_states,
+                )
                 for index, each in enumerate(self.rules)
                 if any(concept in values for concept in each.rule.triggers)
                 or not (each.rule.triggers or each.rule.members)
