@@ -86,6 +86,7 @@ def _paths_or_default(paths: Sequence[str]) -> list[Path]:
 def _watch(parser: argparse.ArgumentParser) -> Command:
     _paths(parser)
     parser.add_argument("--no-wait", action="store_true", help="fail if a PATH does not exist")
+    parser.add_argument("--tee", metavar="FILE", help="with -: append standard input to FILE")
     _screen_options(parser)
     _cache_option(parser)
     _settings_options(parser)
@@ -93,7 +94,9 @@ def _watch(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         if options.path == ["-"]:
-            return _monitor(options, [], stdin=True)
+            return _monitor(options, [], stdin=True, tee=_writable(options.tee))
+        if options.tee is not None:
+            raise UsageError("--tee copies standard input: `train.py | ppo-top - --tee run.log`")
         paths = _paths_or_default(options.path)
         for path in paths:
             why = unreachable_reason(path)
@@ -102,6 +105,17 @@ def _watch(parser: argparse.ArgumentParser) -> Command:
         return _monitor(options, paths)
 
     return run
+
+
+def _writable(name: str | None) -> Path | None:
+    """The file to append to, if there is one; UsageError if it cannot be written."""
+    if name is None:
+        return None
+    try:
+        with open(name, "ab"):
+            return Path(name)
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}") from None
 
 
 def _replay(parser: argparse.ArgumentParser) -> Command:
@@ -387,23 +401,24 @@ def _monitor(
     paths: Sequence[Path],
     *,
     stdin: bool = False,
+    tee: Path | None = None,
     replay: Replay | None = None,
 ) -> int:
     settings = _settings(options, paths)
     if not sys.stdout.isatty():
         raise UsageError("stdout is not a terminal; use `ppo-top check` or `ppo-top status`")
-    from ppo_top.tui.app.start import run
+    from ppo_top.tui.app.start import ScreenOptions, run
 
-    return run(
-        paths,
-        settings=settings,
+    shown = ScreenOptions(
         stdin=stdin,
+        tee=tee,
         replay=replay,
         ascii=options.ascii,
         theme=options.theme,
         bell=not options.no_bell,
         cached=not getattr(options, "no_cache", False),
     )
+    return run(paths, settings, shown)
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str]] = {

@@ -212,6 +212,11 @@ class Follower:
             self._wakeup.clear()
         return bool(ready)
 
+    @property
+    def pipe_is_open(self) -> bool:
+        """Whether a training still writes to standard input."""
+        return self._stdin is not None and self._stdin.stream.handle is not None
+
     def wake(self) -> None:
         """End a wait; may be called from any thread."""
         self._wakeup.wake()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
-import threading
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,116 +13,55 @@ from ppo_top.files.log_reader import FIRST_CHUNK_BYTES
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.tail import MAX_READ_BYTES
 from ppo_top.files.update import Source, SourceUpdate
-from ppo_top.files.wake_pipe import WakePipe
-from ppo_top.model import Batch
+from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 
 STDIN_NAME = Path("standard input")
 """The name of a run that comes through the pipe."""
-MAX_BUFFERED_BYTES = 64 << 20
-"""The most that waits to be read: ten seconds of a hundred thousand lines per second."""
-PIPE_READ_BYTES = 1 << 18
 
 
 class NonBlockingStream:
     """A stream that gives what has arrived and never waits for more.
 
-    A thread moves the bytes of a real pipe into memory, so that a burst of output does not block
-    its writer while earlier output is parsed. With `MAX_BUFFERED_BYTES` in memory the writer has to
-    wait, as with any pipe, and nothing is lost. Redirected files are read directly.
+    `handle` is the descriptor to wait on; None once it has ended, and for files and memory, which
+    are read directly. That a training never waits for us is the business of `PipeDrain`.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.offset = 0
         self.closed = False
-        self.writer_has_waited = False
-        self._chunks: deque[bytes] = deque()
-        self._buffered = 0
-        self._ended = self._closing = False
-        self._condition = threading.Condition()
-        self._ready: WakePipe | None = None
-        handle = _handle_of(stream)
-        if handle is not None:
-            self._ready, self._stop = WakePipe(), WakePipe()
-            self._thread = threading.Thread(
-                target=self._read_loop, args=(handle,), name="ppo-top-pipe", daemon=True
-            )
-            self._thread.start()
-
-    @property
-    def handle(self) -> int | None:
-        """A descriptor to wait on; None once the stream has ended."""
-        return None if self.closed or self._ready is None else self._ready.handle
+        self.handle = _handle_of(stream)
+        if self.handle is not None:
+            os.set_blocking(self.handle, False)
 
     def read_available(self, limit: int = MAX_READ_BYTES) -> bytes:
         """What has arrived, at most `limit` bytes; empty if there is nothing, now or ever."""
         if self.closed:
             return b""
-        if self._ready is None:
+        if self.handle is None:
             data = self._stream.read(limit)
             self.closed = len(data) < limit
         else:
-            data = self._pop_buffered(limit)
+            data = self._read_pipe(self.handle, limit)
         self.offset += len(data)
         return data
 
-    def _pop_buffered(self, limit: int) -> bytes:
-        with self._condition:
-            chunks: list[bytes] = []
-            while self._chunks and limit > 0:
-                chunk = self._chunks.popleft()
-                if len(chunk) > limit:
-                    self._chunks.appendleft(chunk[limit:])
-                chunks.append(chunk[:limit])
-                limit -= len(chunks[-1])
-            data = b"".join(chunks)
-            self._buffered -= len(data)
-            self._condition.notify()
-            self.closed = self._ended and not self._chunks
-            if not (self._chunks or self.closed) and self._ready is not None:
-                self._ready.clear()
+    def _read_pipe(self, handle: int, limit: int) -> bytes:
+        try:
+            data = os.read(handle, limit)
+        except BlockingIOError:
+            return b""
+        except OSError:  # a stream that fails has ended
+            data = b""
+        if not data:
+            self.close()
         return data
 
-    def _read_loop(self, handle: int) -> None:
-        """The thread: buffer what arrives until the stream ends."""
-        while not self._ended:
-            try:
-                if self._stop.handle in select.select([handle, self._stop.handle], [], [])[0]:
-                    return
-                chunk = os.read(handle, PIPE_READ_BYTES)
-            except BlockingIOError:
-                continue
-            except (OSError, ValueError):  # a stream that fails has ended
-                chunk = b""
-            self._buffer(chunk)
-
-    def _buffer(self, chunk: bytes) -> None:
-        """Add a chunk (empty at the end), then wait while the buffer is full."""
-        with self._condition:
-            self._ended = not chunk
-            if chunk:
-                self._chunks.append(chunk)
-                self._buffered += len(chunk)
-            if self._ready is not None:
-                self._ready.wake()
-            while self._buffered >= MAX_BUFFERED_BYTES and not self._closing:
-                self.writer_has_waited = True
-                self._condition.wait()
-
     def close(self) -> None:
-        """Stop reading and end the thread."""
-        self.closed = True
-        with self._condition:
-            self._closing = True
-            self._condition.notify()
-            ready, self._ready = self._ready, None
-        if ready is not None:
-            self._stop.wake()
-            self._thread.join()
-            ready.close()
-            self._stop.close()
+        """Read no more; the stream itself is not ours to close."""
+        self.closed, self.handle = True, None
 
 
 def _handle_of(stream: BinaryIO) -> int | None:
@@ -159,7 +95,7 @@ class StdinReader:
         self._clock = clock
         self._head = b""
         self._parser: Parser | None = None
-        self._finished = False
+        self._finished = self._has_said_end = False
 
     @property
     def size(self) -> int:
@@ -178,7 +114,7 @@ class StdinReader:
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
         """Read what has arrived; the end of the pipe finishes the source.
 
-        A pipe is emptied even after its parser failed: the training would block otherwise.
+        A pipe is emptied even after its parser failed.
         """
         data = self.stream.read_available(size)
         self.more = len(data) >= size
@@ -198,7 +134,9 @@ class StdinReader:
             data = self._detect_format()
         if self._parser is None or not data:
             return Batch()
-        return guarded(partial(self._parser.feed, data), self.offset, self._fail)
+        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail)
+        self._has_said_end = self._has_said_end or batch.ended is not None
+        return batch
 
     def _fail(self) -> None:
         self._parser = None
@@ -228,6 +166,8 @@ class StdinReader:
             batch.problems += last.problems
             batch.config.update(last.config)
             batch.ended = last.ended or batch.ended
+        if batch.ended is None and not self._has_said_end:
+            batch.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
         return SourceUpdate(self.source, batch, False, self.mtime, self.size)
 
     def finish(self) -> SourceUpdate | None:
@@ -236,5 +176,5 @@ class StdinReader:
         return None if self._finished else self._final_update(self._parse(b""))
 
     def close(self) -> None:
-        """Stop reading; the stream itself is not ours to close."""
+        """Stop reading."""
         self.stream.close()

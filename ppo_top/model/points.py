@@ -51,7 +51,7 @@ UNKNOWN_SAMPLE = Sample()
 
 
 class RunEnd(NamedTuple):
-    """An end marker in a log: `State.FINISHED` or `State.DIED`, and its text."""
+    """How a log ended, and its text: `State.FINISHED`, `DIED`, or `ENDED` for a closed pipe."""
 
     state: State
     text: str

@@ -10,20 +10,24 @@ from textual import events
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from ppo_top.files.pipe_drain import PipeDrain
 from ppo_top.text.format import clean
 from ppo_top.tui.app.base import BaseApp
 from ppo_top.tui.app.screen import KeyPressed, MainScreen
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS
-from ppo_top.tui.state.line_input import KeyRepeat
+from ppo_top.tui.state.line_input import KeyChoice, KeyRepeat
 
 
 class PpoTop(BaseApp):
     """The screen of `ppo-top`."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: Any, drain: PipeDrain | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.drain = drain
+        self.is_detached = False
+        """Whether it was quit while a training went on."""
         self.actions = Actions(self.ui_state)
         self.key_repeat = KeyRepeat()
 
@@ -62,7 +66,31 @@ class PpoTop(BaseApp):
             self.draw()
 
     def do_quit(self) -> None:
-        """Quit."""
+        """Quit; first ask what becomes of a training that writes to our pipe."""
+        if not self.training_goes_on:
+            self.exit(0)
+            return
+        detach, tee = self._detach, self.drain.tee if self.drain is not None else None
+        goes_to = f"is written to {tee}" if tee is not None else "is discarded"
+        self.ui_state.line_input = KeyChoice(
+            "Training runs: d detach · s stop · Esc",
+            {"d": detach, "q": detach, "enter": detach, "ctrl+c": detach, "s": self._stop_training},
+            f"detached, it runs on and its output {clean(goes_to)}",
+        )
+
+    @property
+    def training_goes_on(self) -> bool:
+        """Whether a training still writes to our pipe."""
+        follower = self.reader.follower if self.reader is not None else None
+        return self.drain is not None and follower is not None and follower.pipe_is_open
+
+    def _detach(self) -> None:
+        self.is_detached = True
+        self.exit(0)
+
+    def _stop_training(self) -> None:
+        if self.drain is not None:
+            self.drain.stop()
         self.exit(0)
 
     def do_palette(self) -> None:

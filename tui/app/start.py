@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,6 +18,8 @@ from ppo_top.tui.app.alternate_screen import on_alternate_screen
 
 if TYPE_CHECKING:
     from ppo_top.files.follower import Follower
+    from ppo_top.files.pipe_drain import PipeDrain
+    from ppo_top.runs.memory import RunMemory
     from ppo_top.settings import Settings
     from ppo_top.tui.app.app import PpoTop
     from ppo_top.tui.app.notifications import Notifier
@@ -24,64 +28,61 @@ if TYPE_CHECKING:
 SWITCH_INTERVAL_S = 0.002
 """How long the reader thread may hold the interpreter while a key waits."""
 
+DETACHED_HINT = "Ctrl-Z, then `bg`, gives this shell back."
+"""The shell waits for the training, as the first part of the pipeline."""
 
-def run(
-    paths: Sequence[Path],
-    *,
-    settings: Settings,
-    stdin: bool = False,
-    replay: Replay | None = None,
-    ascii: bool = False,
-    theme: str | None = None,
-    bell: bool = True,
-    cached: bool = True,
-) -> int:
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """How the screen is shown.
+
+    `stdin` reads standard input, which is copied to the file `tee`; `theme` None means that of the
+    settings, or of the terminal; `cached` shows runs that were judged before at once.
+    """
+
+    stdin: bool = False
+    tee: Path | None = None
+    replay: Replay | None = None
+    ascii: bool = False
+    theme: str | None = None
+    bell: bool = True
+    cached: bool = True
+
+
+def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> int:
     """Show the screen until the user quits; returns the exit code of the process."""
-    pipe = _claim_stdin() if stdin else None
+    pipe, drain = _claim_stdin(options.tee) if options.stdin else (None, None)
     _screen_to_terminal()
     watched = " ".join(str(path) for path in paths) or "standard input"
     with on_alternate_screen(_splash_text(watched)):
-        app = _app(paths, pipe, watched, settings, replay, ascii, theme, bell, cached)
+        app = _app(paths, pipe, drain, watched, settings, options)
         code = app.run()
+    if app.is_detached:
+        goes_to = f"is written to {options.tee}" if options.tee is not None else "is discarded"
+        print(f"The training runs on; its output {goes_to}.", DETACHED_HINT, file=sys.stderr)
     return app.return_code or code or 0
 
 
 def _app(
     paths: Sequence[Path],
     pipe: BinaryIO | None,
+    drain: PipeDrain | None,
     watched: str,
     settings: Settings,
-    replay: Replay | None,
-    ascii: bool,
-    theme: str | None,
-    bell: bool,
-    cached: bool,
+    options: ScreenOptions,
 ) -> PpoTop:
     """Load the app; the first page is drawn before Textual is loaded."""
     gc.disable()  # nothing loaded now is garbage
     from ppo_top.files.follower import Follower
     from ppo_top.runs.memory import run_memory
-    from ppo_top.runs.session import Session
-    from ppo_top.support.acknowledgements import Acknowledgements
-    from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
-    from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
 
-    remembers = cached and pipe is None and replay is None
+    remembers = options.cached and pipe is None and options.replay is None
     memory = run_memory(paths, settings) if remembers else None
-    ui = UiState(
-        session=Session(settings, memory=memory),
-        acknowledgements=Acknowledgements(paths),
-        watched_paths=watched,
-        waiting_text=WAITING_TEXT.format(watched=watched),
-        replay=replay,
-        symbols=ASCII_SYMBOLS
-        if ascii or settings.ascii or not _supports_unicode()
-        else UNICODE_SYMBOLS,
-    )
-    ui.toast = _first_toast(settings, ui.acknowledgements.path, FIRST_START_HINT)
+    ui = _ui_state(paths, watched, settings, options, memory)
     follower = Follower(paths, stdin=pipe, patterns=settings.patterns, memory=memory)
-    if pipe is None and replay is None:
-        _first_page(ui, follower, theme or settings.theme)
+    theme = options.theme or settings.theme
+    if pipe is None and options.replay is None:
+        _first_page(ui, follower, theme)
     from ppo_top.tui.app.app import PpoTop
     from ppo_top.tui.app.notifications import Notifier
 
@@ -90,9 +91,34 @@ def _app(
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
     def notifier(write: Callable[[str], None]) -> Notifier:
-        return Notifier(write, bell and settings.bell, settings.desktop, settings.tmux)
+        return Notifier(write, options.bell and settings.bell, settings.desktop, settings.tmux)
 
-    return PpoTop(ui, follower, notifier, theme or settings.theme)
+    return PpoTop(ui, follower, notifier, theme, drain=drain)
+
+
+def _ui_state(
+    paths: Sequence[Path],
+    watched: str,
+    settings: Settings,
+    options: ScreenOptions,
+    memory: RunMemory | None,
+) -> UiState:
+    from ppo_top.runs.session import Session
+    from ppo_top.support.acknowledgements import Acknowledgements
+    from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
+    from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
+
+    ascii_only = options.ascii or settings.ascii or not _supports_unicode()
+    ui = UiState(
+        session=Session(settings, memory=memory),
+        acknowledgements=Acknowledgements(paths),
+        watched_paths=watched,
+        waiting_text=WAITING_TEXT.format(watched=watched),
+        replay=options.replay,
+        symbols=ASCII_SYMBOLS if ascii_only else UNICODE_SYMBOLS,
+    )
+    ui.toast = _first_toast(settings, ui.acknowledgements.path, FIRST_START_HINT)
+    return ui
 
 
 def _first_toast(settings: Settings, acknowledgements: Path | None, hint: str) -> str:
@@ -137,10 +163,18 @@ def _supports_unicode() -> bool:
     return encoding == "utf8" and os.environ.get("TERM") not in ("dumb", "vt100")
 
 
-def _claim_stdin() -> BinaryIO:
-    """Return the pipe on stdin and put the terminal in its place, for keys."""
-    pipe = os.fdopen(os.dup(0), "rb", buffering=0)
+def _claim_stdin(tee: Path | None) -> tuple[BinaryIO, PipeDrain | None]:
+    """What to read in place of stdin, and what empties the pipe; stdin becomes the terminal.
+
+    A redirected file is read directly.
+    """
+    from ppo_top.files.pipe_drain import PipeDrain
+
+    pipe = os.dup(0)
     terminal = os.open("/dev/tty", os.O_RDWR)
     os.dup2(terminal, 0)
     os.close(terminal)
-    return pipe
+    if stat.S_ISREG(os.fstat(pipe).st_mode):
+        return os.fdopen(pipe, "rb", buffering=0), None
+    drain = PipeDrain(pipe, tee)
+    return os.fdopen(drain.handle, "rb", buffering=0), drain

@@ -1,9 +1,9 @@
-"""Line editing and key repeat."""
+"""Line editing, questions that a key answers, key repeat."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 KEY_REPEAT_S = 0.2
@@ -43,6 +43,26 @@ class LineInput:
         """Replace the text."""
         self.text = text[:MAX_INPUT_CHARS]
         self.on_change(self.text)
+
+
+@dataclass(slots=True)
+class KeyChoice:
+    """A question that one key answers; Esc takes it back, other keys do nothing."""
+
+    label: str
+    answers: Mapping[str, Callable[[], None]]
+    hint: str = ""
+    text: str = ""
+
+    def press_key(self, key: str, _character: str | None) -> bool:
+        """Answer; False once it is answered or taken back."""
+        answer = self.answers.get(key)
+        if answer is not None:
+            answer()
+        return answer is None and key != "escape"
+
+    def set_text(self, text: str) -> None:
+        """There is nothing to type."""
 
 
 @dataclass(slots=True)

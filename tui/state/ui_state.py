@@ -18,7 +18,7 @@ from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor, find_row
-from ppo_top.tui.state.line_input import LineInput
+from ppo_top.tui.state.line_input import KeyChoice, LineInput
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
 from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
 from ppo_top.tui.state.snapshot import (
@@ -65,7 +65,7 @@ class UiState:
     overlay: str = ""
     scroll: int = 0
     hidden_sections: frozenset[str] = frozenset()
-    line_input: LineInput | None = None
+    line_input: LineInput | KeyChoice | None = None
     toast: str = ""
     watching: str = ""
     """How logs are watched, as text."""
@@ -242,6 +242,8 @@ class UiState:
         if self.line_input is None:
             return None
         hint = "Enter: apply · Esc: cancel"
+        if isinstance(self.line_input, KeyChoice):
+            hint = self.line_input.hint
         if self.line_input.label == "/":
             hint = f"[{len(shown)}/{len(every)}]  {hint}"
         return InputPrompt(self.line_input.label, self.line_input.text, hint)
