@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as
 from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
-from ppo_top.text.format import count
+from ppo_top.text.format import compact, count
 from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
+from ppo_top.views.trend import best_value
 
 WARMUP_POINTS = 5
 """Points after which a value without findings is called ok rather than warming up."""
@@ -38,8 +40,9 @@ MEASURED_AT_ONCE = ("eval_reward_mean",)
 class CheckRow:
     """One line of the checklist.
 
-    `status` is that of the newest value against its range, or of the worst open finding about it
-    where that is worse. `note` is a remark: "since 14,336", "warming up 3/5", "not logged: ...".
+    `status` is that of the worst open finding about it, else of the newest value against its
+    range. `note` is a remark: "since 14,336", "warming up 3/5", "not logged: ...". `extreme` is the
+    best value so far, or the one farthest outside the range: "6.08 @10k".
     """
 
     concept: str
@@ -51,6 +54,7 @@ class CheckRow:
     text: str = ""
     since_step: int | None = None
     note: str = ""
+    extreme: str = ""
     track: Track | None = None
 
     @property
@@ -102,7 +106,7 @@ def _check_row(
     note = "" if counts else "uninformative: returns are constant"
     worst = _worst_finding_on(run, row, name)
     if worst is not None:
-        status = worse(status, worst[1].status)
+        status = worst[1].status
         note = f"since {count(worst[0].since.step)}"
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
@@ -113,8 +117,41 @@ def _check_row(
         text=value_text(value, concept(name).fmt),
         since_step=worst[0].since.step if worst else None,
         note=note,
+        extreme=_extreme(empty, track, seen),
         track=track,
     )
+
+
+def _extreme(row: CheckRow, track: Track, seen: int) -> str:
+    """The value farthest outside the range and its step; of a reward, the best."""
+    fmt, limits = concept(row.concept).fmt, row.healthy_range
+    best = best_value(track, seen, concept(row.concept).direction)
+    if best is not None and row.concept in REWARD_CONCEPTS:
+        return f"best {value_text(best.value, fmt)} @{compact(best.step)}"
+    if limits is None:
+        return ""
+    beyond: list[tuple[float, int]] = []
+    for limit, records, sign in ((limits.high, track.highs, 1.0), (limits.low, track.lows, -1.0)):
+        at = records.index_of_best(track.values, seen) if limit is not None else None
+        if limit is not None and at is not None:
+            beyond.append((sign * (track.values[at] - limit), at))
+    excess, at = max(beyond, default=(0.0, 0))
+    if not excess > 0.0:
+        return ""
+    return f"{value_text(track.values[at], fmt)} @{compact(track.steps[at])}"
+
+
+def in_order_of_need(rows: Sequence[CheckRow]) -> list[CheckRow]:
+    """The rows as a screen shows them: those with a finding first, worst first; missing ones last.
+
+    A value that is only outside its range just now stays in its place.
+    """
+
+    def rank(row: CheckRow) -> tuple[bool, int, bool]:
+        found = row.status.rank if row.since_step is not None and row.status.is_trouble else 0
+        return not row.is_crucial and not found, -found, row.status is Status.MISSING
+
+    return sorted(rows, key=rank)
 
 
 def _warms_up(name: str, status: Status) -> bool:
@@ -154,8 +191,3 @@ def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity]
         if (not finding.members or name in SETTINGS) and not names.isdisjoint(finding.concepts)
     )
     return max(open_at(about, row), key=lambda pair: pair[1], default=None)
-
-
-def worse(one: Status, other: Status) -> Status:
-    """The worse of two."""
-    return one if one.rank >= other.rank else other

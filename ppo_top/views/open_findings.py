@@ -6,23 +6,39 @@ from dataclasses import dataclass
 
 from ppo_top.model import NO_STEP, Finding, Severity, open_at
 from ppo_top.runs.run import Run
-from ppo_top.text.format import count, duration, plural
+from ppo_top.text.format import count, duration, percent, plural
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFinding:
-    """A finding as it was at a row, and for how many rows and seconds it had been open."""
+    """A finding as it was at a row, and for how many rows and seconds it had been open.
+
+    `share` is the part of the run's rows so far.
+    """
 
     finding: Finding
     severity: Severity
     rows: int
     seconds: float | None
+    share: float
 
     @property
     def dated_title(self) -> str:
         """`KL spike, since step 14,336`; only the title in a run that has logged no step."""
         step = self.finding.since.step
         return self.finding.title + (f", since step {count(step)}" if step != NO_STEP else "")
+
+    @property
+    def when(self) -> str:
+        """`since 14,336`; nothing in a run that has logged no step."""
+        step = self.finding.since.step
+        return f"since {count(step)}" if step != NO_STEP else ""
+
+    @property
+    def cost(self) -> str:
+        """What it has cost: `36 updates (90 %), 48 s`."""
+        updates = f"{plural(self.rows, 'update')} ({percent(self.share)})"
+        return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
 
     @property
     def age(self) -> str:
@@ -39,7 +55,13 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
         for rule in finding.members:
             absorbed[rule] = max(severity, absorbed.get(rule, severity))
     shown = [
-        OpenFinding(finding, severity, row - finding.since.row + 1, _age(run, finding, row))
+        OpenFinding(
+            finding,
+            severity,
+            row - finding.since.row + 1,
+            _age(run, finding, row),
+            (row - finding.since.row + 1) / (row + 1),
+        )
         for finding, severity in open_now
         if severity > absorbed.get(finding.rule, 0)
     ]

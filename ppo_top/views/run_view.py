@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ppo_top.model import ConfigValue, Finding, Severity, State, Verdict, open_at
+from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
 from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
+from ppo_top.text.format import healthy_text as range_text
 from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
 from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
@@ -47,6 +48,12 @@ class RunView:
     timeline: Timeline
     config: dict[str, ConfigValue]
     problem_count: int
+
+    @property
+    def headline_status(self) -> Status:
+        """The mark of the headline: never that of a healthy run above a value out of its range."""
+        watched = any(row.status.is_trouble for row in self.checklist)
+        return Status.WATCH if watched and self.verdict is Verdict.HEALTHY else self.verdict.status
 
     @property
     def verdict_words(self) -> str:
@@ -104,6 +111,16 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
 
 
+def _watching(outside: list[CheckRow]) -> str:
+    """`Watching: approx KL 0.19 (healthy 0.001-0.02)`, worst first."""
+    outside.sort(key=lambda row: -row.status.rank)
+    words = [
+        f"{row.label} {row.text}" + (f" ({range_text(row.healthy)})" if row.healthy else "")
+        for row in outside
+    ]
+    return f"Watching: {names(words)}"
+
+
 def _headline(
     run: Run, row: int, opened: tuple[OpenFinding, ...], rows: tuple[CheckRow, ...]
 ) -> str:
@@ -111,8 +128,8 @@ def _headline(
         return opened[0].dated_title
     now = verdict(run, row)
     if now is Verdict.HEALTHY:
-        outside = [row.label for row in rows if row.status.is_trouble]
-        return f"Watching: {names(outside)} out of range" if outside else healthy_text(run.profile)
+        outside = [row for row in rows if row.status.is_trouble]
+        return _watching(outside) if outside else healthy_text(run.profile)
     if now is Verdict.WARMING_UP:
         return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
     if row >= 0:

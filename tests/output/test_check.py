@@ -31,7 +31,7 @@ FAULTS = {
     "torch_cartpole_entropy": {"entropy-not-falling", "entropy-collapsed", "premature-convergence"},
     "torch_cartpole_nan": {"non-finite"},
     "trl_grpo_constant": {"no-learning-signal", "groups-tied", "reward-never-moves"},
-    "trl_grpo_lr1e-1": {"updates-too-large", "reward-crash", "runaway-generation"},
+    "trl_grpo_lr1e-1": {"learning-rate-extreme", "completions-truncated", "ref-kl-token-high"},
 }
 
 Json = dict[str, Any]

@@ -9,6 +9,7 @@ from ppo_top.text.format import clean
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
+from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.run_view import CheckRow, RunView
 
 MAX_LABEL_CELLS = 20
@@ -23,11 +24,12 @@ class ChecklistWidths:
     value: int
     curve: int
     healthy: int
+    extreme: int
     note: int
 
 
 def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> ChecklistWidths:
-    """The columns that fit, in order of importance: value, name, curve, range, note."""
+    """The columns that fit, in order of importance: value, name, curve, range, note, extreme."""
     value = max([4, *(len(row.text) for row in rows)])
     rest = cells - 3 - value - 1
     label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
@@ -41,18 +43,18 @@ def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> Checkl
     healthy = healthy if healthy and spare >= healthy + 2 else 0
     spare -= healthy + 2 if healthy else 0
     note = note if note and spare >= note + 2 else 0
+    spare -= note + 2 if note else 0
+    extreme = min(20, max((len(row.extreme) for row in rows), default=0))
+    extreme = extreme if extreme and spare >= extreme + 2 + MIN_CURVE_CELLS else 0
     if curve:
-        used = (healthy + 2 if healthy else 0) + (note + 2 if note else 0)
+        used = sum(each + 2 for each in (healthy, extreme, note) if each)
         curve = max(MIN_CURVE_CELLS, min(MAX_CURVE_CELLS, rest - 2 - used))
-    return ChecklistWidths(label, value, curve, healthy, note)
+    return ChecklistWidths(label, value, curve, healthy, extreme, note)
 
 
 def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
-    """The rows that fit: the crucial ones, then the rest.
-
-    If not even the crucial ones fit, rows in trouble stay and rows that are not logged go first.
-    """
-    rows = sorted(view.checklist, key=lambda row: not row.is_crucial)
+    """The rows that fit; rows in trouble stay, and rows that are not logged go first."""
+    rows = in_order_of_need(view.checklist)
     if len(rows) <= max_rows:
         return rows
 
@@ -103,6 +105,9 @@ def _row(
     if columns.healthy:
         text = shorten(snap.display_text(row.healthy), columns.healthy).ljust(columns.healthy)
         parts.append(("  " + text, "dim"))
+    if columns.extreme:
+        extreme = shorten(snap.display_text(row.extreme), columns.extreme)
+        parts.append(("  " + extreme.ljust(columns.extreme), "dim"))
     if columns.note:
         note = shorten(snap.display_text(row.note), columns.note)
         parts.append(("  " + note, tone if tone != "value" else "dim"))

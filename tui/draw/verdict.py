@@ -1,44 +1,49 @@
-"""The verdict: what is wrong in one line, then the evidence, then what to try."""
+"""The verdict: what is wrong in one line, then its cause, what led to it, and what to try."""
 
 from __future__ import annotations
 
-from ppo_top.model import Finding
+import re
+from collections.abc import Sequence
+
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import (
+    ELLIPSIS,
     StyledLine,
-    join_fitting,
+    justify,
     line,
-    plain_text,
     shorten,
     width,
     wrap,
 )
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
+from ppo_top.views.explanation import Explanation, explain_verdict
+from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.run_view import RunView
 
-MAX_OTHER_FINDINGS = 3
-"""Other open findings listed below the first one."""
+MIN_LABEL_CELLS = 60
+"""Below this width the parts have no label."""
 
-MIN_ADVICE_LABEL_CELLS = 60
-"""Below this width the advice has no label."""
+MIN_ONE_LINE_CELLS = 100
+"""Below this width what to try may take two lines."""
 
-MIN_ADVICE_LINES = 3
-"""Lines reserved for advice before evidence."""
+MAX_FIXES = 3
+
+_REMARK = re.compile(r" \([^()]*\)|, by \d.*$|: nothing else.*$")
+"""What an advice can do without where there is no room."""
 
 
 def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """The verdict in at most `rows` lines: headline, evidence, advice, other findings."""
+    """The verdict in at most `rows` lines."""
     view = snap.view
     if view is None or rows < 1:
         return ScreenBlock()
-    lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
-    if view.open_findings:
-        room = rows - len(lines)
-        others = _other_findings(snap, view, cells, min(max(0, room - 4), MAX_OTHER_FINDINGS))
-        lines += _details(snap, view.open_findings[0].finding, cells, room - len(others))
-        lines += others
-    elif view.cleared_findings and rows > len(lines):
-        lines.append(_cleared_line(snap, view, cells))
+    explained = explain_verdict(view, snap.findings, snap.acknowledged)
+    if explained is None:
+        lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
+        if view.cleared_findings and rows > len(lines):
+            lines.append(_cleared_line(snap, view, cells))
+    else:
+        lines = _explained(snap, view, explained, cells, rows)
     block = ScreenBlock(lines[:rows])
     block.click_regions.append(ClickRegion(0, 0, cells, len(block.lines), "key", "findings"))
     return block
@@ -46,97 +51,126 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
 
 def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list[StyledLine]:
     """The headline: symbol and text."""
-    sign = snap.symbols.status[view.verdict.status]
-    text = clean(view.headline)
-    if not view.open_findings and len(text) > cells - 3:
-        text = text.partition(":")[0]  # the checklist has the details
-    elif view.open_findings:
+    status = view.headline_status
+    text = snap.display_text(view.headline)
+    if view.open_findings:
         first = view.open_findings[0]
         title = clean(first.finding.title)
         dated = f"{clean(first.dated_title)} ({first.age})"
         text = next((each for each in (dated, text) if len(each) <= cells - 3), title)
-        if first.finding.rule in snap.acknowledged:
-            text += f" {snap.symbols.separator} acknowledged"
+        text += _acknowledged(snap, first)
+    elif len(text) > (cells - 3) * rows:
+        text = text.partition(":")[0]  # the checklist has the details
     wrapped = wrap(text, max(cells - 3, 4))
     if len(wrapped) > rows:
         wrapped = [*wrapped[: rows - 1], shorten(" ".join(wrapped[rows - 1 :]), cells - 3)]
-    style = view.verdict.value
-    first_line = line((f" {sign} ", style), (wrapped[0] if wrapped else "", style))
-    return [first_line, *(line("   ", (row, style)) for row in wrapped[1:])]
+    sign = (f" {snap.symbols.status[status]} ", status.value)
+    first_line = line(sign, (wrapped[0] if wrapped else "", status.value))
+    return [first_line, *(line("   ", (row, status.value)) for row in wrapped[1:])]
 
 
-WrappedLines = list[tuple[StyledLine, bool]]
-"""Lines of a text, each with whether a part ends there."""
+def _acknowledged(snap: Snapshot, opened: OpenFinding) -> str:
+    done = opened.finding.rule in snap.acknowledged
+    return f" {snap.symbols.separator} acknowledged" if done else ""
 
 
-def _whole_parts(rows: WrappedLines, max_lines: int) -> list[StyledLine]:
-    """At most `max_lines` lines, cut at the end of a part."""
-    kept = rows[: max(max_lines, 0)]
-    while kept and not kept[-1][1]:
-        kept.pop()
-    return [row for row, _ in kept]
+def _explained(
+    snap: Snapshot, view: RunView, explained: Explanation, cells: int, rows: int
+) -> list[StyledLine]:
+    """What is wrong and what to try come first, then the cause, then what led to it."""
+    what = _what(snap, view, explained.worst, cells, 2 if rows > 2 else 1)
+    left = rows - len(what)
+    fixes = _fixes(snap, explained, cells, min(left, 2 if cells < MIN_ONE_LINE_CELLS else 1))
+    left -= len(fixes)
+    room = cells - len(_label("cause", cells))
+    why: list[StyledLine] = []
+    if explained.causes and left > 0:
+        causes = shorten(snap.display_text(" or ".join(explained.causes)), room)
+        why.append(line((_label("cause", cells), "dim"), causes))
+    if explained.chain and left > len(why):
+        why.append(_chain(snap, explained.chain, cells))
+    lines = [*what, *why, *fixes]
+    hint = line((_others(snap, view), "dim"))
+    for at in range(len(lines) - 1, 0, -1):
+        if width(lines[at]) + width(hint) + 2 <= cells:
+            lines[at] = justify(lines[at], hint, cells)
+            break
+    return lines
 
 
-def _details(snap: Snapshot, finding: Finding, cells: int, most: int) -> list[StyledLine]:
-    """Evidence, then numbered advice; the first advice has priority, as the checklist below also
-    shows what is wrong.
-    """
-    evidence = [line(snap.display_text(text)) for text in finding.evidence or (finding.message,)]
-    tries = [
-        line((f"{number} ", "key"), snap.display_text(text))
-        for number, text in enumerate(finding.remedies, 1)
-    ]
-    advice = _flow("   try  " if cells >= MIN_ADVICE_LABEL_CELLS else "   ", tries, cells, "  ")
-    first = next((number for number, (_, ends) in enumerate(advice, 1) if ends), 0)
-    keep = max(min(len(advice), MIN_ADVICE_LINES, most // 2), first if first <= most else 0)
-    why = _whole_parts(_flow("   ", evidence, cells), most - keep)
-    return why + _whole_parts(advice, most - len(why))
+def _others(snap: Snapshot, view: RunView) -> str:
+    """How many findings there are to read about, if more than the first."""
+    shown = len(view.open_findings)
+    done = sum(each.finding.rule in snap.acknowledged for each in view.open_findings)
+    noted = f", {done} acknowledged" if done else ""
+    return f"f: {shown} findings{noted} " if shown > 1 else ""
 
 
-def _flow(lead: str, parts: list[StyledLine], cells: int, gap: str = " · ") -> WrappedLines:
-    """Parts in a row; one that does not fit begins a new line, one that is too long is wrapped."""
-    rows: WrappedLines = []
-    current: list[StyledLine] = []
-    room = max(cells - len(lead), 8)
-    for part in parts:
-        together = [*current, part]
-        if current and width(join_fitting(together, 10_000, gap)) > room:
-            rows += _wrapped(join_fitting(current, 10_000, gap), room)
-            together = [part]
-        current = together
-    if current:
-        rows += _wrapped(join_fitting(current, 10_000, gap), room)
-    leads = [lead, *[" " * len(lead)] * (len(rows) - 1)]
-    return [
-        (line((start, "dim"), *row), ends) for start, (row, ends) in zip(leads, rows, strict=False)
-    ]
+def _chain(snap: Snapshot, links: Sequence[str], cells: int) -> StyledLine:
+    """How it went, in one line: the middle goes before the first and the last link."""
+    label, gap = _label("chain", cells), snap.symbols.translate(" → ")
+    texts, room = [snap.display_text(link) for link in links], cells - len(label)
+    for kept in range(len(texts), 1, -1):
+        early, late = texts[: (kept + 1) // 2], texts[len(texts) - kept // 2 :]
+        shown = gap.join([*early, ELLIPSIS, *late] if kept < len(texts) else texts)
+        if len(shown) <= room:
+            return line((label, "dim"), shown)
+    return line((label, "dim"), shorten(gap.join(texts[:1]), room))
 
 
-def _wrapped(part: StyledLine, cells: int) -> WrappedLines:
-    if width(part) <= cells:
-        return [(part, True)]
-    first = part[0] if part[0][1] == "key" else ("", "")
-    indent = len(first[0])
-    rows = wrap(plain_text(part)[indent:], cells - indent)
-    return [
-        (line(first if number == 0 else " " * indent, row), number == len(rows) - 1)
-        for number, row in enumerate(rows)
-    ]
+def _label(name: str, cells: int) -> str:
+    return f"   {name.ljust(5)}  " if cells >= MIN_LABEL_CELLS else "   "
 
 
-def _other_findings(snap: Snapshot, view: RunView, cells: int, most: int) -> list[StyledLine]:
-    """The other open findings, a line each; the last line counts the hidden ones."""
+def _what(
+    snap: Snapshot, view: RunView, worst: OpenFinding, cells: int, rows: int
+) -> list[StyledLine]:
+    """Title and message, since when, and what it has cost; in one line if there is room."""
+    if rows < 2:
+        return headline_lines(snap, view, cells, 1)
+    style, room = worst.severity.status.value, cells - 3
+    title = clean(worst.finding.title) + _acknowledged(snap, worst)
+    message = snap.display_text(worst.finding.message)
+    since = [f"{worst.when} {snap.symbols.separator} {worst.cost}", worst.when]
+    since = [f"  {each}" for each in since if len(title) + len(each) + 2 <= room]
+    dated = line((since[0] if since and worst.when else "", "dim"))
+    sign = (f" {snap.symbols.status[worst.severity.status]} ", style)
+    if len(title) + 2 + len(message) + width(dated) <= room:
+        return [justify(line(sign, (title, style), ": ", message), dated, cells)]
+    first = line(sign, (shorten(title, room), style))
+    return [justify(first, dated, cells), line("   ", shorten(message, room))]
+
+
+def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> list[StyledLine]:
+    """The first things to try, numbered; remarks go before a whole one does."""
+    label = _label("fix", cells)
+    room = cells - len(label)
+    texts = [snap.display_text(text) for text in explained.fixes[:MAX_FIXES]]
+    for at in range(len(texts) - 1, 0, -1):
+        if len(_numbered(texts, room)) > rows:
+            texts[at] = _REMARK.sub("", texts[at])
+    while len(texts) > 1 and len(_numbered(texts, room)) > rows:
+        texts.pop()
+    if texts and len(_numbered(texts, room)) > rows:
+        texts[0] = shorten(_REMARK.sub("", texts[0]), room * rows - 2)
+    leads = [label, *[" " * len(label)] * rows]
+    drawn = zip(leads, _numbered(texts, room)[: max(rows, 0)], strict=False)
+    return [line((lead, "dim"), *parts) for lead, parts in drawn]
+
+
+def _numbered(texts: list[str], room: int) -> list[StyledLine]:
+    """`1 first  2 second`, in as many lines as that takes."""
     rows: list[StyledLine] = []
-    hidden = len(view.open_findings) - 1 - most
-    dot = snap.symbols.separator
-    for opened in view.open_findings[1 : most + 1]:
-        severity = opened.severity
-        after = f" {dot} acknowledged" if opened.finding.rule in snap.acknowledged else ""
-        if hidden > 0 and len(rows) == most - 1:
-            after += f" {dot} {hidden} more (f)"
-        text = shorten(clean(opened.dated_title), cells - 3 - len(after))
-        sign = snap.symbols.status[severity.status]
-        rows.append(line((f" {sign} ", severity.word), text, (after, "dim")))
+    for number, text in enumerate(texts, 1):
+        part = line((f"{number} ", "key"), text)
+        together = (*rows[-1], ("  ", ""), *part) if rows else part
+        if rows and width(together) <= room:
+            rows[-1] = together
+        elif width(part) <= room:
+            rows.append(part)
+        else:
+            first, *others = wrap(text, max(room - 2, 8))
+            rows += [line((f"{number} ", "key"), first), *(line("  ", row) for row in others)]
     return rows
 
 

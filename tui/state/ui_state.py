@@ -29,6 +29,7 @@ from ppo_top.tui.state.snapshot import (
     Snapshot,
 )
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
+from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.run_view import RunView
 
 MAX_RECENT_RUNS = 4
@@ -220,7 +221,7 @@ class UiState:
         view = view or self.view()
         if view is None:
             return []
-        listed = [row.concept for row in view.checklist if row.track is not None]
+        listed = [row.concept for row in in_order_of_need(view.checklist) if row.track is not None]
         drawn = [track.track.concept for panel in view.panels for track in panel.tracks]
         return list(dict.fromkeys(listed + drawn))
 

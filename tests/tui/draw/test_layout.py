@@ -64,11 +64,11 @@ def test_the_crucial_values_are_listed_with_their_numbers(
 
 
 def test_advice_is_numbered_and_whole(sick: UiState) -> None:
-    """At the usual size evidence and numbered advice stand below the verdict, none cut off."""
+    """At the usual size the cause and numbered advice stand below the verdict, none cut off."""
     view = sick.view()
     assert view is not None
     shown = " ".join(" ".join(drawn_text(sick, 140, 40)).split())
-    assert "try 1 " in shown
+    assert "fix 1 " in shown
     assert " ".join(view.open_findings[0].finding.remedies[0].split()) in shown
 
 
@@ -230,27 +230,46 @@ def test_ascii_symbols_of_two_cells_cut_nothing_off(make_ui_state: MakeUiState, 
     assert footer[help_key.x : help_key.x + help_key.width] == "c compare"
 
 
-def test_findings_without_room_are_counted(make_ui_state: MakeUiState) -> None:
-    """At 80x24 a run with five findings shows two and the number of the others."""
+def test_all_findings_are_counted_and_told_in_order(make_ui_state: MakeUiState) -> None:
+    """The worst one is explained; the chain names the others from the first to the last."""
     ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
     view = ui.view()
     assert view is not None and len(view.open_findings) == 5
-    named = next(row for row in drawn_text(ui, 80, 24) if "Completions truncated" in row)
-    assert "3 more (f)" in named
-    assert "No EOS in any completion" not in "\n".join(drawn_text(ui, 80, 24))
-    full = "\n".join(drawn_text(ui, 140, 40))
-    assert "No EOS in any completion" in full and "1 more (f)" in full
+    rows = drawn_text(ui, 140, 40)
+    chain = next(row for row in rows if row.lstrip().startswith("chain"))
+    order = ("1 Learning rate out of range", "3 Completions truncated", "100 Reward component")
+    assert all(words in chain for words in order)
+    assert sorted(order, key=chain.index) == list(order)
+    assert any("f: 5 findings" in row for row in rows)
 
 
-def test_a_healthy_run_still_names_a_value_outside_its_range(
-    make_ui_state: MakeUiState,
-) -> None:
-    """A line explains an amber value under a green verdict; a narrow pane has only the row."""
+def test_the_verdict_is_four_lines_and_says_what_it_costs(make_ui_state: MakeUiState) -> None:
+    """What is wrong, since when and for how much of the run; cause; chain; what to try."""
+    rows = drawn_text(make_ui_state(DEMO_LOGS / "torch_cartpole_critic"), 140, 40)
+    labels = [row.split()[0] for row in rows[2:6]]
+    assert labels == ["✗", "cause", "chain", "fix"]
+    assert "since 16,384 · 13 updates (65 %), " in rows[2]
+    assert "explained variance 1.4e-5" in rows[2]
+    assert "Crucial values" in rows[6]
+
+
+def test_rows_in_trouble_come_first(sick: UiState) -> None:
+    """Those with a finding, worst first; what is not logged comes last."""
+    rows = drawn_text(sick, 140, 40)
+    first = next(at for at, row in enumerate(rows) if "Crucial values" in row) + 1
+    marks = [row.strip()[0] for row in rows[first : first + 8]]
+    assert marks == sorted(marks, key="✗▲✓–".index)
+    assert "✗" in marks and "–" in marks
+
+
+def test_no_green_headline_stands_over_an_amber_row(make_ui_state: MakeUiState) -> None:
+    """A value outside its range without a finding yet is being watched, with its number."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     ui.cursors[ui.chosen_run_id] = Cursor(row=6)  # before the critic has learned
-    wide = "\n".join(drawn_text(ui, 140, 40))
-    assert "Watching: explained var out of range" in wide
-    assert drawn_text(ui, 40, 15)[0].strip() == "✓ Watching: explained var out of range"
+    wide = drawn_text(ui, 140, 40)[2]
+    assert wide.strip().startswith("▲ Watching: explained var 0.")
+    assert "(healthy ≥ 0.5, good > 0.8)" in wide
+    assert drawn_text(ui, 40, 15)[0].strip().startswith("▲ Watching")
 
 
 @pytest.mark.parametrize(
@@ -272,8 +291,8 @@ def test_the_ends_of_a_scale_are_never_cut_off(
     assert all(len(label) <= AXIS_CELLS for label in labels)
 
 
-def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeUiState) -> None:
-    """Once acknowledged, the worst finding comes last, and its line is marked."""
+def test_an_acknowledged_finding_steps_back(make_ui_state: MakeUiState) -> None:
+    """Once acknowledged, the worst finding makes room for the next, and is counted."""
     ui = make_ui_state(DEMO_LOGS / "torch_cartpole_clip")
     run, view = ui.run, ui.view()
     assert run is not None and view is not None
@@ -282,6 +301,4 @@ def test_an_acknowledged_finding_is_marked_after_the_others(make_ui_state: MakeU
     ui.invalidate()
     rows = drawn_text(ui, 140, 40)
     assert first.title not in rows[2]
-    assert any(
-        f"{first.title}, since step {first.since.step:,} · acknowledged" in row for row in rows
-    )
+    assert any(f"{len(view.open_findings)} findings, 1 acknowledged" in row for row in rows)
