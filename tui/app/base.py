@@ -296,6 +296,7 @@ class BaseApp(App[int]):
             self._begin_replay()
         begin = time.thread_time()
         self.ui_state.allow_stale = allow_stale
+        self.ui_state.page_lines = max(1, size.height - OVERLAY_FRAME_LINES)
         block = self._draw_screen(size.width, size.height)
         self.ui_state.allow_stale = False
         self.click_regions = block.click_regions

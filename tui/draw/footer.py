@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ppo_top.text.format import clean
 from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
-from ppo_top.tui.state.keys import KEYS
+from ppo_top.tui.state.keys import KEYS, Key
 from ppo_top.tui.state.snapshot import ClickRegion, InputPrompt, ScreenBlock, Snapshot
+
+FOOTERS = {
+    "zoom": {
+        "back": "back",
+        "axis": "x axis",
+        "log_scale": "log",
+        "more_smooth": "smooth",
+        "left": "cursor",
+        "up": "other metric",
+        "stack": "stack",
+        "compare": "compare",
+    },
+    "compare": {"back": "back", "axis": "x axis", "log_scale": "log", "up": "other metric"},
+    "text": {"back": "back", "up": "scroll", "page_down": "page", "help": "help"},
+    "list": {
+        "zoom": "open",
+        "up": "move",
+        "filter": "filter",
+        "fold": "seeds",
+        "switch_focus": "metrics",
+        "quit": "quit",
+    },
+}
+"""Where -> action -> word; elsewhere the key table's own words count."""
 
 
 def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
@@ -16,15 +42,26 @@ def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
         return ScreenBlock([line((" " + shorten(clean(snap.toast), cells - 1), "info"))])
     hits: list[ClickRegion] = []
     row = line(" ")
-    for key in KEYS:
-        if not key.footer_label:
-            continue
-        part = line((snap.symbols.translate(key.label), "key"), (f" {key.footer_label}  ", "dim"))
+    for key, label in _keys_here(snap):
+        part = line((snap.symbols.translate(key.label), "key"), (f" {label}  ", "dim"))
         if width(row) + width(part) > cells:
             break
         hits.append(ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action))
         row = (*row, *part)
     return ScreenBlock([row], hits)
+
+
+def _keys_here(snap: Snapshot) -> Iterator[tuple[Key, str]]:
+    """The keys that do something where the user is, with a word for each."""
+    place = snap.overlay or ("list" if snap.focus == "runs" else "")
+    words = FOOTERS.get(place, FOOTERS["text"] if place else {})
+    if words:
+        yield from ((key, words[key.action]) for key in KEYS if key.action in words)
+        return
+    for key in KEYS:
+        alone = snap.counts.total < 2 and key.action in ("switch_focus", "next_run")
+        if key.footer_label and not alone:
+            yield key, key.footer_label
 
 
 def _prompt(snap: Snapshot, prompt: InputPrompt, cells: int) -> StyledLine:

@@ -21,7 +21,7 @@ from ppo_top.views.run_view import RunView
 
 
 def draw_header(snap: Snapshot, cells: int) -> StyledLine:
-    """The first line: watched paths, counts of all runs, time of the last write."""
+    """The first line: watched paths, counts of all runs, which of them is shown."""
     paths = line((" ppo-top", "brand"), "  ", (clean(snap.watched_paths), "dim"))
     right = _right(snap)
     room = cells - width(right) - 1
@@ -38,7 +38,24 @@ def _right(snap: Snapshot) -> StyledLine:
         return line((f"reading {share} %", "info"), " ")
     if snap.playback_state is not None and snap.view is not None and not snap.view.at_end:
         return line(("replay" if snap.playback_state.replay else "in the past", "restart"), " ")
-    return line((snap.last_change_text, "dim"), " ") if snap.last_change_text else ()
+    return position_text(snap)
+
+
+def position_text(snap: Snapshot) -> StyledLine:
+    """Which of how many runs is shown; the keys that go to the others stand in the footer."""
+    if snap.counts.total < 2 or not snap.position:
+        return ()
+    return line(("run ", "dim"), (f"{snap.position}/{snap.counts.shown}", "value"), " ")
+
+
+def past_banner(snap: Snapshot, cells: int) -> StyledLine:
+    """A line over the whole width: what is seen is not what is now, and how to get back."""
+    state, view = snap.playback_state, snap.view
+    if state is None or state.replay or view is None or view.at_end or view.row is None:
+        return ()
+    step, last = view.timeline.steps[view.row], view.timeline.steps[-1]
+    text = f" IN THE PAST: step {count(step)} of {count(last)} · End: back to the latest update"
+    return line((shorten(text, cells).ljust(cells), "past"))
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
@@ -68,6 +85,12 @@ def state_line(view: RunView, symbols: Symbols) -> StyledLine:
     return line((f"{symbols.state[view.state]} {view.state.value}", view.state.value))
 
 
+def _state_or_past(snap: Snapshot, view: RunView) -> StyledLine:
+    """The state now; a row of the past has none, but for a replay, which is as if live."""
+    playing = snap.playback_state is None or snap.playback_state.replay
+    return state_line(view, snap.symbols) if view.at_end or playing else line(("past", "restart"))
+
+
 def progress_parts(view: RunView) -> list[StyledLine]:
     """Step, time left, speed, updates: optional parts, the most important first."""
     done = view.progress
@@ -86,7 +109,7 @@ def progress_parts(view: RunView) -> list[StyledLine]:
 
 def draw_run_title(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
     """The line of the selected run: name, trainer, state, progress."""
-    parts = [state_line(view, snap.symbols), *progress_parts(view)]
+    parts = [_state_or_past(snap, view), *progress_parts(view)]
     if view.problem_count:
         parts.append(line((plural(view.problem_count, "parse error"), "warn")))
     if view.state_text and view.state not in (State.LIVE, State.FINISHED):
@@ -113,10 +136,13 @@ def _silence_since(view: RunView, updated: str) -> str:
 
 
 def short_status(snap: Snapshot, cells: int) -> StyledLine:
-    """State and progress for a narrow pane, without the name."""
+    """Name, state and progress for a narrow pane."""
     if snap.view is None:
         return line((shorten(snap.waiting_text or "waiting for logs", cells), "dim"))
-    return join_fitting([state_line(snap.view, snap.symbols), *progress_parts(snap.view)], cells)
+    parts = [_state_or_past(snap, snap.view), *progress_parts(snap.view)]
+    place = position_text(snap)
+    name = shorten(clean(snap.view.name), max(cells - width(parts[0]) - width(place) - 4, 8))
+    return join_fitting([line((name, "title")), *([place[:-1]] if place else []), *parts], cells)
 
 
 JUDGED_RUNS_TEXT = "· verdicts {} of {} "

@@ -9,7 +9,13 @@ from ppo_top.text.format import clean
 from ppo_top.tui.draw.checklist import draw_checklist, rows_to_show
 from ppo_top.tui.draw.error_box import draw_or_error
 from ppo_top.tui.draw.footer import draw_footer
-from ppo_top.tui.draw.header import draw_header, draw_run_title, loading_bar, short_status
+from ppo_top.tui.draw.header import (
+    draw_header,
+    draw_run_title,
+    loading_bar,
+    past_banner,
+    short_status,
+)
 from ppo_top.tui.draw.panels import draw_panels, panels_title
 from ppo_top.tui.draw.run_table import draw_run_table, names_width
 from ppo_top.tui.draw.timeline_bar import draw_timeline
@@ -108,7 +114,7 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
         snap, cells, max(1, min(room - min(values, room - 1), 6 if cells >= 30 else 3))
     )
     status = line(" ", *short_status(snap, cells - 1))
-    block.lines.append(status if snap.loading is None else loading_bar(snap, cells))
+    block.lines.append(past_banner(snap, cells) or loading_bar(snap, cells) or status)
     left = rows - len(block.lines)
     typing = snap.prompt is not None or snap.toast
     block.append_block(_values(snap, cells, left - 1 if typing else left))
@@ -162,10 +168,10 @@ def _full(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
 def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
     """The selected run: title, verdict, crucial values, charts, timeline."""
     block = ScreenBlock([draw_run_title(snap, view, cells)])
-    left = rows - 2  # the title above, the timeline below
-    if snap.loading is not None:
-        block.lines.append(loading_bar(snap, cells))
-        left -= 1
+    for top in (past_banner(snap, cells), loading_bar(snap, cells)):
+        if top:
+            block.lines.append(top)
+    left = rows - 1 - len(block.lines)  # the timeline stands below
     airy = rows >= 30
     listed: frozenset[str] = frozenset()
     if "finding" not in snap.hidden_sections:
@@ -179,12 +185,17 @@ def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlo
         block.append_block(_values(snap, cells, shown))
         listed = frozenset(row.concept for row in rows_to_show(view, shown))
         left = rows - 1 - len(block.lines)
+    elif left > 2:
+        block.lines.append(_section_title(snap, "Crucial values (3 shows them)", cells))
+        left -= 1
     if "panels" not in snap.hidden_sections and left > 1:
         if airy or left > 4:
             left -= 1
             title = panels_title(snap, view, cells, left, listed)
             block.lines.append(_section_title(snap, title, cells))
         block.append_block(_curves(snap, cells, left, listed))
+    elif left > 2:
+        block.lines.append(_section_title(snap, "Charts (4 shows them)", cells))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.append_block(_timeline_bar(snap, cells))
     return block

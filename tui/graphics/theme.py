@@ -78,6 +78,7 @@ DARK_STYLES = {
     "selected": "on 237",
     "cursor": "80 bold",
     "restart": "141",
+    "past": "16 on 215 bold",
     "match": "221 bold",
     "a": "79", "b": "215", "c": "111", "d": "177", "e": "221", "f": "168", "g": "152", "h": "108",
 }  # fmt: skip
@@ -111,6 +112,7 @@ LIGHT_STYLES = {
     "selected": "on 252",
     "cursor": "24 bold",
     "restart": "91",
+    "past": "231 on 130 bold",
     "match": "130 bold",
     "a": "29", "b": "130", "c": "25", "d": "91", "e": "136", "f": "161", "g": "66", "h": "64",
 }  # fmt: skip
@@ -126,6 +128,7 @@ SIXTEEN_COLOUR_STYLES = {
     **dict.fromkeys(("starting", "ended"), "8"),
     "key": "6",
     "restart": "5",
+    "past": "3 reverse",
     "selected": "underline",
     "a": "2", "b": "3", "c": "4", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
 }  # fmt: skip
@@ -134,6 +137,7 @@ COLOURLESS_STYLES = {
     **dict.fromkeys(("title", "brand", "value", "cursor", "crit", "died", "bad", "match"), "bold"),
     **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
     "key": "underline",
+    "past": "reverse",
     "selected": "underline",
 }
 

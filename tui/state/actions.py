@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partialmethod
 
 from ppo_top.text.format import count
+from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.ui_state import UiState
 
 CHART_OVERLAYS = ("zoom", "compare")
-PAGE_LINES = 10
+HIDEABLE = {
+    "runs": "Run list",
+    "finding": "Verdict",
+    "values": "Crucial values",
+    "panels": "Charts",
+}
+"""Sections of the main page, as they are called."""
 
 
 class Actions:
@@ -23,8 +31,16 @@ class Actions:
 
     def _toggle_overlay(self, name: str) -> None:
         ui = self.ui_state
-        ui.overlay = "" if ui.overlay == name else name
-        ui.scroll = 0
+        if ui.overlay == name:
+            self.do_back()
+        else:
+            self._open_overlay(name)
+
+    def _open_overlay(self, name: str) -> None:
+        ui = self.ui_state
+        below = [*ui.overlays_below, ui.overlay] if ui.overlay else []
+        ui.overlays_below = [each for each in below if each != name]
+        ui.overlay, ui.scroll = name, 0
 
     do_help = partialmethod(_toggle_overlay, "help")
     do_findings = partialmethod(_toggle_overlay, "findings")
@@ -42,13 +58,15 @@ class Actions:
                 ui.focus = "values"
             return
         if ui.overlay in ("", "explain", "compare"):
-            ui.overlay, ui.chart.cursor_row = "zoom", None
+            self._open_overlay("zoom")
+            ui.chart.cursor_row = None
 
     def do_back(self) -> None:
         """Close the overlay, or leave the run list, or return to live, or clear the filter."""
         ui = self.ui_state
         if ui.overlay:
-            ui.overlay, ui.scroll = "", 0
+            ui.overlay = ui.overlays_below.pop() if ui.overlays_below else ""
+            ui.scroll = 0
         elif ui.focus == "runs":
             ui.focus = "values"
         elif ui.cursor.row is not None and not ui.cursor.replay:
@@ -78,9 +96,9 @@ class Actions:
     def _page(self, by: int) -> None:
         ui = self.ui_state
         if self._in_list:
-            ui.move_run_choice(by * PAGE_LINES)
+            ui.move_run_choice(by * ui.page_lines)
         else:
-            ui.scroll = max(0, ui.scroll + (by * PAGE_LINES if ui.overlay else by))
+            ui.scroll = max(0, ui.scroll + (by * ui.page_lines if ui.overlay else by))
             if not ui.overlay:
                 ui.scroll = min(ui.scroll, len(ui.selectable_concepts()) // 4)
 
@@ -102,7 +120,14 @@ class Actions:
         self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
 
     def _toggle(self, section: str) -> None:
-        self.ui_state.hidden_sections = self.ui_state.hidden_sections ^ {section}
+        ui = self.ui_state
+        if ui.overlay:
+            ui.toast = f"{HIDEABLE[section]}: on the main page only (Esc)"
+            return
+        ui.hidden_sections = ui.hidden_sections ^ {section}
+        key = list(HIDEABLE).index(section) + 1
+        hidden = section in ui.hidden_sections
+        ui.toast = f"{HIDEABLE[section]} hidden; {key} shows it again" if hidden else ""
 
     do_toggle_runs = partialmethod(_toggle, "runs")
     do_toggle_finding = partialmethod(_toggle, "finding")
@@ -199,23 +224,20 @@ class Actions:
 
     # --- charts ----------------------------------------------------------------------------------
 
-    def do_axis(self) -> None:
-        self.ui_state.chart.next_axis()
+    def _change_chart(self, change: Callable[[ChartOptions], None]) -> None:
+        """Change how a chart is drawn, if there is one to be seen."""
+        ui = self.ui_state
+        if ui.overlay in CHART_OVERLAYS:
+            change(ui.chart)
+        else:
+            ui.toast = "That is a key of the chart: Enter opens it"
 
-    def do_log_scale(self) -> None:
-        self.ui_state.chart.log_scale = not self.ui_state.chart.log_scale
-
-    def do_more_smooth(self) -> None:
-        self.ui_state.chart.change_smoothing(1)
-
-    def do_less_smooth(self) -> None:
-        self.ui_state.chart.change_smoothing(-1)
-
-    def do_no_smooth(self) -> None:
-        self.ui_state.chart.smoothing = 0.0
-
-    def do_stack(self) -> None:
-        self.ui_state.chart.stacked = not self.ui_state.chart.stacked
+    do_axis = partialmethod(_change_chart, ChartOptions.next_axis)
+    do_log_scale = partialmethod(_change_chart, ChartOptions.toggle_log_scale)
+    do_more_smooth = partialmethod(_change_chart, lambda chart: chart.change_smoothing(1))
+    do_less_smooth = partialmethod(_change_chart, lambda chart: chart.change_smoothing(-1))
+    do_no_smooth = partialmethod(_change_chart, ChartOptions.stop_smoothing)
+    do_stack = partialmethod(_change_chart, ChartOptions.toggle_stacked)
 
     def do_left(self, times: int = 1) -> None:
         self._chart_cursor(-times)

@@ -24,6 +24,18 @@ class ChartOptions:
         """Switch to the next x axis."""
         self.axis = CHART_AXES[(CHART_AXES.index(self.axis) + 1) % len(CHART_AXES)]
 
+    def toggle_log_scale(self) -> None:
+        """Switch between a linear and a logarithmic y axis."""
+        self.log_scale = not self.log_scale
+
+    def toggle_stacked(self) -> None:
+        """Show the related charts below each other, or only one."""
+        self.stacked = not self.stacked
+
+    def stop_smoothing(self) -> None:
+        """Draw the values as they are."""
+        self.smoothing = 0.0
+
     def change_smoothing(self, direction: int) -> None:
         """More (1) or less (-1) smoothing."""
         at = SMOOTHINGS.index(self.smoothing) + direction

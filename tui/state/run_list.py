@@ -1,10 +1,12 @@
-"""The run list: worst first, then newest; filtered; seed groups folded."""
+"""The run list: worst first, in a stable order; filtered; seed groups folded."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import State, Verdict
@@ -21,6 +23,17 @@ MAX_STATE_AGE_S = 5.0
 """How long the state of an unchanged run is cached."""
 
 
+class WorstFinding(NamedTuple):
+    """The worst open finding of a run: title, first step as text, when it became so severe."""
+
+    title: str = ""
+    since: str = ""
+    time: float = math.nan
+
+
+NO_FINDING = WorstFinding()
+
+
 @dataclass(frozen=True, slots=True)
 class ListedRun:
     """A run as the list shows it."""
@@ -32,15 +45,15 @@ class ListedRun:
     state: State
     last_change: float
     traits: RunTraits
-    finding: str = ""
-    """Title of the worst open finding."""
-    since: str = ""
+    worst: WorstFinding = NO_FINDING
     reward: str = ""
     step: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether name, path, verdict, state or finding contain every word, and no `!word`."""
-        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.finding}".lower()
+        text = (
+            f"{self.name} {self.path} {self.verdict} {self.state.value} {self.worst.title}".lower()
+        )
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
             for word in words
@@ -55,14 +68,13 @@ class RunList:
     fold_seeds: bool = True
     unfolded: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], Verdict] = verdict
-    worst_finding_of: Callable[[Run, int | None], tuple[str, str]] = lambda _run, _row: ("", "")
-    """Title of the worst open finding and the step it began at."""
+    worst_finding_of: Callable[[Run, int | None], WorstFinding] = lambda _run, _row: NO_FINDING
     row_of: Callable[[Run], int | None] = lambda _run: None
     """The row at which a run is shown; None: its end."""
     _cache: dict[str, tuple[int, int | None, float, ListedRun]] = field(default_factory=dict)
 
     def listed_runs(self, session: Session, now: float) -> list[ListedRun]:
-        """All runs: the worst first, then the newest."""
+        """All runs: those in trouble, worst first; then live ones; then the others."""
         every = [self._listed_run(run, now) for run in session.runs.values()]
         if len(self._cache) > len(every):
             self._cache = {k: kept for k, kept in self._cache.items() if k in session.runs}
@@ -73,7 +85,6 @@ class RunList:
         row = self.row_of(run)
         if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < MAX_STATE_AGE_S:
             return kept[3]
-        trouble, since = self.worst_finding_of(run, row)
         made = ListedRun(
             id=run.id,
             name=run.name,
@@ -82,8 +93,7 @@ class RunList:
             state=state_at(run, row, now),
             last_change=run.last_change,
             traits=run_traits(run.name, run.evaluation.config),
-            finding=trouble,
-            since=since,
+            worst=self.worst_finding_of(run, row),
             reward=reward_at(run, row),
             step=step_at(run, row),
         )
@@ -153,8 +163,8 @@ def _entry(listed: ListedRun) -> RunListEntry:
         listed.name,
         listed.verdict,
         listed.state,
-        finding=listed.finding,
-        since=listed.since,
+        finding=listed.worst.title,
+        since=listed.worst.since,
         reward=listed.reward,
         step=listed.step,
     )
@@ -167,12 +177,14 @@ def _group(name: str, members: list[ListedRun], folded: bool) -> RunListEntry:
     worst = max(members, key=lambda each: each.verdict.rank)
     state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
     group = first._replace(name=name, state=state, seeds=len(members), folded=True)
-    return group._replace(verdict=worst.verdict, finding=worst.finding, since=worst.since)
+    return group._replace(verdict=worst.verdict, finding=worst.worst.title, since=worst.worst.since)
 
 
-def _rank(listed: ListedRun) -> tuple[int, float, str]:
+def _rank(listed: ListedRun) -> tuple[int, bool, float, str]:
+    """By severity, then since when, then name: runs that write in turn keep their places."""
     trouble = listed.verdict.rank if listed.verdict.is_trouble else 0
-    return -trouble, -listed.last_change, listed.name
+    since = listed.worst.time if trouble and listed.worst.time == listed.worst.time else math.inf
+    return -trouble, listed.state is not State.LIVE, since, listed.name
 
 
 def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
@@ -193,6 +205,8 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
 
 
 def default_run(every: list[ListedRun]) -> ListedRun | None:
-    """The run to select first: the newest live one, else the first of the list."""
+    """The run to select first: the worst one; if all are well, the one that was written last."""
+    if every and every[0].verdict.is_trouble:
+        return every[0]
     live = [each for each in every if each.state is State.LIVE]
-    return max(live or every[:1], key=lambda each: each.last_change, default=None)
+    return max(live or every, key=lambda each: each.last_change, default=None)

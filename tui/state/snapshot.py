@@ -150,6 +150,9 @@ class Snapshot:
     counts: RunCounts = field(default_factory=RunCounts)
     last_change_text: str = ""
     playback_state: PlaybackState | None = None
+    position: int = 0
+    """Which of the listed runs is shown, from 1."""
+    overlay: str = ""
     focus: str = "values"
     concept: str = ""
     scroll: int = 0

@@ -64,6 +64,10 @@ class UiState:
     concept: str = ""
     focus: str = "values"
     overlay: str = ""
+    overlays_below: list[str] = field(default_factory=list)
+    """What Esc goes back to, the nearest last."""
+    page_lines: int = 10
+    """Lines of a page: what PgUp and PgDn move by."""
     scroll: int = 0
     hidden_sections: frozenset[str] = frozenset()
     line_input: LineInput | KeyChoice | None = None
@@ -144,9 +148,9 @@ class UiState:
         self.run_list.invalidate()
 
     def choose_default_run(self) -> None:
-        """Select a run if none is selected or the selected one is gone.
+        """Select a run if none is selected or the selected one is gone: the worst, if any is bad.
 
-        A live run stays selected once all logs are read; else runs that write alternately would
+        Else a live run stays selected once all logs are read: runs that write alternately would
         alternate on the screen.
         """
         if self.chosen_run_id not in self.session.runs:
@@ -154,10 +158,11 @@ class UiState:
         if self.chosen_by_user and self.chosen_run_id:
             return
         every = self.listed_runs()
-        live = any(each.id == self.chosen_run_id and each.state is State.LIVE for each in every)
-        if live and not self.session.reader_has_more:
-            return
         first = default_run(every)
+        live = any(each.id == self.chosen_run_id and each.state is State.LIVE for each in every)
+        well = first is None or not first.verdict.is_trouble
+        if live and well and not self.session.reader_has_more:
+            return
         if first is not None:
             story = pick_replay_run(self.session, self.replay) if self.replay is not None else None
             self.choose_run(story or first.id)
@@ -197,6 +202,8 @@ class UiState:
             counts=count_runs(every, len(shown)),
             last_change_text=self._last_change_text(run),
             playback_state=self._playback_state(run),
+            position=self._position(shown),
+            overlay=self.overlay,
             focus=self.focus,
             concept=self.selected_concept(view),
             scroll=self.scroll,
@@ -210,6 +217,10 @@ class UiState:
             symbols=self.symbols,
             drawing_cache=self.drawing_cache,
         )
+
+    def _position(self, shown: list[ListedRun]) -> int:
+        ids = [each.id for each in shown]
+        return ids.index(self.chosen_run_id) + 1 if self.chosen_run_id in ids else 0
 
     def selected_concept(self, view: RunView | None = None) -> str:
         """The selected metric; the first one where the run does not have it."""

@@ -9,6 +9,7 @@ from ppo_top.model import Severity, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import count
+from ppo_top.tui.state.run_list import NO_FINDING, WorstFinding
 from ppo_top.views.open_findings import open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
 
@@ -75,16 +76,17 @@ def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: R
 
 def worst_unacknowledged(
     acknowledgements: Acknowledgements, run: Run, row: int | None
-) -> tuple[str, str]:
-    """Title and first step of the worst open finding that is not acknowledged or muted."""
+) -> WorstFinding:
+    """The worst open finding that is not acknowledged or muted."""
     at = len(run.timeline) - 1 if row is None else row
     for opened in open_findings(run, at):
         finding = opened.finding
         if opened.severity > Severity.INFO and not acknowledgements.find(
             run.path, finding.rule, finding.since.step
         ):
-            return finding.title, count(finding.since.step)
-    return "", ""
+            reached = finding.changes[-1].mark.time
+            return WorstFinding(finding.title, count(finding.since.step), reached)
+    return NO_FINDING
 
 
 def unacknowledged_verdict(

@@ -266,7 +266,7 @@ def test_no_green_headline_stands_over_an_amber_row(make_ui_state: MakeUiState) 
     """A value outside its range without a finding yet is being watched, with its number."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     ui.cursors[ui.chosen_run_id] = Cursor(row=6)  # before the critic has learned
-    wide = drawn_text(ui, 140, 40)[2]
+    wide = drawn_text(ui, 140, 40)[3]  # below the line that says that this is the past
     assert wide.strip().startswith("▲ Watching: explained var 0.")
     assert "(healthy ≥ 0.5, good > 0.8)" in wide
     assert drawn_text(ui, 40, 15)[0].strip().startswith("▲ Watching")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ppo_top.model import State, Verdict
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
+from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, count_runs, default_run
 from ppo_top.tui.state.seed_groups import run_traits
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.tui.state.ui_state import UiState
@@ -37,15 +38,33 @@ def seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     return make_ui_state(tmp_path / "runs")
 
 
-def test_trouble_comes_first_then_the_newest(tmp_path: Path, make_ui_state: MakeUiState) -> None:
-    """A red run stands before a newer healthy one, and of two healthy ones the newer first."""
-    ages = {"old": (99, 300), "red": (20, 900), "new": (99, 10)}
+def test_trouble_comes_first_and_the_order_is_stable(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """A red run stands before healthy ones, and these by name: runs that write in turn stay put."""
+    ages = {"older": (99, 300), "red": (20, 900), "newer": (99, 10)}
     for name, (broken, age) in ages.items():
         log = tmp_path / "runs" / name / "progress.csv"
         write_unhealthy_run(log, broken_from=broken)
         os.utime(log, (1_799_999_000 - age, 1_799_999_000 - age))
     ui = make_ui_state(tmp_path / "runs")
-    assert [each.name for each in ui.listed_runs()] == ["red", "new", "old"]
+    assert [each.name for each in ui.listed_runs()] == ["red", "newer", "older"]
+    assert ui.run is not None and ui.run.name == "red"  # what one came to see
+    os.utime(tmp_path / "runs/older/progress.csv")
+    assert [each.name for each in ui.listed_runs()] == ["red", "newer", "older"]
+
+
+def test_of_two_runs_in_trouble_the_longer_one_comes_first(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Severity first, then since when it is so, then the name."""
+    times = {"a": 300.0, "b": 100.0, "c": 300.0, "d": math.nan}
+    for name in times:
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    ui = make_ui_state(tmp_path / "runs")
+    ui.run_list.worst_finding_of = lambda run, _: WorstFinding("KL", "1", times[run.name])
+    ui.invalidate()
+    assert [each.name for each in ui.listed_runs()] == ["b", "a", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +117,14 @@ def test_sums_are_over_all_runs() -> None:
     )
 
 
-def test_the_newest_live_run_is_looked_at_first() -> None:
-    """Even where a finished one is in trouble; without a live one it is the first of the list."""
-    over = known("red", "crit", State.FINISHED, 50)
+def test_the_worst_run_is_looked_at_first() -> None:
+    """If all are well it is the live one that was written last, or the newest."""
+    red = known("red", "crit", State.FINISHED, 50)
     live = [known("old", newest=10), known("new", newest=20)]
-    first = default_run([over, *live])
-    assert first is not None and first.name == "new"
-    only = default_run([over])
-    assert only is not None and only.name == "red"
+    first = default_run([red, *live])
+    assert first is not None and first.name == "red"
+    well = default_run([*live, known("over", state=State.FINISHED, newest=30)])
+    assert well is not None and well.name == "new"
     assert default_run([]) is None
 
 
@@ -212,9 +231,9 @@ def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
     """The finding next to a run's name is the worst that is not acknowledged."""
     run = next(run for run in seeds.session.runs.values() if run.name == "pole_seed2")
     before = next(known for known in seeds.listed_runs() if known.id == run.id)
-    assert before.finding and before.since
+    assert before.worst.title and before.worst.since
     for finding in run.findings:
         seeds.acknowledgements.acknowledge(run.path, finding.rule, finding.since.step, "known")
     seeds.invalidate()
     after = next(known for known in seeds.listed_runs() if known.id == run.id)
-    assert after.finding == after.since == ""
+    assert after.worst.title == after.worst.since == ""

@@ -1,0 +1,120 @@
+"""Where the keys lead: back to where one came from, and never nowhere without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.state.actions import Actions
+from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.ui_state import UiState
+from tests.support.screens import drawn_text, write_unhealthy_run
+from tests.tui.conftest import MakeUiState
+
+
+@pytest.fixture(name="ui")
+def two_runs(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
+    """A run in trouble, selected, and a healthy one."""
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "well" / "progress.csv", broken_from=99)
+    return make_ui_state(tmp_path / "runs")
+
+
+def screen(ui: UiState, cells: int = 140, rows: int = 40) -> list[str]:
+    """The lines of the whole screen."""
+    return [plain_text(row) for row in draw_screen(ui, cells, rows).lines]
+
+
+def press(ui: UiState, *actions: str) -> None:
+    """Do the actions of some keys."""
+    for action in actions:
+        getattr(Actions(ui), f"do_{action}")()
+
+
+def test_esc_goes_back_one_layer(ui: UiState) -> None:
+    """From the chart to its explanation to the findings, and back the same way."""
+    press(ui, "zoom", "explain", "findings")
+    assert ui.overlay == "findings"
+    shown = []
+    for _ in range(3):
+        press(ui, "back")
+        shown.append(ui.overlay)
+    assert shown == ["explain", "zoom", ""]
+
+
+def test_the_same_key_closes_what_it_opened(ui: UiState) -> None:
+    """And leads back to what was below."""
+    press(ui, "zoom", "help", "help")
+    assert ui.overlay == "zoom"
+    press(ui, "findings", "zoom", "back")
+    assert ui.overlay in ("zoom", "")
+
+
+def test_a_layer_is_there_once(ui: UiState) -> None:
+    """Going in circles does not pile layers up."""
+    press(ui, "zoom", "findings", "explain", "findings", "explain", "back", "back", "back")
+    assert ui.overlay == ""
+
+
+@pytest.mark.parametrize(
+    "action", ["axis", "log_scale", "more_smooth", "less_smooth", "no_smooth", "stack"]
+)
+def test_a_key_of_the_chart_says_so_elsewhere(ui: UiState, action: str) -> None:
+    """It changes nothing that cannot be seen."""
+    before = (ui.chart.axis, ui.chart.log_scale, ui.chart.smoothing, ui.chart.stacked)
+    press(ui, action)
+    assert "Enter opens it" in screen(ui)[-1]
+    press(ui, "zoom")
+    assert (ui.chart.axis, ui.chart.log_scale, ui.chart.smoothing, ui.chart.stacked) == before
+
+
+@pytest.mark.parametrize("section", ["runs", "finding", "values", "panels"])
+def test_a_hidden_part_says_how_to_get_it_back(ui: UiState, section: str) -> None:
+    """On the main page; in a chart the key does nothing but say so."""
+    press(ui, "zoom", f"toggle_{section}")
+    assert "main page" in screen(ui)[-1]
+    press(ui, "back", f"toggle_{section}")
+    assert "shows it again" in screen(ui)[-1]
+    ui.toast = ""
+    if section in ("values", "panels"):
+        assert any("shows them" in row for row in screen(ui))
+    press(ui, f"toggle_{section}")
+    assert not ui.hidden_sections
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(200, 60), (140, 40), (80, 24), (60, 20), (40, 15)])
+def test_the_past_cannot_be_missed(ui: UiState, cells: int, rows: int) -> None:
+    """A whole line says so and how to get back; the run is not called live there."""
+    ui.cursors[ui.chosen_run_id] = Cursor(row=11)
+    text = screen(ui, cells, rows)
+    assert any("IN THE PAST: step 24,576" in row for row in text)
+    assert not any("● live" in row for row in text if "sick" in row)
+    press(ui, "latest")
+    assert not any("IN THE PAST" in row for row in screen(ui, cells, rows))
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(200, 60), (140, 40), (80, 24), (60, 20), (40, 15)])
+def test_it_is_clear_which_run_is_shown(ui: UiState, cells: int, rows: int) -> None:
+    """Its name, and which of how many."""
+    text = "\n".join(drawn_text(ui, cells, rows))
+    assert "sick" in text
+    assert "run 1/2" in text
+
+
+def test_the_footer_has_the_keys_of_the_place(ui: UiState) -> None:
+    """The way to the other runs on the main page, the chart's keys in the chart."""
+    assert "Tab runs" in screen(ui)[-1] and ". next run" in screen(ui)[-1]
+    press(ui, "zoom")
+    assert "Esc back" in screen(ui)[-1] and "l log" in screen(ui)[-1]
+    press(ui, "back", "switch_focus")
+    assert "⏎ open" in screen(ui)[-1] and "Tab metrics" in screen(ui)[-1]
+
+
+def test_a_page_is_what_the_screen_shows(ui: UiState) -> None:
+    """PgDn moves a text by its own height."""
+    ui.page_lines = 12
+    press(ui, "help", "page_down")
+    assert ui.scroll == 12
