@@ -10,13 +10,17 @@ from typing import NamedTuple
 
 
 class Replay(NamedTuple):
-    """Options of a replay: `speed` times real time, from a step or a percentage on.
+    """Options of a replay: `speed` times real time (None: half a minute in all), from `start` on.
 
     `start` is None, a step (`14336` or `14,336`) or a percentage of the updates (`50%`).
     `run` names the first run; by default one that was healthy before it became critical.
+    `one_by_one` plays the runs one after the other, the others shown at their end, under a `title`
+    instead of the path.
     """
 
-    speed: float = 60.0
+    speed: float | None = None
     start: str | None = None
     paused: bool = False
     run: str = ""
+    one_by_one: bool = False
+    title: str = ""

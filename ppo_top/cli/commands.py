@@ -120,7 +120,7 @@ def _writable(name: str | None) -> Path | None:
 
 def _replay(parser: argparse.ArgumentParser) -> Command:
     _paths(parser, many=False)
-    _speed_option(parser, 60.0)
+    _speed_option(parser)
     parser.add_argument("--from", dest="start", metavar="STEP|50%", help="where to start")
     parser.add_argument("--paused", action="store_true", help="start paused")
     _screen_options(parser)
@@ -138,12 +138,11 @@ def _replay(parser: argparse.ArgumentParser) -> Command:
     return run
 
 
-def _speed_option(parser: argparse.ArgumentParser, default: float) -> None:
+def _speed_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed",
         type=_speed,
-        default=default,
-        help="playback speed, 1 = real time (default: %(default)g)",
+        help="playback speed, 1 = real time (default: 30 seconds in all)",
     )
 
 
@@ -293,7 +292,7 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
         choices=("none", "lr", "clip", "entropy", "critic", "nan"),
         help="train with this fault (implies --live)",
     )
-    _speed_option(parser, 1.0)
+    _speed_option(parser)
     _screen_options(parser)
     _settings_options(parser)
 
@@ -305,7 +304,8 @@ def _demo(parser: argparse.ArgumentParser) -> Command:
             return demo.train_and_watch(fault, lambda paths: _monitor(options, paths))
         from ppo_top.tui import Replay
 
-        return _monitor(options, [demo.shipped_logs()], replay=Replay(options.speed))
+        shown = Replay(options.speed, one_by_one=True, title="demo: shipped logs")
+        return _monitor(options, [demo.shipped_logs()], replay=shown)
 
     return run
 

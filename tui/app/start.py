@@ -54,6 +54,8 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     pipe, drain = _claim_stdin(options.tee) if options.stdin else (None, None)
     _screen_to_terminal()
     watched = " ".join(str(path) for path in paths) or "standard input"
+    if options.replay is not None and options.replay.title:
+        watched = options.replay.title
     with on_alternate_screen(_splash_text(watched)):
         app = _app(paths, pipe, drain, watched, settings, options)
         code = app.run()

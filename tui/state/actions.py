@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partialmethod
 
-from ppo_top.text.format import count
+from ppo_top.text.format import count, number
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
@@ -189,7 +189,7 @@ class Actions:
 
     def _speed(self, direction: int) -> None:
         self.ui_state.cursor.change_speed(direction)
-        self.ui_state.toast = f"replay speed {self.ui_state.cursor.speed:,.0f}x"
+        self.ui_state.toast = f"replay speed {number(self.ui_state.cursor.speed, 3)}x"
 
     do_faster = partialmethod(_speed, 1)
     do_slower = partialmethod(_speed, -1)

@@ -13,6 +13,9 @@ from ppo_top.tui.state.ui_state import UiState
 MIN_FRAME_S = 1 / 15
 """The shortest time between two frames of a replay."""
 
+NEXT_RUN_S = 4.0
+"""How long the end of a run stays on the screen before the next one of a demo."""
+
 MAX_SLEEP_S = 1.0
 """The longest sleep, so that a change of speed takes effect."""
 
@@ -57,12 +60,27 @@ class Playback:
         if moved:
             self._announce_findings(run, before, cursor.current_row(run.timeline))
             if cursor.current_row(run.timeline) == len(run.timeline) - 1:
-                more = ", . next run" if len(ui.session.runs) > 1 else ""
-                self.host.show_toast(f"Replay finished: Space restart{more}")
+                self._finish()
             self.host.draw()
         if cursor.playing:
             wait = cursor.wait_s(run.timeline) or 0.0
             self._sleep(min(max(wait, MIN_FRAME_S), MAX_SLEEP_S))
+
+    def _finish(self) -> None:
+        """Say that it is over; in a demo the next run follows."""
+        ui = self.host.ui_state
+        more = ", . next run" if len(ui.session.runs) > 1 else ""
+        self.host.show_toast(f"Replay finished: Space restart{more}")
+        if ui.replay is not None and ui.replay.one_by_one and ui.next_to_replay():
+            played = ui.chosen_run_id
+            self.host.call_after_delay(NEXT_RUN_S, lambda: self._play_next(played))
+
+    def _play_next(self, played: str) -> None:
+        """Go on, unless the user has gone elsewhere."""
+        ui = self.host.ui_state
+        if ui.chosen_run_id == played and not ui.cursor.playing and not ui.overlay:
+            ui.choose_run(ui.next_to_replay() or played)
+            self.host.draw()
 
     def _announce_findings(self, run: Run, before: int, now: int) -> None:
         for finding in run.findings:

@@ -13,6 +13,12 @@ MAX_PAUSE_UPDATES = 10.0
 
 REPLAY_SPEEDS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 
+REPLAY_S, MIN_SPEED = 30.0, 1e-6
+"""How long a replay takes, whatever the log's length."""
+
+MAX_SAMPLES = 2000
+"""Pauses of a long log that are looked at to choose the speed."""
+
 
 @dataclass(slots=True)
 class Cursor:
@@ -44,6 +50,13 @@ class Cursor:
         moved = row != self.row
         self.row = row
         return moved
+
+    def fit_speed(self, timeline: Timeline) -> None:
+        """Play the whole timeline in `REPLAY_S`."""
+        rows = range(1, len(timeline), max(1, len(timeline) // MAX_SAMPLES))
+        pauses = [self._pause(timeline, row) for row in rows]
+        spent = sum(pauses) / max(len(pauses), 1) * (len(timeline) - 1)
+        self.speed = max(spent / REPLAY_S, MIN_SPEED)
 
     def wait_s(self, timeline: Timeline) -> float | None:
         """Seconds until the cursor moves, or None."""

@@ -123,6 +123,8 @@ class UiState:
         row = self.cursor.row
         if run.id == chosen.id or row is None:
             return row
+        if self.replay.one_by_one:
+            return None
         return row_at(run, time_at(chosen, row))
 
     def verdict_of(self, run: Run, row: int | None = None) -> Verdict:
@@ -182,7 +184,11 @@ class UiState:
             return
         start = find_row(run.timeline, replay.start) if replay.start else 0
         cursor = self.cursor
-        cursor.replay, cursor.speed, cursor.row = True, replay.speed, start or 0
+        cursor.replay, cursor.row = True, start or 0
+        if replay.speed is None:
+            cursor.fit_speed(run.timeline)
+        else:
+            cursor.speed = replay.speed
         cursor.playing = not replay.paused
 
     # --- drawing -------------------------------------------------------------------------------
@@ -266,6 +272,11 @@ class UiState:
         find = self.acknowledgements.find
         notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
         return {rule: note.reason for rule, note in notes if note is not None}
+
+    def next_to_replay(self) -> str:
+        """The next listed run that was not replayed yet; empty after the last."""
+        waiting = (each.id for each in self.listed_runs())
+        return next((each for each in waiting if not self.cursors.get(each, Cursor()).replay), "")
 
     # --- moving --------------------------------------------------------------------------------
 

@@ -132,3 +132,19 @@ def test_looking_back_on_a_live_run_leaves_the_list_as_it_is(sick: UiState) -> N
     """Time travel concerns the chosen run; the list goes on telling how things are."""
     sick.cursor.row = 3
     assert [each.verdict for each in sick.listed_runs()] == ["crit"]
+
+
+async def test_the_demo_plays_its_runs_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are shown with their verdicts; no path of the installation is."""
+    monkeypatch.setattr("ppo_top.tui.state.autoplay.NEXT_RUN_S", 0.01)
+    for name in ("first", "second"):
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    app = replaying(tmp_path / "runs", Replay(speed=100.0, one_by_one=True, title="demo"))
+    async with app.run_test(size=(120, 34)):
+        await until(app, "Replay finished")
+        await until(app, "second · ")
+        assert app.ui_state.run is not None
+        listed = {each.name: each.verdict for each in app.ui_state.listed_runs()}
+        assert listed["first"] == "crit"

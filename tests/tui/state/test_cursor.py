@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ppo_top.runs.timeline import Timeline
-from ppo_top.tui.state.cursor import Cursor, find_row
+from ppo_top.tui.state.cursor import REPLAY_S, Cursor, find_row
 
 
 def timeline(*times: float) -> Timeline:
@@ -100,3 +100,17 @@ def test_speeds_go_up_and_down_in_round_numbers() -> None:
     for _ in range(30):
         cursor.change_speed(1)
     assert cursor.speed == 10_000
+
+
+@pytest.mark.parametrize("rows", [2, 30, 500, 20_000])
+@pytest.mark.parametrize("pause", [0.01, 1.0, 3600.0])
+def test_a_replay_takes_half_a_minute(rows: int, pause: float) -> None:
+    """Whatever the length of the log, and however slowly it was written."""
+    line = timeline(*(1e9 + pause * row for row in range(rows)))
+    cursor = Cursor(row=0, playing=True)
+    cursor.fit_speed(line)
+    spent = 0.0
+    while cursor.playing:
+        cursor.advance(line, 0.25)
+        spent += 0.25
+    assert 0.9 * REPLAY_S <= spent <= 1.1 * REPLAY_S
