@@ -96,8 +96,8 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     if snap.filter:
         pattern = shorten(f"/{clean(snap.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (pattern, "match"))
-    elif snap.playback_state is not None and snap.playback_state.replay and len(snap.entries) > 1:
-        title = (*title, (" (at replay time)", "dim"))
+    elif (state := snap.playback_state) is not None and len(snap.entries) > 1:
+        title = (*title, (" (at replay time)" * (state.replay and not state.one_by_one), "dim"))
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),

@@ -56,6 +56,7 @@ class PlaybackState(NamedTuple):
     playing: bool
     speed: float
     replay: bool
+    one_by_one: bool = False
 
 
 class LoadingProgress(NamedTuple):

@@ -254,7 +254,9 @@ class UiState:
             return None
         cursor = self.cursor
         row = cursor.current_row(run.timeline)
-        return PlaybackState(row, len(run.timeline), cursor.playing, cursor.speed, cursor.replay)
+        alone = self.replay is not None and self.replay.one_by_one
+        rows = len(run.timeline)
+        return PlaybackState(row, rows, cursor.playing, cursor.speed, cursor.replay, alone)
 
     def _prompt(self, every: list[ListedRun], shown: list[ListedRun]) -> InputPrompt | None:
         if self.line_input is None:
