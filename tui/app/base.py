@@ -230,7 +230,9 @@ class BaseApp(App[int]):
             text = self.notifier.update_severity(
                 run, severity, notify=not first and ui.replay is None
             )
-            if text:
+            if text and run.id != ui.chosen_run_id:
+                ui.alerts[run.id] = text
+            elif text:
                 self.show_toast(text)
         self.notifier_ready = True
         self.notifier.set_title(ui.title_text())

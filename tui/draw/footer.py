@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ppo_top.model import Status
 from ppo_top.text.format import clean
 from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
 from ppo_top.tui.state.keys import KEYS, Key
@@ -38,6 +39,8 @@ def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
     """The footer; its keys can be clicked."""
     if snap.prompt is not None:
         return ScreenBlock([_prompt(snap, snap.prompt, cells)])
+    if snap.alerts and not snap.toast:
+        return _alert(snap, cells)
     if snap.toast:
         return ScreenBlock([line((" " + shorten(clean(snap.toast), cells - 1), "info"))])
     hits: list[ClickRegion] = []
@@ -49,6 +52,19 @@ def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
         hits.append(ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action))
         row = (*row, *part)
     return ScreenBlock([row], hits)
+
+
+def _alert(snap: Snapshot, cells: int) -> ScreenBlock:
+    """The run that turned red last, until it was looked at."""
+    *others, text = snap.alerts
+    more = f" (and {len(others)} more)" if others else ""
+    hint = line(("!", "key"), (" goes there ", "dim"))
+    room = cells - width(hint) - 4 - len(more)
+    sign = snap.symbols.status[Status.CRIT]
+    shown = line((f" {sign} {shorten(clean(text), max(room, 8))}{more}", "crit"))
+    return ScreenBlock(
+        [justify(shown, hint, cells)], [ClickRegion(0, 0, cells, 1, "key", "go_to_alert")]
+    )
 
 
 def _keys_here(snap: Snapshot) -> Iterator[tuple[Key, str]]:

@@ -183,6 +183,15 @@ class Actions:
     do_next_finding = partialmethod(_go_to_finding, 1)
     do_previous_finding = partialmethod(_go_to_finding, -1)
 
+    def do_go_to_alert(self) -> None:
+        ui = self.ui_state
+        waiting = [run_id for run_id in ui.alerts if run_id in ui.session.runs]
+        if not waiting:
+            ui.toast = "No run has turned red since you looked"
+            return
+        ui.chosen_by_user = True
+        ui.choose_run(waiting[-1])
+
     def do_pause(self) -> None:
         if self.ui_state.run is not None:
             self.ui_state.cursor.toggle_playing(self.ui_state.run.timeline)

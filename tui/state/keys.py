@@ -56,6 +56,7 @@ KEYS: tuple[Key, ...] = (
         "fwd",
     ),
     Key(("n",), "n", "next_finding", TIME, "Next finding", "next finding"),
+    Key(("exclamation_mark",), "!", "go_to_alert", FINDINGS, "Go to the run that turned red"),
     Key(("N", "upper_n"), "N", "previous_finding", TIME, "Previous finding"),
     Key(("space",), "space", "pause", TIME, "Play or pause", "play"),
     Key(("greater_than_sign",), ">", "faster", TIME, "Play faster"),
@@ -99,12 +100,15 @@ BINDING_BY_KEY: dict[str, Key] = {name: key for key in KEYS for name in key.keys
 
 
 def key_table() -> str:
-    """The key table in Markdown, for the README."""
-    rows = ["| key | what it does |", "|---|---|"]
+    """The key table in Markdown, for the README: two keys in a row."""
+    rows = ["| key | what it does | key | what it does |", "|---|---|---|---|"]
     for group in KEY_GROUPS:
-        rows.append(f"| **{group}** | |")
-        for key in KEYS:
-            if key.group == group:
-                shown = "`" + key.label.replace("|", "\\|") + "`"
-                rows.append(f"| {shown} | {key.description} |")
+        rows.append(f"| **{group}** | | | |")
+        cells = [f"{_code(key.label)} | {key.description}" for key in KEYS if key.group == group]
+        cells += ["| "] * (len(cells) % 2)
+        rows += [f"| {left} | {right} |" for left, right in zip(*[iter(cells)] * 2, strict=True)]
     return "\n".join(rows) + "\n"
+
+
+def _code(label: str) -> str:
+    return "`" + label.replace("|", "\\|") + "`"

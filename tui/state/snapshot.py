@@ -162,6 +162,8 @@ class Snapshot:
     filter: str = ""
     loading: LoadingProgress | None = None
     toast: str = ""
+    alerts: Sequence[str] = ()
+    """What became critical elsewhere, the newest last."""
     waiting_text: str = ""
     acknowledged: Mapping[str, str] = field(default_factory=dict)
     symbols: Symbols = UNICODE_SYMBOLS

@@ -72,6 +72,8 @@ class UiState:
     hidden_sections: frozenset[str] = frozenset()
     line_input: LineInput | KeyChoice | None = None
     toast: str = ""
+    alerts: dict[str, str] = field(default_factory=dict)
+    """Runs that became critical and were not looked at since -> what to say of each."""
     watching: str = ""
     """How logs are watched, as text."""
     loading: LoadingProgress | None = None
@@ -171,6 +173,7 @@ class UiState:
 
     def choose_run(self, run_id: str) -> None:
         """Select a run."""
+        self.alerts.pop(run_id, None)
         if run_id != self.chosen_run_id:
             self.chosen_run_id, self.scroll = run_id, 0
             self.cursors.setdefault(run_id, Cursor())
@@ -218,6 +221,7 @@ class UiState:
             filter=self.run_list.filter,
             loading=self.loading,
             toast=self.toast,
+            alerts=[text for run_id, text in self.alerts.items() if run_id in self.session.runs],
             waiting_text=self.waiting_text,
             acknowledged=self._acknowledged_reasons(run),
             symbols=self.symbols,

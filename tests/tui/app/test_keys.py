@@ -65,6 +65,7 @@ KEY_CASES: dict[str, KeyCase] = {
     "step_back": row(NEWEST_ROW - 1),
     "step_forward": row(1, "home"),
     "next_finding": KeyCase(("home",), lambda app: (app.ui_state.cursor.row or 0) >= 19),
+    "go_to_alert": KeyCase((), lambda app: "No run has turned red" in app.ui_state.toast),
     "previous_finding": KeyCase((), lambda app: app.ui_state.cursor.row in range(19, NEWEST_ROW)),
     "pause": KeyCase(
         (), lambda app: app.ui_state.cursor.playing and app.ui_state.cursor.row is not None

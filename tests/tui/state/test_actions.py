@@ -118,3 +118,19 @@ def test_a_page_is_what_the_screen_shows(ui: UiState) -> None:
     ui.page_lines = 12
     press(ui, "help", "page_down")
     assert ui.scroll == 12
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(140, 40), (80, 24), (40, 15)])
+def test_a_run_that_turned_red_is_announced_until_seen(ui: UiState, cells: int, rows: int) -> None:
+    """By name, at every size; a key goes there, and looking at it by any other way counts too."""
+    sick, well = (
+        next(r.id for r in ui.session.runs.values() if r.name == n) for n in ("sick", "well")
+    )
+    ui.choose_run(well)
+    ui.alerts[sick] = "sick: Update KL too high"
+    assert "✗ sick: Update" in screen(ui, cells, rows)[-1]
+    press(ui, "go_to_alert")
+    assert ui.chosen_run_id == sick
+    assert "sick: Update" not in screen(ui, cells, rows)[-1]
+    press(ui, "go_to_alert")
+    assert "No run" in screen(ui, cells, rows)[-1]
