@@ -156,6 +156,18 @@ def test_the_training_outlives(piped: Piped, happens: Callable[[ProgramTerminal]
     piped.training_ends()
 
 
+def test_the_monitor_ends_with_its_terminal(tmp_path: Path) -> None:
+    """In the middle of drawing, and with a question open: nothing is left behind."""
+    piped = Piped(tmp_path)
+    piped.press("q", "Training runs")
+    os.close(piped.screen.terminal)
+    os.close(piped.screen.program_side)
+    piped.screen.terminal = piped.screen.program_side = -1
+    assert piped.screen.process.wait(10) != 0
+    piped.training_ends()
+    piped.close()
+
+
 def test_a_training_that_has_ended_is_not_asked_about(piped: Piped) -> None:
     """`q` quits at once."""
     piped.training_ends()

@@ -15,15 +15,18 @@ EXIT_GRACE_S = 3.0
 
 
 def install_signal_handlers(app: App[int]) -> None:
-    """Exit cleanly on SIGTERM, SIGHUP and SIGINT; call it from the running app."""
+    """Exit cleanly on SIGTERM, SIGHUP and SIGINT; call it from the running app.
+
+    Not by asyncio: its handlers wait for the loop, which may wait for a terminal that is gone.
+    """
     loop = asyncio.get_running_loop()
+
+    def end(number: int, _frame: object) -> None:
+        timer = threading.Timer(EXIT_GRACE_S, os._exit, (128 + number,))
+        timer.daemon = True
+        timer.start()
+        loop.call_soon_threadsafe(app.exit, 128 + number)
+
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, _exit_with, app, 128 + number)
-
-
-def _exit_with(app: App[int], code: int) -> None:
-    timer = threading.Timer(EXIT_GRACE_S, os._exit, (code,))
-    timer.daemon = True
-    timer.start()
-    app.exit(code)
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, end)
