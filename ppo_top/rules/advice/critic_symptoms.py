@@ -12,7 +12,7 @@ from itertools import pairwise
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import OFF_POLICY
+from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED
 
 CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
 
@@ -116,9 +116,14 @@ def loss_fallen(run: RuleContext) -> bool | None:
 
 
 def _loss_share(run: RuleContext) -> float | None:
-    """The critic's loss as a share of the largest return, squared."""
+    """The critic's loss as a share of the largest return, squared.
+
+    On-policy learners often normalise rewards: their losses have another unit.
+    """
     loss, reward = loss_of_critic(run), run.reward
-    if loss is None or reward is None or reward.history.count < 3:
+    if run.family not in (OFF_POLICY, VALUE_BASED) or loss is None:
+        return None
+    if reward is None or reward.history.count < 3:
         return None
     largest = max(abs(reward.history.high), abs(reward.history.low))
     return loss.recent_median(5) / largest**2 if largest else None
