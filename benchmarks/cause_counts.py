@@ -1,7 +1,9 @@
 """Count which symptoms stand beside which cause: `python -m benchmarks.cause_counts`.
 
 Every *tune* run with a fault is judged up to the first warning after the fault began; what can be
-seen at that row is counted for the cause of its fault. Writes `ppo_top/catalogue/cause_counts.tsv`.
+seen at that row is counted for the cause of its fault. Writes `ppo_top/catalogue/cause_counts.tsv`,
+and prints how often the cause is ranked first, or among three, when the runs of the same
+environment are left out of the counts.
 """
 
 from __future__ import annotations
@@ -10,17 +12,26 @@ import io
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.labelled_runs import WARN, onset_row, row_reached, timeline_rows
-from corpus.causes import CAUSE_BY_FAULT, FAULTS_BY_CAUSE
-from corpus.table import CORPUS_RUNS
+from benchmarks.shares import share
+from corpus.causes import CAUSE_BY_FAULT, FAULTS_BY_CAUSE, credit
+from corpus.labels import visible
+from corpus.table import CORPUS_RUNS, run_family
+from ppo_top.catalogue.causes import CauseCounts, SymptomCounts
 from ppo_top.catalogue.table import TABLES_FOLDER
-from ppo_top.rules.advice.causes import RULE_PREFIX, symptoms_of
+from ppo_top.rules.advice.causes import (
+    MOST_CAUSES,
+    RULE_PREFIX,
+    cause_scores,
+    cause_text,
+    symptoms_of,
+)
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
@@ -35,21 +46,31 @@ HEAD = """\
 # Written by `python -m benchmarks.cause_counts` from the runs of corpus/ that are marked *tune*.
 """
 
-Counted = Mapping[str, Mapping[str, Counter[bool]]]
-"""symptom -> cause -> how often it was there, and how often it was not."""
+
+class Symptoms(NamedTuple):
+    """A labelled run, its family as the program sees it, and what could be seen at its warning."""
+
+    meta: dict[str, Any]
+    family: str
+    facts: dict[str, bool]
+
+    @property
+    def cause(self) -> str:
+        """The cause of its fault."""
+        return CAUSE_BY_FAULT[self.meta["fault"]]
 
 
-def first_symptoms(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, bool]]]:
-    """The label of each faulty *tune* run that is warned of, and its symptoms at that row."""
+def first_symptoms(folder: Path) -> Iterator[Symptoms]:
+    """The symptoms of each faulty *tune* run that is warned of, at that row."""
     for path in sorted(folder.glob("*/meta.json")):
         meta = json.loads(path.read_text(encoding="utf-8"))
         if meta["split"] == "tune" and meta["fault"] != "none":
             found = _symptoms_of_run(path.parent, meta)
             if found is not None:
-                yield meta, found
+                yield found
 
 
-def _symptoms_of_run(folder: Path, meta: dict[str, Any]) -> dict[str, bool] | None:
+def _symptoms_of_run(folder: Path, meta: dict[str, Any]) -> Symptoms | None:
     session = load_session([folder], Settings(), io.StringIO())
     if session is None:
         return None
@@ -58,44 +79,74 @@ def _symptoms_of_run(folder: Path, meta: dict[str, Any]) -> dict[str, bool] | No
     for row in timeline_rows(run):
         judge.add_row(row)
         if _warned(judge, onset):
-            return symptoms_of(judge.context)
-    judge.end_run()
-    return symptoms_of(judge.context) if _warned(judge, onset) else None
+            break
+    else:
+        judge.end_run()
+    warned = _warned(judge, onset)
+    return Symptoms(meta, run.profile.family, symptoms_of(judge.context)) if warned else None
 
 
 def _warned(judge: Judge, onset: int) -> bool:
     return any(f.cleared is None and row_reached(f, WARN) >= onset for f in judge.findings)
 
 
-def count_symptoms(runs: Iterator[tuple[dict[str, Any], dict[str, bool]]]) -> list[str]:
+def count_symptoms(runs: Sequence[Symptoms]) -> CauseCounts:
+    """How many runs of each cause showed each symptom, and how many could have."""
+    totals = Counter(dict.fromkeys(FAULTS_BY_CAUSE, 0))
+    totals.update(run.cause for run in runs)
+    there: dict[str, Counter[str]] = defaultdict(Counter)
+    could: dict[str, Counter[str]] = defaultdict(Counter)
+    for run in runs:
+        for name, holds in run.facts.items():
+            there[name][run.cause] += holds
+            could[name][run.cause] += 1
+    return CauseCounts(
+        totals,
+        {
+            name: SymptomCounts(
+                there[name], totals if name.startswith(RULE_PREFIX) else could[name]
+            )  # any run could show a rule
+            for name in sorted(there, key=lambda name: (name.startswith(RULE_PREFIX), name))
+            if there[name].total() >= LEAST_RUNS
+        },
+    )
+
+
+def table_lines(counts: CauseCounts) -> list[str]:
     """The lines of the table."""
-    labelled = [(CAUSE_BY_FAULT[meta["fault"]], symptoms) for meta, symptoms in runs]
-    totals = Counter(cause for cause, _ in labelled)
-    counted: dict[str, dict[str, Counter[bool]]] = defaultdict(lambda: defaultdict(Counter))
-    for cause, symptoms in labelled:
-        for name, holds in symptoms.items():
-            counted[name][cause][holds] += 1
-    lines = [("symptom", *FAULTS_BY_CAUSE)]
-    lines.append(("runs", *(str(totals[cause]) for cause in FAULTS_BY_CAUSE)))
-    for name in sorted(counted, key=lambda name: (name.startswith(RULE_PREFIX), name)):
-        if sum(each[True] for each in counted[name].values()) >= LEAST_RUNS:
-            lines.append((name, *_cells(name, counted, totals)))
+    lines = [("symptom", *counts.runs), ("runs", *map(str, counts.runs.values()))]
+    for name, (there, could) in counts.symptoms.items():
+        lines.append((name, *(f"{there[cause]}/{could[cause]}" for cause in counts.runs)))
     return ["\t".join(line) for line in lines]
 
 
-def _cells(name: str, counted: Counted, totals: Counter[str]) -> Iterator[str]:
-    """`there/could` for each cause; any run could show a rule."""
-    for cause in FAULTS_BY_CAUSE:
-        there = counted[name][cause][True]
-        could = totals[cause] if name.startswith(RULE_PREFIX) else counted[name][cause].total()
-        yield f"{there}/{could}"
+def credits_elsewhere(runs: Sequence[Symptoms]) -> dict[str, list[tuple[float, float]]]:
+    """Family -> (credit of the first cause, of the best of three) of each visible harmful run.
+
+    The counts are those of the runs in other environments.
+    """
+    result: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for place in {run.meta["environment"] for run in runs}:
+        counts = count_symptoms([run for run in runs if run.meta["environment"] != place])
+        for run in runs:
+            if run.meta["environment"] == place and run.meta["harmful"] and visible(run.meta):
+                ranked = list(cause_scores(run.facts, run.family, counts))[:MOST_CAUSES]
+                said = [cause_text(cause, run.facts, run.family).sentence for cause in ranked]
+                pair = credit(run.meta, said[:1]), credit(run.meta, said)
+                result[run_family(run.meta)].append(pair)
+    return result
 
 
 def main() -> None:
-    """Write the table."""
-    lines = count_symptoms(first_symptoms(CORPUS_RUNS))
-    TABLE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{TABLE}: {len(lines) - 2} symptoms")
+    """Write the table, and print how well causes are ranked elsewhere."""
+    runs = list(first_symptoms(CORPUS_RUNS))
+    counts = count_symptoms(runs)
+    TABLE.write_text(HEAD + "\n".join(table_lines(counts)) + "\n", encoding="utf-8")
+    print(f"{TABLE}: {len(counts.symptoms)} symptoms of {len(runs)} runs")
+    for family, pairs in credits_elsewhere(runs).items():
+        first, three = (sum(each) for each in zip(*pairs, strict=True))
+        size = len(pairs)
+        print(f"{family:<16} first {share(first, size)}, among three {share(three, size)}")
 
 
 if __name__ == "__main__":

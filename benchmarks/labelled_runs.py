@@ -96,7 +96,7 @@ def judge_run(path: Path) -> LabelledRun | None:
     return LabelledRun(
         meta=meta,
         findings=list(run.findings),
-        onset=onset_row(meta, run.timeline),
+        onset=min(onset_row(meta, run.timeline), max(0, len(rows) - 1)),  # it may die at once
         rows=len(rows),
         guide_alarms=list(alarms(rows, _guide(meta))),
     )

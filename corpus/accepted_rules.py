@@ -226,13 +226,17 @@ OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "kl-limit-tiny": NEVER_LEARNS,
     "target-frozen": (*CRITIC, *NEVER_LEARNS),
     "target-copied": (*CRITIC, *NEVER_LEARNS, "reward-swings"),
-    "collecting-only": NEVER_LEARNS,
-    "epsilon-stuck": (*ENTROPY_HIGH, *NEVER_LEARNS),
-    "epsilon-back-midway": (*ENTROPY_HIGH, "reward-crash"),
+    "collecting-only": (*NEVER_LEARNS, "not-training", "updates-stuck"),
+    "epsilon-stuck": (*ENTROPY_HIGH, *NEVER_LEARNS, "exploration-not-falling"),
+    "epsilon-back-midway": (*ENTROPY_HIGH, "reward-crash", "exploration-not-falling"),
     "ent-coef-50": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
     "target-entropy-5": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
     "action-noise-5": (*ENTROPY_HIGH, *NEVER_LEARNS),
     "critic-frozen": (*CRITIC, *NEVER_LEARNS),
+    "lr-x0.001": NEVER_LEARNS,
+    "epsilon-short": NEVER_LEARNS,
+    "reward-one": (*NEVER_LEARNS, "returns-constant"),
+    "actions-weak": NEVER_LEARNS,
 }
 """fault of other algorithms than PPO -> rules"""
 

@@ -49,19 +49,19 @@ FAULTS_BY_CAUSE: Mapping[str, Sequence[str]] = {
     ),
     "step too small": (
         "lr-1e-8", "gradient-tiny", "clip-tiny", "lr-0-midway", "policy-frozen-midway",
-        "kl-limit-tiny", "collecting-only",
+        "kl-limit-tiny", "collecting-only", "lr-x0.001",
     ),
     "too much exploration": (
         "entropy-bonus", "noise-raised-midway", "epsilon-stuck", "epsilon-back-midway",
         "ent-coef-50", "target-entropy-5", "action-noise-5",
     ),
-    "too little exploration": ("entropy-punished",),
-    "constant reward": ("reward-zero", "reward-constant"),
+    "too little exploration": ("entropy-punished", "epsilon-short"),
+    "constant reward": ("reward-zero", "reward-one", "reward-constant"),
     "sign": ("reward-flipped", "reward-flipped-midway", "loss-reversed"),
     "scale": ("reward-x1000", "reward-x1000-midway", "reward-noise"),
     "observations or environment": (
         "observations-zero", "observations-zero-midway", "observations-x1e4",
-        "actions-random-midway",
+        "actions-random-midway", "actions-weak",
     ),
     "weights lost": ("weights-reloaded-midway", "critic-reset-midway"),
     "critic": (

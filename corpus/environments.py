@@ -362,9 +362,156 @@ class Tank(SmallEnvironment):
         return np.array([self.level / 5 - 1, self.flow, 1.0], np.float32)
 
 
+class Harvest(SmallEnvironment):
+    """Counts, positive: walk a ring of twelve places to where the next fruit grows, 40 steps."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(12)
+
+    def begin(self) -> None:
+        """A fruit grows somewhere else."""
+        self.apart = int(self.np_random.integers(1, 12))
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Walk back, wait, or walk on; each fruit counts."""
+        self.apart = (self.apart - (int(action) - 1)) % 12
+        if self.apart:
+            return 0.0, False
+        self.begin()
+        return 1.0, False
+
+    def observe(self) -> Any:
+        """How far the fruit is, one-hot."""
+        return np.eye(12, dtype=np.float32)[self.apart]
+
+
+class Betting(SmallEnvironment):
+    """Both signs, mostly luck: fifteen hands, each worth a stake of 0, 10 or 30, or not."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(2)
+    stakes = (0.0, 10.0, 30.0)
+
+    def begin(self) -> None:
+        """Deal a hand that wins with this chance."""
+        self.chance = float(self.np_random.random())
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Win or lose the stake."""
+        won = self.np_random.random() < self.chance
+        self.begin()
+        return self.stakes[int(action)] * (1.0 if won else -1.0), False
+
+    def observe(self) -> Any:
+        """How strong the hand is."""
+        return np.array([2.0 * self.chance - 1.0, 1.0], np.float32)
+
+
+class Docking(SmallEnvironment):
+    """Seldom and of both signs: 50 for touching the quay slowly, -20 for hitting it; 0.1 a push."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Lie off the quay."""
+        self.way, self.speed = self.np_random.uniform(3, 6), 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Push back, drift, or push on; a current drives."""
+        push = int(action) - 1
+        self.speed = 0.95 * self.speed + 0.1 * push + self.np_random.normal(0, 0.02)
+        self.way -= self.speed
+        if self.way > 10.0:
+            return -20.0, True
+        if self.way > 0.0:
+            return -0.1 * abs(push), False
+        return (50.0 if self.speed < 0.3 else -20.0), True
+
+    def observe(self) -> Any:
+        """Way and speed."""
+        return np.array([self.way / 5, 2.0 * self.speed], np.float32)
+
+
+class Maze(SmallEnvironment):
+    """Small: -0.02 a step, 1 for finding the way out around two walls in 60 steps."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(25)
+    walls = frozenset({(1, 0), (1, 1), (1, 2), (3, 4), (3, 3), (3, 2)})
+
+    def begin(self) -> None:
+        """Start anywhere above the second wall."""
+        self.cell = (int(self.np_random.choice((0, 2))), int(self.np_random.integers(5)))
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Move, where no wall is."""
+        down, right = Grid.moves[int(action)]
+        cell = (min(4, max(0, self.cell[0] + down)), min(4, max(0, self.cell[1] + right)))
+        self.cell = self.cell if cell in self.walls else cell
+        return (1.0, True) if self.cell == (4, 4) else (-0.02, False)
+
+    def observe(self) -> Any:
+        """The cell, one-hot."""
+        return np.eye(25, dtype=np.float32)[5 * self.cell[0] + self.cell[1]]
+
+
+class Arm(SmallEnvironment):
+    """Small and negative: turn two joints so that the hand is at a drawn point; effort costs."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(6)
+
+    def begin(self) -> None:
+        """Draw joints and target."""
+        self.joints = self.np_random.uniform(-np.pi, np.pi, 2)
+        turn, reach = self.np_random.uniform(-np.pi, np.pi), self.np_random.uniform(0.3, 1.8)
+        self.target = reach * np.array([np.cos(turn), np.sin(turn)])
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Turn the joints."""
+        turn = np.clip(np.asarray(action, float), -1, 1)
+        self.joints = self.joints + 0.3 * turn
+        return -float(np.linalg.norm(self.gap())) / 10.0 - 0.01 * float(turn @ turn), False
+
+    def gap(self) -> Any:
+        """Where the target lies from the hand."""
+        angles = np.cumsum(self.joints)
+        return self.target - np.array([np.cos(angles).sum(), np.sin(angles).sum()])
+
+    def observe(self) -> Any:
+        """The joints' angles, and the gap."""
+        return np.concatenate([np.cos(self.joints), np.sin(self.joints), self.gap()]).astype(
+            np.float32
+        )
+
+
+class Mixing(SmallEnvironment):
+    """Positive, noisy, few and long episodes: keep two shares of a mixture right for 200 steps."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Draw the mixture and the recipe."""
+        self.shares, self.recipe = self.np_random.uniform(-1, 1, (2, 2))
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Add or take away; the product is sold."""
+        self.shares = 0.95 * self.shares + 0.15 * np.clip(np.asarray(action, float), -1, 1)
+        self.recipe = np.clip(self.recipe + self.np_random.normal(0, 0.05, 2), -1, 1)
+        off = float(np.abs(self.shares - self.recipe).sum())
+        return max(0.0, 5.0 - 5.0 * off) + self.np_random.normal(0, 2.0), False
+
+    def observe(self) -> Any:
+        """Mixture and recipe."""
+        return np.concatenate([self.shares, self.recipe]).astype(np.float32)
+
+
 STEP_LIMITS = {
     Corridor: 40, Inventory: 50, PointMass: 60, Bandit: 10, Grid: 60, Thermostat: 100, Cruise: 100,
-    Lander: 200, Recall: 10, Ranking: 8, Windy: 60, Queue: 80, Tank: 100,
+    Lander: 200, Recall: 10, Ranking: 8, Windy: 60, Queue: 80, Tank: 100, Harvest: 40, Betting: 15,
+    Docking: 120, Maze: 60, Arm: 50, Mixing: 200,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():

@@ -80,6 +80,12 @@ CONTROL_FAULTS = {
     "target-entropy-5": ControlFault(replace=(("target_entropy", 5.0),)),
     "action-noise-5": ControlFault(replace=(("action_noise", 5.0),)),
     "critic-frozen": ControlFault(model="freeze_critic"),
+    "lr-x0.001": ControlFault(scale=(("learning_rate", 0.001),)),
+    "epsilon-short": ControlFault(
+        replace=(("exploration_fraction", 1e-6), ("exploration_final_eps", 0.0))
+    ),
+    "reward-one": ControlFault(environment="one_reward"),
+    "actions-weak": ControlFault(environment="weak_action"),
 }
 
 
@@ -111,6 +117,8 @@ class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Step, keep the true reward, return the altered one."""
         if self.kind == "random_action" and self.steps >= self.onset:
             action = self.env.action_space.sample()
+        if self.kind == "weak_action" and self.steps >= self.onset:
+            action = 0.02 * np.asarray(action)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.steps += 1
         self.score += float(reward)
@@ -138,6 +146,8 @@ class AlteredEnvironment(gymnasium.Wrapper[Any, Any, Any, Any]):
                 return 1000.0 * reward
             case "zero_reward":
                 return 0.0
+            case "one_reward":
+                return 1.0
             case "nan_reward":
                 return float("nan")
             case "noisy_reward":

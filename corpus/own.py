@@ -240,7 +240,8 @@ class Dqn(Script):
     def epsilon(self) -> float:
         """The share of random actions now."""
         last = float(self.options.get("exploration_final_eps", 0.05))
-        return max(last, 1.0 - self.steps / (0.3 * float(self.options["total_steps"])))
+        part = float(self.options.get("exploration_fraction", 0.3))
+        return max(last, 1.0 - self.steps / (part * float(self.options["total_steps"])))
 
     def update(self) -> UpdateFigures:
         """500 steps, an optimiser step for each four of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -49,6 +49,8 @@ ON_POLICY = frozenset(ROLLOUTS)
 
 SB3_LOGS = ("csv", "tensorboard", "stdout", "csv", "monitor", "json", "tensorboard")
 OWN_LOGS = ("colons", "events", "csv", "bars", "jsonl", "logging", "events")
+SMALL_OWN_LOGS = tuple(way for way in OWN_LOGS if way != "events")
+"""Without event files, which hold every episode: hundreds of kilobytes where these are short."""
 
 
 # rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
@@ -191,12 +193,19 @@ def _off_policy(name: str, environment: str, split: str, steps: int, **more: Any
     )  # fmt: skip
 
 
-def _own(name: str, environment: str, split: str, steps: int, **options: Any) -> ControlTask:
+def _own(
+    name: str,
+    environment: str,
+    split: str,
+    steps: int,
+    logs: tuple[str, ...] = OWN_LOGS,
+    **options: Any,
+) -> ControlTask:
     algorithm = name.split("-")[-1].upper()
     usual = {"learning_rate": 1e-3, "ent_coef": 0.0, "total_steps": steps} | options
     return ControlTask(
         name, environment, split, steps, environments=8, options=usual, algorithm=algorithm,
-        producer="own", logs=OWN_LOGS,
+        producer="own", logs=logs,
     )  # fmt: skip
 
 
@@ -311,7 +320,32 @@ LAST_TASKS = (
 )  # fmt: skip
 """Tasks of the last part: Queue, Windy and Tank stand nowhere else."""
 
-CONTROL_TASKS |= {task.name: task for task in (*FAMILY_TASKS, *LAST_TASKS)}
+FURTHER_TASKS = (
+    _value_based("harvest-dqn", "Harvest-v0", "tune", 8_000, log_interval=4),
+    _value_based("betting-dqn", "Betting-v0", "tune", 7_000, log_interval=8),
+    _value_based("docking-qrdqn", "Docking-v0", "tune", 10_000, log_interval=4, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
+    }),
+    _off_policy(
+        "arm-sac", "Arm-v0", "tune", 6_000,
+        options={"gradient_steps": 4, "ent_coef": "auto_0.1"},
+    ),
+    _off_policy("arm-td3", "Arm-v0", "tune", 6_000, options={"gradient_steps": 2}),
+    _off_policy("arm-ddpg", "Arm-v0", "tune", 6_000),
+    _off_policy("mixing-sac", "Mixing-v0", "tune", 9_000),
+    _own("harvest-own-ppo", "Harvest-v0", "tune", 30_000, n_steps=64),
+    _own(
+        "betting-own-reinforce", "Betting-v0", "tune", 25_000, SMALL_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3,
+    ),
+    _own("maze-own-dqn", "Maze-v0", "tune", 16_000),
+    _own(
+        "docking-own-ppo", "Docking-v0", "tune", 50_000, SMALL_OWN_LOGS, n_steps=64, ent_coef=0.01,
+    ),
+)  # fmt: skip
+"""More *tune* tasks of the families in which a run shows little beside its reward."""
+
+CONTROL_TASKS |= {task.name: task for task in (*FAMILY_TASKS, *FURTHER_TASKS, *LAST_TASKS)}
 
 
 START_FAULTS = (
@@ -437,13 +471,38 @@ OWN_FAULTS = {
 }
 
 
+FURTHER_FAULTS = {
+    "DQN": (
+        "lr-x0.001", "epsilon-short", "observations-x1e4", "reward-one", "reward-noise", "lr-x30",
+    ),
+    "SAC": (
+        "lr-x0.001", "actions-weak", "observations-x1e4", "reward-one", "lr-0-midway", "lr-x30",
+    ),
+    "PPO": ("lr-x0.001", "reward-one", "observations-x1e4", "lr-0-midway"),
+}  # fmt: skip
+"""Faults of `FURTHER_TASKS` only, by the algorithm that stands for its family."""
+
+REPRESENTED_BY = {"QRDQN": "DQN", "TD3": "SAC", "DDPG": "SAC", "TQC": "SAC", "REINFORCE": "PPO"}
+
+
+def further_faults(task: ControlTask) -> tuple[str, ...]:
+    """The faults of one of `FURTHER_TASKS`: the usual ones of its algorithm, and new ones."""
+    named = REPRESENTED_BY.get(task.algorithm, task.algorithm)
+    return (*faults_of(task), *FURTHER_FAULTS[named])
+
+
 def faults_of(task: ControlTask) -> tuple[str, ...]:
     """The faults that a task can have."""
     own = task.producer == "own"
     return (OWN_FAULTS if own else FAULTS_BY_ALGORITHM)[task.algorithm]
 
 
-def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int) -> RunPlan:
+def family_runs(
+    tasks: Iterable[ControlTask],
+    seeds: tuple[int, ...],
+    share: int,
+    faults: Callable[[ControlTask], tuple[str, ...]] = faults_of,
+) -> RunPlan:
     """Healthy runs with these seeds, and each task's share (one in `share`) of its faults.
 
     Tasks of one algorithm take turns, so that together they have all faults; a fault's seed is 11
@@ -451,7 +510,7 @@ def family_runs(tasks: Iterable[ControlTask], seeds: tuple[int, ...], share: int
     """
     for number, task in enumerate(tasks):
         yield task.name, ("none",), seeds
-        for place, fault in list(enumerate(faults_of(task)))[number % share :: share]:
+        for place, fault in list(enumerate(faults(task)))[number % share :: share]:
             yield task.name, (fault,), (11 + place,)
 
 
@@ -468,6 +527,13 @@ def all_planned() -> RunPlan:
             family_runs(own, (1, 2, 3, 4, 5), 2),
             family_runs(on_policy, (1, 2), 4),
         ]
+    plans += [
+        family_runs(
+            [task for task in FURTHER_TASKS if (task.producer == "own") == own],
+            (1, 2, 3), 3 if own else 2, further_faults,
+        )
+        for own in (False, True)
+    ]  # fmt: skip
     for turn in zip_longest(*plans):
         yield from (each for each in turn if each is not None)
     yield from RUN_PLAN

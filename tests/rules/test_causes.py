@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from benchmarks.cause_counts import TABLE, count_symptoms
+from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
@@ -90,12 +90,12 @@ def test_no_symptom_was_seen_more_often_than_it_could_be() -> None:
 def test_counting_says_in_how_many_of_the_runs_that_could_show_it() -> None:
     """A fact that a log does not hold is not counted; a rule could fire in every run."""
     runs = [
-        ({"fault": "gamma-0"}, {"approx KL 0": True, "rule reward-crash": True}),
-        ({"fault": "gamma-0"}, {"approx KL 0": False, "rule reward-crash": True}),
-        ({"fault": "gamma-0"}, {}),
-        ({"fault": "lr-x100"}, {"approx KL 0": True, "once": True}),
+        Symptoms({"fault": "gamma-0"}, "", {"approx KL 0": True, "rule reward-crash": True}),
+        Symptoms({"fault": "gamma-0"}, "", {"approx KL 0": False, "rule reward-crash": True}),
+        Symptoms({"fault": "gamma-0"}, "", {}),
+        Symptoms({"fault": "lr-x100"}, "", {"approx KL 0": True, "once": True}),
     ]
-    head, totals, *lines = (line.split("\t") for line in count_symptoms(iter(runs)))
+    head, totals, *lines = (line.split("\t") for line in table_lines(count_symptoms(runs)))
     of = {line[0]: dict(zip(head, line, strict=True)) for line in (totals, *lines)}
     assert (of["runs"]["horizon"], of["runs"]["step too large"]) == ("3", "1")
     assert (of["approx KL 0"]["horizon"], of["approx KL 0"]["step too large"]) == ("1/2", "1/1")

@@ -8,6 +8,7 @@ import pytest
 
 from ppo_top.model import Profile, Severity, Status
 from ppo_top.rules.engine.ranges import colour
+from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
@@ -191,3 +192,19 @@ def test_an_untrained_critic_beside_a_rising_reward_is_only_watched() -> None:
     assert "critic-not-learning" not in rules_found(findings(profile(), draw_rows(blind)), WARN)
     clipped = {**blind, "clip_range_vf": 0.001}
     assert "critic-not-learning" in rules_found(findings(profile(), draw_rows(clipped)), WARN)
+
+
+@pytest.mark.parametrize(("coefficient", "speaks"), [(100.0, True), (50.0, False)])
+def test_a_setting_that_leaves_nothing_to_learn_is_proof_enough(
+    coefficient: float, speaks: bool
+) -> None:
+    """Thirty episodes are few; an entropy bonus of ten steps' rewards explains their level."""
+    judge = Judge(about("SAC", "off-policy"))
+    columns: DrawnColumns = {
+        **OFF_POLICY_COLUMNS, "reward_mean": flat, "entropy_coef": coefficient,
+    }  # fmt: skip
+    for row in draw_rows(columns, 30):
+        judge.add_row(row._replace(mark=row.mark._replace(step=200 * (row.mark.row + 1))))
+    judge.end_run()
+    found = rules_found(judge.findings, WARN)
+    assert ("reward-never-moves" in found) is speaks

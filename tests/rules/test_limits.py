@@ -235,6 +235,8 @@ BOUNDARIES = (
              family="rlhf"),
     Boundary("eval-gap", "share", lambda x: {
         "eval_reward_mean": lambda i: (1 - x) * rise(i) if i % 10 == 9 else None}, WATCH, step=0.1),
+    Boundary("eval-gap", "far", lambda x: {
+        "eval_reward_mean": lambda i: (1 - x) * rise(i) if i % 10 == 9 else None}, WARN, step=0.1),
     Boundary("advantages-off", "mean", lambda x: {"adv_mean": x}, Severity.INFO, family="rlhf"),
     Boundary("zero-variance-groups", "warn", late("frac_zero_std", 0.2), WARN, family="grpo"),
     Boundary("completions-truncated", "warn", late("truncated_frac", 0.05), WARN, family="grpo"),
@@ -250,6 +252,9 @@ BOUNDARIES = (
         count=46),
     Boundary("reward-crash", "crit", lambda x: {
         "reward_mean": lambda i: 400 * ((1 - 0.8**i) if i < 40 else 1 - x) + jitter(i, 1)}, CRIT),
+    Boundary("entropy-not-falling", "endless", lambda x: {
+        "entropy": lambda i: 0.692 if i < x else None, "reward_mean": flat, "ep_len": flat},
+        WARN, count=300, step=6.0),
     Boundary("learning-rate-pinned", "ceiling", lambda x: {"lr": lambda i: min(x, 1e-3 * 1.1**i)},
              Severity.INFO, count=120, trainer="rsl_rl"),
     Boundary("ref-kl-high", "crit", lambda x: {

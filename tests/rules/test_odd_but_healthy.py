@@ -299,3 +299,24 @@ def test_no_sign_of_a_policy_that_is_not_logged_means_nothing(without: tuple[str
     found = {each.rule for each in findings(profile(), draw_rows(columns, 50))}
     assert "reward-crash" in found
     assert ("environment-changed" in found) is not bool(without)
+
+
+@pytest.mark.parametrize(("family", "speaks"), [("on-policy", False), ("rlhf", True)])
+def test_a_long_episode_is_no_stop_of_the_training(family: str, speaks: bool) -> None:
+    """The count of episodes stands still while one lasts; that of prompts never does."""
+    columns: DrawnColumns = {"reward_mean": learnt(60), "episode": lambda i: 4.0 * min(i, 50)}
+    made = draw_rows(columns, 60)
+    assert ("updates-stuck" in rules_found(findings(profile(family), made))) is speaks
+
+
+def test_a_loss_that_grows_with_the_squared_returns_is_no_fault() -> None:
+    """The first rows of a script that logs single episodes: too few to call it a gain."""
+    columns: DrawnColumns = {
+        "reward_mean": lambda i: 1.0 + 0.9 * i,
+        "value_loss": lambda i: 0.2 * (1.0 + 0.9 * i) ** 2,
+        "explained_variance": 0.05,
+        "entropy": lambda i: 1.0 - 0.01 * i,
+    }
+    steady: DrawnColumns = {**columns, "reward_mean": 1.0}
+    assert "value-loss-rising" not in rules_found(findings(profile(), draw_rows(columns, 12)))
+    assert "value-loss-rising" in rules_found(findings(profile(), draw_rows(steady, 12)))

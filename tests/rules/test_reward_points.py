@@ -153,3 +153,32 @@ def test_equal_rewards_have_no_known_noise() -> None:
     for row in range(1, 50):
         source.add(3.0, 10_000 * row, 100.0, None)
     assert math.isnan(source.noise)
+
+
+def test_a_running_count_says_how_many_episodes_a_row_holds() -> None:
+    """Without any length; what is counted anew in each rollout is not taken for it."""
+    counted, anew = RewardPoints(Sample()), RewardPoints(Sample())
+    for row, reward in enumerate(normal(30), 1):
+        counted.add(reward, row, None, 8.0 * row)
+        anew.add(reward, row, None, 8.0 + row % 3)
+    assert counted.counted
+    assert counted.episodes == 240
+    assert not anew.counted
+
+
+def test_lengths_show_that_a_row_is_no_mean_of_a_hundred_episodes() -> None:
+    """Means of an update jump by more than a window of episodes could within these steps."""
+    jumping, steady = RewardPoints(Sample()), RewardPoints(Sample())
+    for row, reward in enumerate(normal(60), 1):
+        jumping.add(reward, 500 * row, 60.0 if row % 5 else 15.0, None)
+        steady.add(reward, 500 * row, 60.0 - 0.1 * row, None)
+    assert not jumping.may_be_window
+    assert steady.may_be_window
+
+
+def test_steps_that_are_fewer_than_an_episode_count_something_else() -> None:
+    """A mean of whole episodes cannot stand in a row of one step: it is an iteration."""
+    source = RewardPoints(Sample("update"))
+    source.add(1.0, 1, 200.0, None)
+    assert not source.counted
+    assert source.blocks is None

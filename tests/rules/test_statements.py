@@ -503,6 +503,7 @@ TUTORIAL = (
         {**FLAT, "entropy": climb(0.69, 0.0, 0.002)},
         "entropy-not-falling",
         WARN,
+        settings={"total_timesteps": 80_000},
     ),
     Statement(
         "the value loss does not increase, though the critic explains something",

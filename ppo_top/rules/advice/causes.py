@@ -9,7 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ppo_top.catalogue.causes import ANY_CASE, CauseText, cause_counts, known_causes
+from ppo_top.catalogue.causes import (
+    ANY_CASE,
+    CauseCounts,
+    CauseText,
+    cause_counts,
+    known_causes,
+)
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import WATCH
@@ -20,28 +26,38 @@ MOST_CAUSES = 3
 CLOSE_ODDS = 20.0
 """Where the next cause is at most this many times less likely, a look tells them apart."""
 
+UNSEEN_RUNS = 3.0
+"""What a few runs of one cause happened to show counts less; the number that ranked best the causes
+of runs in environments that had been left out of the counts (of 1, 2, 3 and 5)."""
+
 RULE_PREFIX = "rule "
 """Prefix of the symptom that a rule has found something."""
 
 
+NO_SYMPTOMS = frozenset({"reward-never-moves"})
+"""Rules that say what facts say already."""
+
+
 def symptoms_of(run: RuleContext) -> dict[str, bool]:
     """Facts that hold or do not, and the rules with an open finding of *watch* or more."""
-    found = facts_seen(run)
-    opened = run.open_severities.items()
-    return found | {RULE_PREFIX + rule: True for rule, level in opened if level >= WATCH}
+    opened = {rule for rule, level in run.open_severities.items() if level >= WATCH}
+    return facts_seen(run) | {RULE_PREFIX + rule: True for rule in opened - NO_SYMPTOMS}
 
 
-def cause_scores(symptoms: Mapping[str, bool], family: str) -> dict[str, float]:
+def cause_scores(
+    symptoms: Mapping[str, bool], family: str, counted: CauseCounts | None = None
+) -> dict[str, float]:
     """Cause -> logarithm of its odds, up to a constant; best first.
 
-    If a setting proves one, the others are left out.
+    If a setting proves one, the others are left out. `counted` is the shipped table by default.
     """
-    causes, runs = known_causes(), cause_counts().runs
+    counted = counted or cause_counts()
+    causes, runs = known_causes(), counted.runs
     seen = {fact for fact, holds in symptoms.items() if holds}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen}
     scores = {
         cause: math.log(runs[cause] + 1.0)
-        + sum(_weight(name, cause, holds) for name, holds in symptoms.items())
+        + sum(_weight(counted, name, cause, holds) for name, holds in symptoms.items())
         for cause in proven or runs
         if family in causes.families.get(cause, {family})
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
@@ -49,16 +65,16 @@ def cause_scores(symptoms: Mapping[str, bool], family: str) -> dict[str, float]:
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
-def _weight(symptom: str, cause: str, holds: bool) -> float:
+def _weight(counts: CauseCounts, symptom: str, cause: str, holds: bool) -> float:
     """The logarithm of how often a cause's runs show, or do not show, a symptom.
 
-    One more run, which shows it as often as all runs do, is added to what was counted.
+    `UNSEEN_RUNS`, which show it as often as all runs do, are added to what was counted.
     """
-    counted = cause_counts().symptoms.get(symptom)
+    counted = counts.symptoms.get(symptom)
     if counted is None:
         return 0.0
     usual = (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
-    share = (counted.there[cause] + usual) / (counted.could[cause] + 1.0)
+    share = (counted.there[cause] + UNSEEN_RUNS * usual) / (counted.could[cause] + UNSEEN_RUNS)
     return math.log(share if holds else 1.0 - share)
 
 
@@ -67,13 +83,14 @@ def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
     ranked = list(scores)[:MOST_CAUSES]
-    texts = [_text(cause, symptoms, run.family) for cause in ranked]
+    texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
     return texts, next(looks, "") if close else ""
 
 
-def _text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:
+def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:
+    """What is said of a cause beside these symptoms."""
     texts = known_causes().texts[cause]
     cases = (family, ANY_CASE)
     return next(text for text in texts if text.when in cases or symptoms.get(text.when))

@@ -6,16 +6,14 @@ each stood beside which cause is counted on labelled runs: `catalogue/cause_coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 
 from ppo_top.catalogue import option_default
-from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, loss_of_critic
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
-
-CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
 
 LIMITS: Mapping[str, float] = {
     "rate_times": 30.0,  # of the trainer's default
@@ -73,7 +71,7 @@ def rate_low(run: RuleContext) -> bool | None:
     if found is None or (history is not None and history.high > LIMITS["rate_low"]):
         return None if found is None else False
     rate, usual = found
-    return rate <= LIMITS["rate_low"] and (usual is None or rate < LIMITS["rate_share"] * usual)
+    return rate <= LIMITS["rate_low"] and (usual is None or rate <= LIMITS["rate_share"] * usual)
 
 
 def rate_jumped(run: RuleContext) -> bool | None:
@@ -172,13 +170,9 @@ def reward_jumped(run: RuleContext) -> bool | None:
     return late > LIMITS["reward_times"] * early > 0.0
 
 
-def _critic_loss(run: RuleContext) -> History | None:
-    return next((run.histories[name] for name in CRITIC_LOSSES if name in run.histories), None)
-
-
 def critic_loss_jumped(run: RuleContext) -> bool | None:
     """The loss of the critic is far above what it was."""
-    history = _critic_loss(run)
+    history = loss_of_critic(run)
     if history is None or history.count < 6:
         return None
     before = median(history.recent[-30:-5] or history.first[:1])
@@ -187,7 +181,7 @@ def critic_loss_jumped(run: RuleContext) -> bool | None:
 
 def critic_loss_near_zero(run: RuleContext) -> bool | None:
     """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
-    history, reward = _critic_loss(run), run.reward
+    history, reward = loss_of_critic(run), run.reward
     if history is None or reward is None:
         return None
     return history.recent_median(5) < LIMITS["loss_none"] * reward.scale**2
@@ -279,6 +273,11 @@ def not_finite(run: RuleContext) -> bool | None:
     return any(name != "explained_variance" for name in run.non_finite_now)
 
 
+def reward_not_finite(run: RuleContext) -> bool | None:
+    """The reward is NaN or infinite."""
+    return any(name in run.non_finite_now for name in REWARD_CONCEPTS)
+
+
 def truncated(run: RuleContext) -> bool | None:
     """Most completions end at the length limit."""
     history = run.histories.get("truncated_frac")
@@ -300,8 +299,6 @@ def grew_to_limit(run: RuleContext) -> bool | None:
         return None
     return cut and not grew and run.gained and not run.falling
 
-
-Fact = Callable[[RuleContext], bool | None]
 
 FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
@@ -330,8 +327,10 @@ FACTS: Mapping[str, Fact] = {
     "entropy back at its start": back_at_start,
     "epsilon above 0.5": epsilon_high,
     "entropy coefficient above 5": coefficient_high,
+    **CRITIC_FACTS,
     "no loss logged": no_loss,
     "NaN or infinite": not_finite,
+    "reward NaN or infinite": reward_not_finite,
     "completions at the length limit": truncated,
     "completions at the length limit from the start": at_limit_from_start,
     "completions grew to the length limit as reward rose": grew_to_limit,

@@ -162,7 +162,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
     if value > limits["share"] * first and not (reward.gained or reward.rising):
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
-        return Assessment(WARN, value, limits["share"] * first, message)
+        return _stays_random(run, limits, message, limits["share"] * first)
     drop = -history.trend(20).effect()
     little = reward.gain < 0.25 * reward.scale
     flat = drop < 0.01 * first and little
@@ -172,8 +172,15 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
         )
-        return Assessment(WARN, value, limits["some"] * first, message)
+        return _stays_random(run, limits, message, limits["some"] * first)
     return borderline(value)
+
+
+def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: float) -> Assessment:
+    """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
+    history = run.histories["entropy"]
+    told = run.progress is not None or history.count >= limits["endless"]
+    return Assessment(WARN if told else WATCH, history.last, limit, message, immediate=run.ended)
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
@@ -317,8 +324,16 @@ RULES = (
         assess=entropy_not_falling,
         stays_calm=_lost_some_entropy,
         families=frozenset({ON_POLICY}),
-        limits={"share": 0.97, "some": 0.90, "early": 0.25, "early_episodes": 200, "warmup": 25},
+        limits={
+            "share": 0.97,
+            "some": 0.90,
+            "early": 0.25,
+            "early_episodes": 200,
+            "endless": 250,
+            "warmup": 25,
+        },
         persistence=k_of_n(5, 5),
+        at_end=True,
         ranks_causes=True,
         causes=(
             "entropy bonus too high",

@@ -172,6 +172,7 @@ RULES = (
         families=ALL_FAMILIES,
         persistence=AT_ONCE,
         limits={"clear_after": 1, "filling": 200},
+        ranks_causes=True,
         causes=(
             "exploding gradients, or learning rate too high",
             "an infinite or NaN reward or observation",

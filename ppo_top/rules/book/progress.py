@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from operator import lt
 
@@ -9,7 +10,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WARN
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, LLM_FAMILIES, WARN
 from ppo_top.rules.engine.wording import num, pct
 
 
@@ -25,9 +26,15 @@ def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 
+def _counters(run: RuleContext) -> Iterator[str]:
+    """The counters that every update raises; an episode of a control task may last for several."""
+    whole = run.family in LLM_FAMILIES
+    return (name for name in TRAINER_COUNTERS if whole or name != "episode")
+
+
 def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The trainer's own counter stands still while steps continue."""
-    logged = ((name, run.histories.get(name)) for name in TRAINER_COUNTERS)
+    logged = ((name, run.histories.get(name)) for name in _counters(run))
     rising = ((n, each) for n, each in logged if each is not None and each.last_row == run.mark.row)
     name, history = next(rising, ("", None))
     if history is None or history.previous(1) != [history.last]:
@@ -42,8 +49,8 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _counters_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Every counter rises from row to row of the block."""
-    columns = [block.columns[name] for name in TRAINER_COUNTERS if name in block.columns]
-    before = [history.last for name in TRAINER_COUNTERS if (history := run.histories.get(name))]
+    columns = [block.columns[name] for name in _counters(run) if name in block.columns]
+    before = [history.last for name in _counters(run) if (history := run.histories.get(name))]
     return len(columns) == len(before) == 1 and all(map(lt, [*before, *columns[0]], columns[0]))
 
 

@@ -122,7 +122,7 @@ def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         message += f": epsilon has not fallen in {history.count} updates"
     elif budget is not None:
         message += f" at {pct(budget)} of the run"
-    return Assessment(WARN, value, limits["random"], message)
+    return Assessment(WARN, value, limits["random"], message, immediate=run.ended)
 
 
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -170,6 +170,7 @@ RULES = (
         families=frozenset({VALUE_BASED, OFF_POLICY}),
         limits={"decades": 3.0, "clear": 2.0, "crit": 6.0, "left": 0.1, "warmup": 8},
         persistence=k_of_n(4, 5),
+        ranks_causes=True,
         causes=(
             "action values feed on their own targets: learning rate or target updates too fast",
             "rewards of a very large or growing size",
@@ -189,6 +190,7 @@ RULES = (
         families=frozenset({OFF_POLICY}),
         limits={"times": 10.0, "warmup": 8},
         persistence=k_of_n(4, 5),
+        ranks_causes=True,
         causes=("the critic overestimates the actions that the actor finds",),
         remedies=SLOWER_CRITIC,
         source="Fujimoto et al. 2018 (TD3): overestimation; no value exceeds the largest return",
@@ -225,6 +227,7 @@ RULES = (
         families=frozenset({VALUE_BASED}),
         limits={"random": 0.5, "share": 0.99, "points": 50, "budget": 0.7},
         persistence=k_of_n(3, 3),
+        at_end=True,
         ranks_causes=True,
         causes=("a final exploration rate or a decay far too large for this run",),
         remedies=(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
+from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import (
@@ -11,6 +13,7 @@ from ppo_top.rules.engine.reward_course import (
     UNLEARNED,
     RewardCourse,
 )
+from ppo_top.rules.engine.reward_means import mean_falls
 from ppo_top.rules.engine.rule import (
     RESOLVED,
     Assessment,
@@ -53,11 +56,10 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.lost_share < limits["clear"]:
         return RESOLVED
-    if _best_was_random(run, reward):
-        return borderline(reward.history.last)
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
-    share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
-    message = f"reward fell from {num(reward.best)} to {num(reward.smooth)} ({share})"
+    if _best_was_random(run, reward):
+        return borderline(value)
+    message = _fell(reward.best, reward.smooth, lost)
     if reward.low_points and lost > limits["warn"]:
         deep = lost > limits["crit"] and in_noise > limits["crit_noise"]
         if deep and (reward.lasting or reward.is_unprecedented(limits["crit_drawdowns"])):
@@ -66,7 +68,33 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             return Assessment(WARN, value, reward.best, message)
     if reward.lasting:
         return Assessment(WARN, value, reward.best, message)
-    return borderline(value)
+    return _fell_in_means(run, reward, limits) or borderline(value)
+
+
+def _fell(best: float, now: float, lost: float) -> str:
+    share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
+    return f"reward fell from {num(best)} to {num(now)} ({share})"
+
+
+def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
+    """Means over several points show a fall that medians of three leave to noise."""
+    blocks = (float(len(reward.means.blocks)), reward.means.size)
+    memo = run.memos.get("reward-crash", ())
+    if memo[:2] != blocks:
+        found = (
+            fall
+            for fall in mean_falls(reward)
+            if fall.lost_share > limits["mean_share"]
+            and fall.gain_noise > limits["mean_gain"]
+            and fall.fall_noise > limits["mean_noise"]
+            and fall.best - fall.now > limits["drawdowns"] * fall.made_good
+        )
+        worst = max(found, key=lambda fall: fall.fall_noise, default=None)
+        told = (worst.best, worst.now, worst.lost_share) if worst is not None else ()
+        memo = run.memos["reward-crash"] = (*blocks, *told)
+    if len(memo) == len(blocks):
+        return None
+    return Assessment(WARN, reward.history.last, memo[2], _fell(*memo[2:]))
 
 
 def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
@@ -87,7 +115,10 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.gained:
         return RESOLVED
     rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
-    level = 0 if rises else _unlearned_level(run, reward, limits)
+    proven = bool(rate_low(run) or bonus_outweighs(run))
+    level = _unlearned_level(run, reward, limits) if proven or not rises else 0
+    if proven and run.ended and reward.episodes >= limits["constant"]:
+        level = max(level, WARN)
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
@@ -125,14 +156,17 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
         return 0
     if not enough:
         return INFO if budget >= limits["end"] else 0
-    return WARN if budget >= limits["end"] else WATCH
+    near_end = budget >= limits["end"] and not reward.rise > limits["end_rise"]
+    return WARN if near_end else WATCH
 
 
 def _episodes(run: RuleContext, reward: RewardCourse) -> float:
     """Episodes behind the rewards; some scripts print how many ended in each rollout."""
     each = run.histories.get("n_episodes")
-    printed = each.recent_median(20) * each.count if each is not None else 0.0
-    return max(reward.episodes, printed)
+    if each is None:
+        return reward.episodes
+    so_far = each.last == each.high > 2.0 * each.first[0]  # some count on from the start
+    return max(reward.episodes, each.last if so_far else each.recent_median(20) * each.count)
 
 
 def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
@@ -149,7 +183,8 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
     enough = episodes >= limits["constant_episodes"]
-    sure = long and (enough or run.ended) and reward.baseline <= 0.0
+    learned = reward.baseline > 0.0 and run.resumed  # it may have been, before
+    sure = long and (enough or run.ended) and not learned
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
     return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
@@ -179,9 +214,11 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward is None or reward.gained or reward.points < MIN_POINTS:
         return None
     below, began = reward.below, reward.baseline
-    if below <= limits["clear"] * reward.sd:
+    sank = reward.change < -limits["fall"]  # a start that was over at once is not held
+    if below <= limits["clear"] * reward.sd and not sank:
         return None
-    if below <= max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good):
+    enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
+    if below <= enough and not (sank and reward.looks >= limits["looks"]):
         return borderline(reward.history.last)
     on_policy = run.family in POLICY_GRADIENT
     begun = reward.points < limits["starts"] * reward.start_points or not on_policy
@@ -230,6 +267,9 @@ RULES = (
             "crit": 0.6,
             "crit_noise": 6.0,
             "crit_drawdowns": 1.6,
+            "mean_share": 0.7,
+            "mean_gain": 3.0,
+            "mean_noise": 4.5,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (4, 5)},
         ranks_causes=True,
@@ -252,10 +292,10 @@ RULES = (
             "points": 8,
             "episodes": 120,
             "end_looks": 3,
-            "end_rise": 1.5,
+            "end_rise": 2.0,
             "end_episodes": 60,
             "long_points": 30,
-            "endless_points": 250,
+            "endless_points": 500,
             "looks": 25,
             "budget": 0.5,
             "end": 0.9,
@@ -294,6 +334,8 @@ RULES = (
         families=ALL_FAMILIES,
         limits={
             "noise": 6.0,
+            "fall": 6.0,
+            "looks": 6,
             "drawdowns": 1.3,
             "clear": 3.0,
             "early": 0.25,

@@ -79,7 +79,9 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         message = f"evaluation ({num(history.last)}) lags training reward ({num(reward.smooth)})"
         spread = run.value("eval_reward_std", 0)
         sure = spread is not None and reward.smooth - history.last > limits["spreads"] * spread
-        return Assessment(WATCH, history.last, reward.smooth, message, immediate=sure)
+        untrained = len(last) == 3 and reward.smooth - max(last) > limits["far"] * reward.gain
+        level = WARN if untrained else WATCH
+        return Assessment(level, history.last, reward.smooth, message, immediate=sure)
     return None
 
 
@@ -139,7 +141,7 @@ RULES = (
         description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
-        limits={"share": 0.3, "spreads": 2.0},
+        limits={"share": 0.3, "spreads": 2.0, "far": 0.8},
         persistence=k_of_n(2, 2),
         causes=(
             "the deterministic policy is worse than the stochastic one",
@@ -150,7 +152,9 @@ RULES = (
             "{in_control}share the statistics of normalisation with evaluation (VecNormalize)",
             "look at what is evaluated, and how it goes",
         ),
-        source="evaluation is the better measure of a policy (SB3 practice)",
+        source="evaluation is the better measure of a policy (SB3 practice); without the "
+        "statistics of normalisation it is another one's (SB3's documentation of VecNormalize)",
+        grade="B",
     ),
     Rule(
         id="long-tails",

@@ -120,13 +120,14 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     losses = [loss for loss in _losses(run) if loss.last_row == run.mark.row]
     for loss in losses:
         early, late = _climb(run, loss)
-        if late > limits["times"] * early > 0.0 and late > 0.03 * loss.high:
+        climbs = late > limits["times"] * early > 0.0 and late > 0.03 * loss.high
+        if climbs and not _follows_returns(run, late / early):
             message = (
                 f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
                 "the critic cannot keep up"
             )
-            unsure = explained is None and run.gained and not run.falling
-            mild = explains or unsure or run.tiny_updates
+            pays = run.gained and not run.falling
+            mild = explains or pays or run.tiny_updates
             level, about = WATCH if mild else WARN, _concept(run, loss)
             return Assessment(level, loss.last, early, message, concepts=about)
     if explains or run.tiny_updates or run.resumed:
@@ -157,6 +158,14 @@ def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
         return 0.0, 0.0
     values = loss.trend(20).values
     return min(median(values[:3]), loss.baseline(5)), median(values[-3:])
+
+
+def _follows_returns(run: RuleContext, growth: float) -> bool:
+    """Whether the reward has risen so much that its square, the loss's unit, explains the climb."""
+    if run.reward is None or run.family in LLM_FAMILIES:
+        return False
+    early, late = median(run.reward.history.first[:3]), run.reward.history.recent_median(3)
+    return late > early and late * late >= growth * early * early
 
 
 def value_loss_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:

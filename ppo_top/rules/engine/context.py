@@ -197,9 +197,18 @@ class RuleContext:
                 self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
-            step = self.mark.step - self.start_step
-            counted = self.value("episode", 0) if not self.segment else None
+            step, counted = self.mark.step - self.start_step, None
+            if not self.segment:
+                step = max(step, self._logged_steps())
+                counted = self.value("episode", 0)
             reward.add_reward(number, step, self.value("ep_len", 0), counted)
+
+    def _logged_steps(self) -> int:
+        """The environment's steps by a metric of their own, where rows go by something else."""
+        history = self.histories.get("step")
+        if history is None or history.last_row != self.mark.row or history.last < history.high:
+            return 0
+        return int(history.last)
 
     def judged_as(self, concepts: tuple[str, ...]) -> tuple[str, ...]:
         """These metrics, with the one that serves as the reward in this run in its place."""

@@ -165,7 +165,7 @@ class RewardCourse:
         for number, point in enumerate(new or (), 1):
             self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
-        fallen = self.low_points or self.falls
+        fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
         self.state = (FALLEN if fallen else 0) if self.gained else UNLEARNED
         self.state |= AT_MAX if self.at_max else 0
 
@@ -230,6 +230,11 @@ class RewardCourse:
             return 0.0
         count = max(1.0, min(quarters[-1][0], quarters[quarter][0]) / self.source.rows_per_window)
         return (quarters[-1][1] - quarters[quarter][1]) / (noise * math.sqrt(2.0 / count))
+
+    @property
+    def change(self) -> float:
+        """The last quarter's mean minus the first one's, in its standard deviations."""
+        return self._rise_since(0)
 
     def _rise_since_start(self) -> float:
         """The last quarter's mean minus the first points', in its standard deviations.

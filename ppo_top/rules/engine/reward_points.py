@@ -35,6 +35,9 @@ more: each new value of the reward needs one."""
 USUAL_WINDOW = 100
 """Episodes in a moving mean, if rewards of unknown kind are one: Gym's, SB3's and CleanRL's."""
 
+UNDER_WAY = 20
+"""Episodes that may be under way at a row, in parallel environments."""
+
 GROWTH = 1.2
 """Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
 large at twice the distance. What lies between is told apart here."""
@@ -257,8 +260,9 @@ class RowNoise:
         ]
         self.known = max(found) or self.known
         if len(self.estimators) > 1 and count >= LAG_PERIODS * NOISE_LAGS[1]:
-            near, far = self.estimators[:2]
-            self.grows = far.std > GROWTH * near.std
+            near, far, farther = (each.std for each in self.estimators[:3])
+            goes_on = count < LAG_PERIODS * NOISE_LAGS[2] or farther > GROWTH * far
+            self.grows = far > GROWTH * near and goes_on
 
 
 class RewardPoints:
@@ -278,6 +282,10 @@ class RewardPoints:
         self.length = 0.0
         self.episodes = 0.0
         self.counted = True
+        self.total: float | None = None
+        self.same = 0
+        self.most_ended = self.last_length = self.longer = 0.0
+        self.may_be_window = True
 
     def copy(self) -> RewardPoints:
         """An independent copy."""
@@ -291,7 +299,12 @@ class RewardPoints:
     @property
     def has_other_unit(self) -> bool:
         """Whether steps turn out to be updates, thousands, ...: too few for these episodes."""
-        return self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
+        if self.total is not None:
+            return False
+        few = self.rows == 1 and OTHER_UNIT * self.step < self.length
+        return few or (
+            self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
+        )
 
     def _rows_per_window(self) -> float:
         """How many rows one independent measurement takes."""
@@ -304,7 +317,8 @@ class RewardPoints:
     @property
     def window_episodes(self) -> int:
         """The episodes of a moving mean; 0 if rewards are none."""
-        if self.sample.kind == "" and self.blocks is None and self.row_noise.grows:
+        unknown = self.sample.kind == "" and self.blocks is None
+        if unknown and self.may_be_window and self.row_noise.grows:
             return USUAL_WINDOW
         return self.sample.episodes if self.sample.kind == "window" else 0
 
@@ -316,22 +330,27 @@ class RewardPoints:
         `step` counts from the start of the log, `length` is the mean length of episodes, `counted`
         the trainer's own count of them.
         """
-        episodes = math.nan
+        episodes = self._new_episodes(counted)
         if length is not None and length > 0.0:
             self.length = length
-            episodes = max(0, step - self.step) / length
+            if episodes != episodes:
+                episodes = max(0, step - self.step) / length
         total = self.count.add(step, length, counted) if self.window is not None else None
+        steps = max(0, step - self.step)
         self.step = step
         self.rows += 1
         self.changes += value != self.last
+        self.same = self.same + 1 if value == self.last else 0
         self.low, self.high, self.last = min(self.low, value), max(self.high, value), value
-        if self.rows == 1 and self.sample.kind == "update" and episodes < FULL_ROW_EPISODES:
+        self.counted = self.counted and episodes == episodes and not self.has_other_unit
+        few = self.counted and episodes < FULL_ROW_EPISODES
+        if self.rows == 1 and self.sample.kind == "update" and few:
             self.blocks = EpisodeBlocks()
         if self.rows == 1 and self.sample.kind == "episode" and episodes >= FULL_ROW_EPISODES:
             self.blocks = None  # each row holds enough of them
-        self.counted = self.counted and episodes == episodes and not self.has_other_unit
         episodes = max(1.0, episodes) if self.counted else 1.0
         self.episodes += episodes
+        self._compare_with_window(steps)
         fresh = self._fresh(value, total)
         if self.blocks is not None:
             self.rows_per_window = self._rows_per_window()
@@ -351,6 +370,37 @@ class RewardPoints:
         self.rows_per_window = self._rows_per_window()
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return [RewardPoint(value, 1.0 / filled)]
+
+    def _compare_with_window(self, steps: int) -> None:
+        """Rule out that rows are means of the last `USUAL_WINDOW` episodes, by their lengths.
+
+        While fewer have ended, their number is steps / length, which does not fall. Later on, the
+        sum of the window's lengths grows by no more than the new `steps`, and those of the episodes
+        that were under way.
+        """
+        before, self.last_length = self.last_length, self.length
+        if not self.counted or self.length <= 0.0:
+            return
+        ended = self.step / self.length
+        self.most_ended = max(self.most_ended, ended)
+        if ended < USUAL_WINDOW:
+            self.may_be_window = self.may_be_window and ended >= 0.5 * self.most_ended
+            return
+        grown = USUAL_WINDOW * max(0.0, self.length - before) - steps
+        self.longer = max(0.0, self.longer + grown)
+        if self.longer > UNDER_WAY * max(self.length, before):
+            self.may_be_window = False
+
+    def _new_episodes(self, counted: float | None) -> float:
+        """The episodes since the previous row by the trainer's running count; NaN without one.
+
+        What counts each rollout's episodes anew falls sooner or later, and is not used then.
+        """
+        before, self.total = self.total, counted
+        if counted is None or (self.rows and before is None) or counted < (before or 0.0):
+            self.total = None
+            return math.nan
+        return counted - before if before is not None else min(counted, USUAL_WINDOW)
 
     def _chance(self) -> float:
         """The most noise that a mean of rewards from 0 to 1 can have, where episodes are counted.
@@ -390,8 +440,9 @@ class RewardPoints:
         if told or not 1 < len(set(rewards)) <= self.rows // 4:
             return False
         self.blocks = EpisodeBlocks()
+        each = self.episodes / self.rows if self.counted else 1.0
         for reward in rewards:
-            self.blocks.add(reward, 1.0)
+            self.blocks.add(reward, each)
         self.noise = self.blocks.noise() if self.blocks.blocks else math.nan
         self.rows_per_window = 1.0
         return True

@@ -1,0 +1,264 @@
+"""Facts about what a learner from a replay buffer believes: action values, their loss, exploration.
+
+The return itself is the measure: a value of one step cannot exceed the largest return by much, has
+its sign, and is that of more than one step's reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED
+
+CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
+
+LIMITS: Mapping[str, float] = {
+    "values_none": 0.1,  # of one step's reward
+    "values_short": 1.0,
+    "values_wrong": 3.0,
+    "loss_grown": 30.0,  # times its start
+    "loss_kept": 0.5,
+    "loss_fallen": 0.01,
+    "loss_large": 1.0,  # of the squared return
+    "loss_small": 2e-6,
+    "epsilon_back": 0.2,
+    "bonus": 10.0,  # steps' rewards
+    "coefficient_up": 2.0,
+    "coefficient_down": 0.01,
+    "varies_less": 0.4,
+    "varies_more": 2.5,
+    "shorter": 0.7,
+    "longer": 1.5,
+}
+"""Where each fact begins."""
+
+
+def loss_of_critic(run: RuleContext) -> History | None:
+    """The critic's loss, by whatever name it is logged."""
+    return next((run.histories[name] for name in CRITIC_LOSSES if name in run.histories), None)
+
+
+def _action_values(run: RuleContext) -> float | None:
+    """The mean action value: minus the actor's loss is the value of the actor's actions."""
+    values = run.histories.get("value_mean")
+    if values is not None:
+        return values.recent_median(5)
+    loss = run.histories.get("actor_loss") or run.histories.get("policy_loss")
+    return -loss.recent_median(5) if loss is not None and run.family == OFF_POLICY else None
+
+
+def _steps_rewarded(run: RuleContext) -> float | None:
+    """How many steps' rewards the action values amount to; negative if their signs differ."""
+    value, length, reward = _action_values(run), run.histories.get("ep_len"), run.reward
+    if value is None or length is None or reward is None or reward.history.count < 3:
+        return None
+    each = reward.history.recent_median(5) / max(1.0, length.recent_median(5))
+    return value / each if each else None
+
+
+def values_wrong(run: RuleContext) -> bool | None:
+    """Action values are of the other sign than all returns, not for the sake of entropy."""
+    steps, reward = _steps_rewarded(run), run.reward
+    mixed = reward is not None and reward.history.low < 0.0 < reward.history.high
+    if steps is None or mixed or coefficient_rises(run):
+        return None
+    return steps < -LIMITS["values_wrong"]
+
+
+def values_none(run: RuleContext) -> bool | None:
+    """Action values are next to nothing beside the rewards."""
+    steps = _steps_rewarded(run)
+    return None if steps is None else abs(steps) < LIMITS["values_none"]
+
+
+def values_short(run: RuleContext) -> bool | None:
+    """Action values do not even amount to the reward of one step."""
+    steps = _steps_rewarded(run)
+    return None if steps is None else abs(steps) < LIMITS["values_short"]
+
+
+def values_beyond(run: RuleContext) -> bool | None:
+    """Action values are larger than any return."""
+    value, reward = _action_values(run), run.reward
+    if value is None or reward is None or reward.history.count < 3:
+        return None
+    return abs(value) > max(abs(reward.history.high), abs(reward.history.low))
+
+
+def _loss_growth(run: RuleContext) -> float | None:
+    """The critic's loss, as a multiple of its first values."""
+    loss = loss_of_critic(run)
+    if loss is None or loss.count < 10 or not loss.baseline(5) > 0.0:
+        return None
+    return loss.recent_median(5) / loss.baseline(5)
+
+
+def loss_grown(run: RuleContext) -> bool | None:
+    """The critic's loss is many times that of the start."""
+    growth = _loss_growth(run)
+    return None if growth is None else growth > LIMITS["loss_grown"]
+
+
+def loss_kept(run: RuleContext) -> bool | None:
+    """The critic's loss is still at least half of that at the start."""
+    growth = _loss_growth(run)
+    return None if growth is None else growth > LIMITS["loss_kept"]
+
+
+def loss_fallen(run: RuleContext) -> bool | None:
+    """The critic's loss is a small part of that at the start."""
+    growth = _loss_growth(run)
+    return None if growth is None else growth < LIMITS["loss_fallen"]
+
+
+def _loss_share(run: RuleContext) -> float | None:
+    """The critic's loss as a share of the largest return, squared.
+
+    On-policy learners often normalise rewards: their losses have another unit.
+    """
+    loss, reward = loss_of_critic(run), run.reward
+    if run.family not in (OFF_POLICY, VALUE_BASED) or loss is None:
+        return None
+    if reward is None or reward.history.count < 3:
+        return None
+    largest = max(abs(reward.history.high), abs(reward.history.low))
+    return loss.recent_median(5) / largest**2 if largest else None
+
+
+def loss_large(run: RuleContext) -> bool | None:
+    """The critic's error is larger than any return."""
+    share = _loss_share(run)
+    return None if share is None else share > LIMITS["loss_large"]
+
+
+def loss_small(run: RuleContext) -> bool | None:
+    """The critic's error is tiny beside the returns."""
+    share = _loss_share(run)
+    return None if share is None else share < LIMITS["loss_small"]
+
+
+def epsilon_back(run: RuleContext) -> bool | None:
+    """The share of random actions had fallen, and has risen again."""
+    history = run.histories.get("exploration_rate")
+    if history is None:
+        return None
+    return history.last > LIMITS["epsilon_back"] and history.low < 0.5 * history.last
+
+
+def coefficient_rises(run: RuleContext) -> bool | None:
+    """The entropy coefficient of SAC is above its start."""
+    history = run.histories.get("entropy_coef")
+    if history is None or history.count < 5:
+        return None
+    return history.last > LIMITS["coefficient_up"] * history.baseline(3)
+
+
+def bonus_outweighs(run: RuleContext) -> bool | None:
+    """A fixed entropy coefficient makes a nat of entropy worth far more than a step's reward."""
+    history, length = run.histories.get("entropy_coef"), run.histories.get("ep_len")
+    reward = run.reward
+    if history is None or length is None or reward is None or not reward.count:
+        return None
+    fixed = history.high <= history.low
+    each = reward.history.recent_median(5) / max(1.0, length.recent_median(5))
+    return fixed and history.last > LIMITS["bonus"] * abs(each)
+
+
+def coefficient_gone(run: RuleContext) -> bool | None:
+    """The entropy coefficient of SAC has all but vanished."""
+    history = run.histories.get("entropy_coef")
+    if history is None or history.count < 5:
+        return None
+    return history.last < LIMITS["coefficient_down"] * history.baseline(3)
+
+
+def _length_share(run: RuleContext) -> float | None:
+    """The length of episodes as a share of that at the start."""
+    history = run.histories.get("ep_len")
+    if history is None or history.count < 10 or not history.baseline(5) > 0.0:
+        return None
+    return history.recent_median(5) / history.baseline(5)
+
+
+def episodes_shorter(run: RuleContext) -> bool | None:
+    """Episodes end sooner than at the start."""
+    share = _length_share(run)
+    return None if share is None else share < LIMITS["shorter"]
+
+
+def episodes_longer(run: RuleContext) -> bool | None:
+    """Episodes last longer than at the start."""
+    share = _length_share(run)
+    return None if share is None else share > LIMITS["longer"]
+
+
+def stuck_at_one_value(run: RuleContext) -> bool | None:
+    """The reward has been one and the same value for most of the run, after others."""
+    reward = run.reward
+    if reward is None or reward.count < 10 or reward.constant:
+        return None
+    return reward.source.same > 0.5 * reward.count
+
+
+def _spread_share(run: RuleContext) -> float | None:
+    """How far rewards differ from row to row, as a share of that at the start."""
+    reward = run.reward
+    if reward is None or reward.history.count < 40 or reward.source.sample.kind == "window":
+        return None
+    early, late = _row_to_row(reward.history.first), _row_to_row(reward.history.newest(20))
+    return late / early if early else None
+
+
+def _row_to_row(values: Sequence[float]) -> float:
+    return median([abs(after - before) for before, after in pairwise(values)])
+
+
+def varies_less(run: RuleContext) -> bool | None:
+    """Rewards vary far less than at the start."""
+    share = _spread_share(run)
+    return None if share is None else share < LIMITS["varies_less"]
+
+
+def varies_more(run: RuleContext) -> bool | None:
+    """Rewards vary far more than at the start."""
+    share = _spread_share(run)
+    return None if share is None else share > LIMITS["varies_more"]
+
+
+def at_lowest(run: RuleContext) -> bool | None:
+    """The reward is about as low as it ever was."""
+    reward = run.reward
+    if reward is None or reward.points < 6 or reward.constant:
+        return None
+    low, high = reward.history.low, reward.history.high
+    return reward.history.recent_median(5) < low + 0.1 * (high - low)
+
+
+Fact = Callable[[RuleContext], bool | None]
+
+CRITIC_FACTS: Mapping[str, Fact] = {
+    "action values of the other sign than the returns": values_wrong,
+    "action values near 0 beside the rewards": values_none,
+    "action values below one step's reward": values_short,
+    "action values beyond all returns": values_beyond,
+    "critic loss 30 times its start": loss_grown,
+    "critic loss not halved since its start": loss_kept,
+    "critic loss a hundredth of its start": loss_fallen,
+    "critic loss beyond the squared returns": loss_large,
+    "critic loss tiny beside the squared returns": loss_small,
+    "epsilon rose again": epsilon_back,
+    "entropy coefficient above its start": coefficient_rises,
+    "entropy coefficient vanished": coefficient_gone,
+    "entropy coefficient fixed far above the rewards": bonus_outweighs,
+    "episodes shorter than at the start": episodes_shorter,
+    "episodes longer than at the start": episodes_longer,
+    "reward stuck at one value": stuck_at_one_value,
+    "reward at its lowest": at_lowest,
+    "reward varies less than at the start": varies_less,
+    "reward varies more than at the start": varies_more,
+}
+"""What a reader calls it -> how it is seen."""
