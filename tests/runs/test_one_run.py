@@ -1,0 +1,111 @@
+"""One training is one run, whichever directory is watched and however its logs are laid out."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from ppo_top.model import Severity
+from ppo_top.output.check import check
+from ppo_top.output.export import export
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.tui.state.run_list import RunList
+from tests.support.drawn_trees import DrawnTree, draw_tree, draw_trees
+from tests.support.growing_logs import WatchedDirectory, grow_logs, judged_objects
+
+TREES = int(os.environ.get("PPO_TOP_DRAWN_TREES", "60"))
+"""How many trees are drawn; a thousand take some minutes."""
+
+COPIED_TREE = 11
+"""A tree with several runs and a copy."""
+
+
+def read_session(root: Path) -> Session:
+    """Everything below a directory, as `check` has it."""
+    watched = WatchedDirectory(root)
+    watched.finish()
+    return watched.session
+
+
+def partition(session: Session, known: Iterable[Path]) -> set[frozenset[Path]]:
+    """The logs of each run, of those that are `known`."""
+    wanted = set(known)
+    runs = [{each.source.path for each in run.sources.values()} for run in session.runs.values()]
+    return {frozenset(paths & wanted) for paths in runs}
+
+
+def described(tree: DrawnTree, parts: Iterable[frozenset[Path]]) -> list[list[str]]:
+    """A partition as text, to be read when a test fails."""
+    return sorted(
+        sorted(f"{path.relative_to(tree.root)} ({tree.owner[path]})" for path in part)
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize("seed", range(TREES))
+def test_each_training_of_a_drawn_tree_is_one_run(seed: int, tmp_path: Path) -> None:
+    """None is split, no two are joined, and a copy is another run that says so."""
+    tree = draw_tree(seed, tmp_path / "project")
+    session = read_session(tree.root)
+    assert described(tree, partition(session, tree.owner)) == described(tree, tree.partition())
+    marked = {run.copy_of != "" for run in session.runs.values()}
+    assert marked == {False, True} if tree.copies else marked == {False}
+
+
+def test_the_grandparent_of_many_shows_the_same_runs(tmp_path: Path) -> None:
+    """Whether a project, or a directory of projects, is watched."""
+    trees = list(draw_trees(range(2000, 2000 + TREES // 2), tmp_path))
+    everything = read_session(tmp_path)
+    for tree in trees:
+        whole = {part for part in partition(everything, tree.owner) if part}
+        assert described(tree, whole) == described(tree, tree.partition())
+
+
+@pytest.mark.parametrize("seed", range(3000, 3000 + TREES // 6))
+def test_a_directory_of_one_run_shows_that_run(seed: int, tmp_path: Path) -> None:
+    """Watched from any folder in the tree, logs are together that are together in the whole."""
+    tree = draw_tree(seed, tmp_path / "project")
+    folders = {folder for path in tree.owner for folder in path.parents}
+    for folder in sorted(each for each in folders if each.is_relative_to(tree.root)):
+        seen = {path for path in tree.owner if path.is_relative_to(folder)}
+        expected = {part & seen for part in tree.partition()} - {frozenset()}
+        found = partition(read_session(folder), seen)
+        assert described(tree, found) == described(tree, expected)
+
+
+@pytest.mark.parametrize("seed", range(4000, 4000 + TREES // 6))
+def test_live_comes_to_the_same_runs(seed: int, tmp_path: Path) -> None:
+    """Logs that grow in turn are put together anew until they are as `check` has them."""
+    tree = draw_tree(seed, tmp_path / "project")
+    watched = WatchedDirectory(tmp_path / "live")
+    for _ in grow_logs(tree.root, tmp_path / "live", parts=3, seed=seed):
+        watched.read_and_judge()
+    watched.finish()
+    expected = read_session(tree.root)
+    assert judged_objects(watched.session) == judged_objects(expected)
+    assert len(expected.runs) == len(tree.partition())
+
+
+def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:
+    """The list on the screen, `check`, `status` and `export`."""
+    tree = draw_tree(COPIED_TREE, tmp_path / "project")
+    count = len(tree.partition())
+    assert tree.copies and count > 2
+    out = io.StringIO()
+    check([tree.root], Settings(), as_object=True, fail_on=Severity.CRIT, out=out)
+    report = json.loads(out.getvalue())["runs"]
+    assert len(report) == count
+    assert sum(run["copy_of"] is not None for run in report) == 1
+    session = read_session(tree.root)
+    listed = RunList().listed_runs(session, now=0.0)
+    assert len(listed) == count
+    assert sum(each.copy_of != "" for each in listed) == 1
+    table = io.StringIO()
+    export(session.sorted_runs(), table, "csv", "all")
+    assert len({line.split(",")[0] for line in table.getvalue().splitlines()[1:]}) == count
