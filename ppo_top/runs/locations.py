@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ppo_top.paths import is_inside
+
 INNER_FOLDER = re.compile(
     r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
     r"|train|eval|evaluation|valid|validation|val|test|\.hydra"
@@ -142,3 +144,8 @@ def path_distance(one: str, other: str) -> int:
             break
         common += 1
     return len(ours) + len(theirs) - 2 * common
+
+
+def is_in_line(one: str, other: str) -> bool:
+    """Whether a directory is the other one, or inside it."""
+    return is_inside(one, other) or is_inside(other, one)

@@ -7,28 +7,23 @@ the logs alone, never on the order in which they arrived.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, groupby, product
+from operator import itemgetter
 
-from ppo_top.runs.locations import (
-    INNER_FOLDER,
-    TRACKER_RUN_FOLDER,
-    folders_above,
-    path_distance,
-)
+from ppo_top.runs.clusters import SAME_FOLDER, Cluster
+from ppo_top.runs.locations import folders_above, is_in_line, path_distance
 from ppo_top.runs.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
-from ppo_top.runs.same_values import (
-    Likeness,
-    compare,
-    has_equal_heads,
-    has_same_clock,
+from ppo_top.runs.same_values import Likeness, has_same_clock
+from ppo_top.runs.short_names import is_copy_name
+from ppo_top.runs.unit_names import (
+    named_units,
+    pairs_of_one_name,
+    units_by_folder_name,
 )
-from ppo_top.runs.short_names import VAGUE, is_copy_name
 
 JOINED_BY_USER = "joined in the settings"
-SAME_FOLDER = "in the same folder"
 PRINTED = "its path or name is printed in the console"
 SAME_VALUES = "same values at the same steps"
 SAME_COMMAND = "output of the same command"
@@ -44,52 +39,10 @@ MIN_EQUAL_FIRST = 2
 """Equal first values by which two units are compared wherever they are."""
 MAX_START_DIFFERENCE_S = 10.0
 """In folders side by side, first points further apart are those of a training that was repeated."""
-MAX_NAME_DISTANCE = 4
-"""Most steps up and down between logs that are tied by their names."""
 MAX_ONLY_ONES = 8
 """No run has more kinds of logs than this."""
 
 Compare = Callable[[LogUnit, LogUnit], Likeness]
-Tie = tuple[LogUnit, LogUnit, str]
-
-
-class Cluster:
-    """Units that are one run, and the ties by which they are."""
-
-    __slots__ = ("ties", "units")
-
-    def __init__(self, unit: LogUnit) -> None:
-        self.units = [unit]
-        self.ties: list[Tie] = []
-
-    @property
-    def main(self) -> LogUnit:
-        """The unit that names the run: a folder before a file, the highest folder first."""
-        return min(self.units, key=_rank)
-
-    def reasons(self) -> dict[str, str]:
-        """key of a log -> why it belongs to the run; empty for the first log."""
-        reached = {self.main.id: ""}
-        ties = list(self.ties)
-        while ties:
-            waiting = []
-            for one, other, reason in ties:
-                if one.id in reached or other.id in reached:
-                    reached.setdefault(one.id, reason)
-                    reached.setdefault(other.id, reason)
-                else:
-                    waiting.append((one, other, reason))
-            ties = waiting if len(waiting) < len(ties) else []
-        found = {}
-        for unit in self.units:
-            for number, log in enumerate(sorted(unit.logs, key=lambda log: log.key)):
-                found[log.key] = reached[unit.id] or (SAME_FOLDER if number else "")
-        return found
-
-
-def _rank(unit: LogUnit) -> tuple[bool, bool, int, str]:
-    is_direct = unit.location.is_direct and bool(unit.location.unit)
-    return not unit.has_points, not is_direct, unit.home.count("/"), unit.id
 
 
 class TieFinder:
@@ -157,12 +110,12 @@ class TieFinder:
 
     def _tie_printed(self) -> None:
         """A console prints the path or the name of the run."""
-        by_name = _units_by_folder_name(self._units)
+        by_name = units_by_folder_name(self._units)
         for unit in self._units:
-            found = [named for each in unit.printed if (named := _named(each, unit, by_name))]
-            if any(one.competes_with(other) for one, other in combinations(_distinct(found), 2)):
+            found = named_units(unit, by_name)
+            if any(one.competes_with(other) for one, other in combinations(found, 2)):
                 continue  # the console of several runs
-            for named in _distinct(found):
+            for named in found:
                 refuted = self._compare(unit, named).is_refuted
                 if not refuted and not self._is_split(unit, named):
                     self._join(unit, named, PRINTED)
@@ -191,7 +144,7 @@ class TieFinder:
             return likeness.is_certain and _is_same_output(one, other)
         if one.home == other.home:
             return True
-        if _is_below(one, other.home) or _is_below(other, one.home):
+        if is_in_line(one.home, other.home):
             return likeness.is_certain
         apart = abs(one.start - other.start) > MAX_START_DIFFERENCE_S
         same_clock = not apart and has_same_clock(one.heads, other.heads)
@@ -256,14 +209,31 @@ class TieFinder:
             if name and not unit.is_evaluation and TRACKER not in unit.kinds:
                 by_name.setdefault(name, []).append(unit)
         for name, same in by_name.items():
-            pairs = sorted(_pairs_of_one_name(name, same[:MAX_NEIGHBOURS]))
-            taken = Counter((distance, each) for distance, *ids in pairs for each in ids)
-            units = {unit.id: unit for unit in same}
-            for distance, first, second in pairs:
-                one, other = units[first], units[second]
-                is_only = taken[distance, first] == taken[distance, second] == 1
-                if is_only and self._fit(one, other):
-                    self._join(one, other, SAME_NAME)
+            pairs = sorted(pairs_of_one_name(name, same[:MAX_NEIGHBOURS]), key=itemgetter(0))
+            for _, nearest in groupby(pairs, key=itemgetter(0)):
+                self._tie_all_or_none([(one, other) for _, one, other in nearest])
+
+    def _tie_all_or_none(self, pairs: Sequence[tuple[LogUnit, LogUnit]]) -> None:
+        """Tie the pairs that fit, unless a third unit fits two that do not fit each other."""
+        connected: dict[str, dict[str, LogUnit]] = {}
+        for one, other in pairs:
+            if self._fit(one, other):
+                both = {one.id: one, other.id: other}
+                both |= connected.get(one.id, {}) | connected.get(other.id, {})
+                connected.update(dict.fromkeys(both, both))
+        for units in {id(each): each for each in connected.values()}.values():
+            first, *others = units.values()
+            if all(self._fit(*pair) for pair in self._pairs_apart(units.values())):
+                for other in others:
+                    self._join(first, other, SAME_NAME)
+
+    def _pairs_apart(self, units: Iterable[LogUnit]) -> Iterator[tuple[LogUnit, LogUnit]]:
+        """All pairs of units that are not in one cluster."""
+        return (
+            (one, other)
+            for one, other in combinations(units, 2)
+            if self._cluster[one.id] is not self._cluster[other.id]
+        )
 
     def _tie_streams(self) -> None:
         """Standard output and standard error of one command, or its ranks."""
@@ -290,45 +260,6 @@ class TieFinder:
         return self._cluster[unit.id]
 
 
-def copies(clusters: Iterable[Cluster]) -> dict[int, Cluster]:
-    """id of a cluster that is a copy of another -> the original."""
-    by_name: dict[tuple[str, str], list[Cluster]] = {}
-    for cluster in clusters:
-        for unit in cluster.units:
-            for log in unit.logs if TRACKER not in unit.kinds else ():
-                if log.facts.heads:
-                    shape = f"{log.name}|{log.facts.start}"
-                    first = min(log.facts.heads)
-                    by_name.setdefault((shape, f"{first}{log.facts.heads[first]}"), []).append(
-                        cluster
-                    )
-    found: dict[int, Cluster] = {}
-    for same in by_name.values():
-        distinct = list({id(cluster): cluster for cluster in same}.values())
-        original = min(distinct, key=lambda each: (is_copy_name(each.main.home), _rank(each.main)))
-        for cluster in distinct:
-            if cluster is not original and _is_copy(cluster, original):
-                found.setdefault(id(cluster), original)
-    return {copy: original for copy, original in found.items() if id(original) not in found}
-
-
-def _is_copy(cluster: Cluster, original: Cluster) -> bool:
-    """Whether each log of a cluster that the original has too begins with the same points."""
-    theirs = {log.name: log for unit in original.units for log in unit.logs}
-    pairs = [
-        (log.facts, theirs[log.name].facts)
-        for unit in cluster.units
-        for log in unit.logs
-        if log.name in theirs and log.facts.heads
-    ]
-    return bool(pairs) and all(
-        (one.start == other.start or one.start != one.start)
-        and has_equal_heads(one.heads, other.heads)
-        and compare(one.heads, other.heads).is_certain
-        for one, other in pairs
-    )
-
-
 def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
     """Whether consoles may hold the same output: of `tee`, or of a logger and a shell.
 
@@ -342,8 +273,7 @@ def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
         log.name for log in consoles[1]
     }:
         return False
-    is_in_line = _is_below(one, other.home) or _is_below(other, one.home)
-    return is_in_line and all(
+    return is_in_line(one.home, other.home) and all(
         has_same_clock(ours.facts.heads, theirs.facts.heads) for ours, theirs in product(*consoles)
     )
 
@@ -357,71 +287,7 @@ def _is_table(unit: LogUnit) -> bool:
     return not unit.location.unit and unit.has_points and not unit.kinds & others
 
 
-def _is_below(unit: LogUnit, folder: str) -> bool:
-    return unit.home == folder or unit.home.startswith(folder.rstrip("/") + "/")
-
-
 def _are_close(one: str, other: str) -> bool:
     """Whether a directory is inside the other, or beside it."""
     beside = one.rpartition("/")[0] == other.rpartition("/")[0]
     return beside or one.startswith(other + "/") or other.startswith(one + "/")
-
-
-def _pairs_of_one_name(name: str, units: Sequence[LogUnit]) -> Iterator[tuple[int, str, str]]:
-    """(distance, id, id) of units called the same; a vague name tells only what is below."""
-    is_vague = bool(VAGUE.fullmatch(name)) or not re.search(r"\d", name)
-    for one, other in combinations(units, 2):
-        in_line = _is_below(one, other.home) or _is_below(other, one.home)
-        distance = path_distance(one.home, other.home)
-        if in_line or (not is_vague and distance <= MAX_NAME_DISTANCE):
-            yield distance, one.id, other.id
-
-
-# --- names that consoles print -------------------------------------------------------------------
-
-
-def _units_by_folder_name(units: Iterable[LogUnit]) -> Mapping[str, list[LogUnit]]:
-    """The last part of each folder of a unit -> units; of a tracker's folder its id, too."""
-    found: dict[str, dict[str, LogUnit]] = {}
-    for unit in units:
-        for folder in unit.folders:
-            name = folder.rpartition("/")[2]
-            names = {name}
-            if TRACKER_RUN_FOLDER.fullmatch(name):
-                names.add(name.rpartition("-")[2])
-            for each in names:
-                found.setdefault(each, {})[unit.id] = unit
-    return {name: list(same.values()) for name, same in found.items()}
-
-
-def _named(
-    printed: str, console: LogUnit, by_name: Mapping[str, Sequence[LogUnit]]
-) -> LogUnit | None:
-    """The unit in the folder that a console prints; of several the nearest, if there is one."""
-    parts = [part for part in printed.split("/") if part not in ("", ".", "..", "~")]
-    for cut in range(min(3, len(parts))):  # a file or a folder inside the run's
-        kept = parts[: len(parts) - cut]
-        fitting = [
-            (path_distance(unit.home, console.home), unit)
-            for unit in by_name.get(kept[-1], [])
-            if unit is not console and _fits_path(unit, kept, printed.startswith("/"))
-        ]
-        nearest = sorted(fitting, key=lambda pair: pair[0])[:2]
-        if len(nearest) == 1 or (len(nearest) == 2 and nearest[0][0] < nearest[1][0]):
-            return nearest[0][1]
-        if nearest:
-            return None
-    return None
-
-
-def _fits_path(unit: LogUnit, parts: Sequence[str], is_absolute: bool) -> bool:
-    """Whether a folder of a unit ends with these parts; of a path from elsewhere, with two."""
-    if len(parts) == 1:
-        is_vague = VAGUE.fullmatch(parts[0]) or INNER_FOLDER.fullmatch(parts[0])
-        return not is_vague and len(parts[0]) > 2
-    needed = list(parts[-2:] if is_absolute else parts)
-    return any(folder.split("/")[-len(needed) :] == needed for folder in unit.folders)
-
-
-def _distinct(units: Iterable[LogUnit]) -> list[LogUnit]:
-    return list({unit.id: unit for unit in units}.values())

@@ -275,6 +275,32 @@ def _evaluated(write: TreeWriter, runs: list[DrawnTraining]) -> str:
     return ""
 
 
+def _by_kind(write: TreeWriter, runs: list[DrawnTraining]) -> str:
+    for number, run in enumerate(runs):
+        name = f"ppo_s{number}"
+        write.events(f"tb/{name}", run)
+        write.table(f"tables/{name}.csv", run)
+        write.monitor(f"monitors/{name}.monitor.csv", run)
+        write.console(f"consoles/{name}.log", run, silent=number % 2 == 1)
+    return ""
+
+
+def _side_by_side(write: TreeWriter, runs: list[DrawnTraining]) -> str:
+    for number, run in enumerate(runs):
+        write.console(f"s{number}.log", run)
+        write.table(f"s{number}.csv", run)
+        write.json_lines(f"s{number}.jsonl", run)
+    return ""
+
+
+def _cluster_job(write: TreeWriter, runs: list[DrawnTraining]) -> str:
+    for number, run in enumerate(runs, 41):
+        write.events(f"checkpoints/job{number}", run)
+        write.console(f"slurm-{number}.out", run)
+        write.console(f"slurm-{number}.err", run, silent=True)
+    return "checkpoints/job41"
+
+
 LAYOUTS: tuple[Layout, ...] = (
     _sb3,
     _trl,
@@ -287,6 +313,9 @@ LAYOUTS: tuple[Layout, ...] = (
     _lightning,
     _flat,
     _evaluated,
+    _by_kind,
+    _side_by_side,
+    _cluster_job,
 )
 
 
@@ -296,12 +325,16 @@ def draw_tree(seed: int, root: Path) -> DrawnTree:
     shared_start = draw.random() < 0.3
     count = draw.randrange(1, 7)
     runs = [draw_training(draw, f"{root.name}/{n}", shared_start) for n in range(count)]
-    layout = draw.choice(LAYOUTS)
     write = TreeWriter(draw, root)
-    first = layout(write, runs)
+    first = draw.choice(LAYOUTS)(write, runs)
     if first and draw.random() < 0.3:
         parent, _, name = f"./{first}".rpartition("/")
         write.copy(first, draw.choice((f"{parent}/{name}_copy", f"backup/{name}")))
+    if draw.random() < 0.3:
+        others = [draw_training(draw, f"{root.name}/other/{n}", shared_start) for n in range(2)]
+        beside = TreeWriter(draw, root / "other")
+        draw.choice(LAYOUTS)(beside, others)
+        write.tree.owner.update(beside.tree.owner)
     return write.tree
 
 
