@@ -98,6 +98,32 @@ def test_live_comes_to_the_same_runs(seed: int, tmp_path: Path) -> None:
     assert len(expected.runs) == len(tree.partition())
 
 
+@pytest.mark.parametrize("evicted", [False, True])
+def test_a_console_that_prints_its_folder_later_changes_runs(evicted: bool, tmp_path: Path) -> None:
+    """What is found then is what is found by reading everything at once, points dropped or not."""
+    write = TreeWriter(random.Random(1), tmp_path)
+    for seed in (1, 2):
+        write.events(f"PPO_{seed}", draw_training(random.Random(seed), str(seed), False))
+    log = tmp_path / "job.log"
+    log.write_text("".join(f"note: {seed * seed}.5 step: {seed}\n" for seed in range(1, 9)))
+    watched = WatchedDirectory(tmp_path)
+    watched.read_and_judge()
+    names = ["PPO_1", "PPO_2", tmp_path.name]
+    assert sorted(run.name for run in watched.session.runs.values()) == names
+    if evicted:
+        for run in watched.session.runs.values():
+            run.drop_history()
+    with log.open("a") as file:
+        file.write("Logging to PPO_2\nRuntimeError: CUDA error\n")
+    watched.read_and_judge()
+    while keys := watched.session.sources_to_reread(watched.session.runs):
+        watched.follower.reread(keys)
+        watched.read_and_judge()
+    watched.finish()
+    assert sorted(run.name for run in watched.session.runs.values()) == ["PPO_1", "PPO_2"]
+    assert judged_objects(watched.session) == judged_objects(read_session(tmp_path))
+
+
 def test_of_folders_of_add_scalars_the_training_is_charted(tmp_path: Path) -> None:
     """`add_scalars("reward", {"eval": ..., "train": ...})` writes the same tag twice."""
     write = TreeWriter(random.Random(1), tmp_path)
