@@ -43,6 +43,7 @@ from ppo_top.catalogue.options import (
     options,
     total_steps,
 )
+from ppo_top.catalogue.printed_runs import printed_run
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
 from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning, suggested_alias
 from ppo_top.catalogue.terms import Term, term
@@ -93,6 +94,7 @@ __all__ = [
     "option_name",
     "option_spellings",
     "options",
+    "printed_run",
     "suggested_alias",
     "term",
     "total_steps",

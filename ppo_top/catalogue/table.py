@@ -15,7 +15,7 @@ TABLES_FOLDER = Path(__file__).parent
 
 SHARED_TABLES = {
     "algorithms", "cause_counts", "causes", "concepts", "crucial", "families", "hyperparameters",
-    "likeness", "terms",
+    "likeness", "printed_runs", "terms",
 }  # fmt: skip
 """The tables shared by all trainers; every other table is one trainer's."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from ppo_top.files.directory_tree import FolderStamp, FoundFile
 from ppo_top.files.tail import FileStamp
-from ppo_top.model import Batch, RunEnd
+from ppo_top.model import Batch, RunEnd, SourceFacts
 from ppo_top.parsers.base import Format
 
 
@@ -56,8 +56,7 @@ class SavedSource(NamedTuple):
     problem_count: int
     left_out_values: int
     ended: RunEnd | None
-    rows: int
-    first_points: dict[str, tuple[int, float]]
+    facts: SourceFacts
 
 
 class SavedRun(NamedTuple):

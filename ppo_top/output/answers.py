@@ -40,12 +40,13 @@ class Answer(NamedTuple):
 
 
 class AnsweredRun(NamedTuple):
-    """A run of an answer: where it is kept, and its name and path."""
+    """A run of an answer: where it is kept, and what it is called."""
 
     scope: str
     id: str
     name: str
     path: str
+    copy_of: str
 
 
 def print_answer(
@@ -102,7 +103,7 @@ def _reports(cache: Cache, runs: Sequence[AnsweredRun], parts: Sequence[str]) ->
         status = status_at(facts, now)
         if status.state not in LAST_STATES:  # somebody writes again
             raise ValueError("not over")
-        identity = RunIdentity(run.name, run.path, *status)
+        identity = RunIdentity(run.name, run.path, *status, run.copy_of)
         found = {part: texts[run.scope, part][run.id] for part in parts}
         reports.append(RunReport(identity, summary, **found))
     return reports

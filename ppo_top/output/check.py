@@ -103,7 +103,11 @@ def judge_paths(
             loader.remember()
             listing = loader.listing()
             saved = [(run, run.saved) for run in runs]
-            kept = [AnsweredRun(at.scope, at.id, run.name, run.path) for run, at in saved if at]
+            kept = [
+                AnsweredRun(at.scope, at.id, run.name, run.path, run.copy_of)
+                for run, at in saved
+                if at
+            ]
             if listing is not None and len(kept) == len(runs):
                 keep(cache, scope, paths, listing, loader.problems, kept)
         return Answer([reporter.report(run) for run in runs], [])
@@ -141,7 +145,7 @@ class _Reporter:
     def report(self, run: Run) -> RunReport:
         """The report on a run, by the name that it has now."""
         summary, facts, texts = self._reports[run.id]
-        identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()))
+        identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()), run.copy_of)
         return RunReport(identity, summary, **texts)
 
 

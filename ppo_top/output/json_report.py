@@ -14,7 +14,7 @@ from ppo_top.runs.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
 from ppo_top.views.run_view import CheckRow, RunView
 
-IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text")
+IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text", "copy_of")
 """The first keys of a run, which `run_report` writes."""
 
 
@@ -36,9 +36,10 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "family": view.family,
         "state": view.state.value,
         "state_text": view.state_text,
+        "copy_of": run.copy_of or None,
         "verdict": view.verdict,
         "judged_by": _judged_by(judged_by(run)),
-        "sources": [_source(source) for source in _ordered(run)],
+        "sources": [_source(source, run) for source in _ordered(run)],
         "progress": {
             "step": view.progress.step,
             "total": view.progress.total,
@@ -78,13 +79,14 @@ def _ordered(run: Run) -> list[SourceState]:
     return [run.sources[key] for key in sorted(run.sources)]
 
 
-def _source(source: SourceState) -> dict[str, Any]:
+def _source(source: SourceState, run: Run) -> dict[str, Any]:
     return {
         "path": source.key,
         "format": source.format,
         "points": source.points,
         "problems": source.problem_count,
         "left_out": source.left_out_values,
+        "joined_by": run.joined_by.get(source.key) or None,
     }
 
 

@@ -30,6 +30,7 @@ class RunIdentity(NamedTuple):
     path: str
     state: State
     state_text: str
+    copy_of: str = ""
 
 
 class RunSummary(NamedTuple):
@@ -80,6 +81,7 @@ def _run_json(report: RunReport) -> str:
         "family": summary.family,
         "state": identity.state.value,
         "state_text": identity.state_text,
+        "copy_of": identity.copy_of or None,
     }
     return f"{json.dumps(first)[:-1]}, {report.json[1:]}"
 
@@ -105,6 +107,8 @@ def _facts(report: RunReport) -> str:
     identity, summary = report.identity, report.summary
     state = identity.state.value + (f" ({identity.state_text})" if identity.state_text else "")
     facts = [summary.trainer, state]
+    if identity.copy_of:
+        facts.append(f"copy of {identity.copy_of}")
     if summary.step is not None:
         total = f" of {count(summary.total)}" if summary.total else ""
         facts.append(f"step {count(summary.step)}{total}")
@@ -139,6 +143,7 @@ def _table_lines(reports: Sequence[RunReport], reported: int) -> Iterator[str]:
 
 def _cells(report: RunReport) -> tuple[str, ...]:
     """The columns after the mark."""
-    (name, _, state, _), summary = report.identity, report.summary
+    identity, summary = report.identity, report.summary
+    name = identity.name + (f" (copy of {identity.copy_of})" if identity.copy_of else "")
     words, since = summary.verdict.words, summary.since
-    return clean(name), words, state.value, summary.reward, since, summary.finding
+    return clean(name), words, identity.state.value, summary.reward, since, summary.finding

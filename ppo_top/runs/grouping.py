@@ -1,341 +1,201 @@
-"""Decides which logs are one run: by their paths, and if that is not enough, by their first points.
+"""Decides which logs are one run, from all that is known of them so far.
 
 A log has a *home*, the directory of its run, and perhaps a *unit*: logs of one unit are one run
-whatever they hold (an event file and the progress.csv next to it, the ranks of one launch). Units
-and single files in one home are compared: they are one run if the metrics that both log have the
-same first values. A log is assigned once and never moves, so a run keeps its name when a file
-appears.
+whatever they hold (`log_units`). Units are tied by evidence (`ties`). The answer depends on the
+logs alone: it is made anew when something that matters turns up (another log, first values, a path
+that a console prints), so a run may gain logs, or lose them to another one. In the end it is the
+same however the logs arrived, and whichever directory above them is watched.
 """
+
+# ruff: noqa: PTH100
+# Paths stay strings here: an object for each would cost more than the comparison.
 
 from __future__ import annotations
 
-import math
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from ppo_top.model import SourceFacts
+from ppo_top.paths import is_inside
+from ppo_top.runs.clusters import Cluster, copies
+from ppo_top.runs.locations import folders_above
+from ppo_top.runs.log_units import SETTINGS, LogEntry, LogUnit, units_of
+from ppo_top.runs.same_values import Likeness, compare
 from ppo_top.runs.short_names import short_names
-
-FirstPointByTag = Mapping[str, tuple[int, float]]
-"""tag -> (step, value) of its first point."""
-
-INNER_FOLDER = re.compile(
-    r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
-    r"|train|eval|evaluation|valid|validation|val|test"
-)
-"""Names of folders inside a run's directory."""
-SINGLE_RUN_FILE = re.compile(
-    r"(?i)tfevents|monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
-    r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
-    r"|\d{8}\.jsonl)$"  # an inbox of Trackio
-)
-"""Files that occur once in a run's directory."""
-CHECKPOINT_FOLDER = re.compile(r"checkpoint[-_]\d+$")
-START_TIME_FOLDER = re.compile(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
-"""A folder that torch and transformers name after the start: Nov21_00-40-41_host."""
-UNIX_TIME_FOLDER = re.compile(r"\d{9,10}(\.\d+)?$")
-"""A folder of hyperparameters that add_hparams and accelerate make next to the metrics."""
-TRACKER_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
-"""The folder of a run of Weights & Biases or SwanLab."""
-ZOO_SETTINGS_PATH = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
-"""rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
-ATTEMPT_FOLDER = re.compile(r"attempt_\d+$")
-INDISTINCT_TAG = re.compile(
-    r"(?i)time|fps|sps\b|per_sec|speed|runtime|epoch|iter|step|episodes|n_updates|num_tokens|lr\b"
-    r"|learning_rate|clip_range|coef|beta\b"
-)
-"""Tags with equal first values in different runs (settings, counters), or unequal ones in the same
-run (clocks).
-"""
-MIN_COMMON_TAGS = 4
-"""Common tags needed for a certain match between a run and a log in different folders."""
-MIN_EQUAL_SHARE = 0.9
-"""Share of the common tags whose first values must be equal for a certain match."""
-VALUE_TOLERANCE = 0.01
-"""Relative difference up to which values are the same: consoles print three digits."""
-
-MIN_DISTINCT_TAGS = 3
-"""With fewer distinct tags than this, wait for more before calling two logs different runs."""
+from ppo_top.runs.ties import TieFinder
+from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
 SETTLED_ROW_COUNT = 3
 """A log with this many rows is taken to have logged all its tags."""
 
 
-def row_count(first: FirstPointByTag) -> int:
-    """How many rows a log has so far; enough if its first points do not say."""
-    rows: int = getattr(first, "rows", SETTLED_ROW_COUNT)
-    return rows
+@dataclass(slots=True, eq=False)
+class LogGroup:
+    """A run: its logs by key, each with the reason why it belongs to it."""
 
-
-@dataclass(frozen=True, slots=True)
-class RunLocation:
-    """Where a log belongs by its path. `is_direct`: it is in the home itself."""
-
-    directory: str
-    unit: str
-    is_direct: bool = True
-
-
-@dataclass(slots=True)
-class _GroupMembers:
     id: str
-    directory: tuple[str, str]
     path: str
-    file: str
-    is_direct: bool
-    first_points: list[FirstPointByTag] = field(default_factory=list)
-
-    @property
-    def merged_first_points(self) -> dict[str, tuple[int, float]]:
-        """The first point of each tag, from the earliest log that has it."""
-        found: dict[str, tuple[int, float]] = {}
-        for log in self.first_points:
-            for tag, point in log.items():
-                found.setdefault(_without_train_prefix(tag), point)
-        return found
+    """its directory (or file), starting with its PATH"""
+    joined_by: Mapping[str, str]
+    name: str = ""
+    copy_of: str = ""
+    """name of the run that this is a copy of"""
 
 
 class RunGroups:
-    """The runs to which logs have been assigned."""
+    """All logs, and the runs that they make."""
 
-    def __init__(self) -> None:
-        self._runs: dict[str, _GroupMembers] = {}
-        self._by_directory: dict[tuple[str, str], list[_GroupMembers]] = {}
-        self._below: dict[tuple[str, str], dict[str, None]] = {}  # directory -> homes inside it
-        self._units: dict[tuple[str, str], _GroupMembers] = {}
-        self._assigned: dict[tuple[str, str], _GroupMembers] = {}
-        self._names: dict[str, str] = {}
+    def __init__(self, patterns: RunPatterns = NO_PATTERNS) -> None:
+        self._patterns = patterns
+        self._logs: dict[str, LogEntry] = {}
+        self._roots: dict[str, tuple[str, str]] = {}
+        self._id_of: dict[str, str] = {}
+        """key -> id of the run to which a log belonged before"""
+        self._versions: dict[str, int] = {}
+        self._units: Mapping[str, LogUnit] = {}
+        self._compared: dict[tuple[str, str], tuple[LogUnit, LogUnit, Likeness]] = {}
+        self.is_stale = False
+        """Whether the groups may be others than the last time."""
 
-    def assign_run(
-        self, key: str, root: str, first: FirstPointByTag, must_decide: bool = False
-    ) -> str | None:
-        """The id of the run that a log belongs to; None if that needs more points.
+    def add_log(self, key: str, path: str, root: str, format_: str, facts: SourceFacts) -> None:
+        """Add a log; `facts` may grow. `root` is the PATH that it was found in."""
+        self._logs[key] = LogEntry(key, _absolute(path), format_, facts)
+        self._roots[key] = root, _absolute(root)
+        self.is_stale = True
 
-        `key` is its path below `root`; `first` holds the first point of each tag so far, and is
-        kept: it may grow. `must_decide`: no more points will come.
+    def note(self, key: str) -> None:
+        """Look whether something is new about a log."""
+        version = self._logs[key].facts.version
+        if self._versions.get(key) != version:
+            self._versions[key], self.is_stale = version, True
+
+    def decide(self, key: str) -> None:
+        """Put a log into a run although little is known of it: no more points may come."""
+        if not self._logs[key].is_decided:
+            self._logs[key].is_decided = self.is_stale = True
+
+    def remove_logs(self, keys: Iterable[str]) -> None:
+        """Forget logs that are gone."""
+        for key in keys:
+            for table in (self._logs, self._roots, self._id_of, self._versions):
+                table.pop(key, None)
+        self._compared.clear()
+        self.is_stale = True
+
+    def groups(self) -> list[LogGroup]:
+        """The runs, named; logs of which too little is known are in none."""
+        self.is_stale = False
+        self._units = units_of(self._logs.values(), self._patterns, self._units)
+        clusters = TieFinder(list(self._units.values()), self._likeness).clusters()
+        near = _neighbour_counts(clusters)
+        listed = [each for each in clusters if self._is_listed(each, near)]
+        found = self._numbered(listed)
+        names = short_names({group.id: group.path for group in found.values()})
+        for group in found.values():
+            group.name = names[group.id]
+        for copy, original in copies(listed).items():
+            if id(original) in found:
+                found[copy].copy_of = found[id(original)].name
+        return list(found.values())
+
+    # --- what is listed ----------------------------------------------------------------------
+
+    def _is_listed(self, cluster: Cluster, near: Mapping[str, int]) -> bool:
+        """Whether enough is known of some logs to show them as a run.
+
+        Trainers often log fewer tags in their first rows: if there are other logs near, more rows
+        may show that it is the same run.
         """
-        known = self._assigned.get((root, key))
-        if known is not None:
-            return known.id
-        location = locate_run(key, first)
-        scope = _scope(key, root)
-        run = self._units.get((scope, location.unit)) if location.unit else None
-        if run is None:
-            if not (first or must_decide):
-                return None
-            run = self._match_in_directory(scope, location, first)
-            if run is None and not must_decide and self._is_too_early(scope, location, first):
-                return None
-            run = run or self._match_nearby(scope, location, first)
-            run = run or self._new_run(scope, location, key)
-        if location.unit:
-            self._units[scope, location.unit] = run
-        self._assigned[root, key] = run
-        run.first_points.append(first)
-        if location.is_direct and not run.is_direct:  # so far its logs were in a folder below
-            run.is_direct, run.path, run.file = True, location.directory, ""
-            self._names.clear()
-        return run.id
+        logs = [log for unit in cluster.units for log in unit.logs if log.kind != SETTINGS]
+        if any(log.key in self._id_of for log in logs):
+            return True
+        is_alone = all(near[unit.home] == 1 for unit in cluster.units)
+        if not any(log.facts.heads for log in logs):
+            decided = [log for log in logs if log.is_decided]
+            return bool(decided) and (is_alone or any(log.facts.has_last_words for log in decided))
+        is_settled = any(log.facts.rows >= SETTLED_ROW_COUNT or log.is_decided for log in logs)
+        return is_settled or is_alone or any(unit.location.unit for unit in cluster.units)
 
-    def _is_too_early(self, scope: str, location: RunLocation, first: FirstPointByTag) -> bool:
-        """Whether more rows may show that a log belongs to a run in or near its home.
+    # --- names -------------------------------------------------------------------------------
 
-        Trainers often log fewer tags in their first rows.
-        """
-        doubtful = []
-        for run in self._by_directory.get((scope, location.directory), []):
-            known = run.merged_first_points
-            distinct = min(_distinct_tag_count(first), _distinct_tag_count(known))
-            if similarity(known, first) is None and distinct < MIN_DISTINCT_TAGS:
-                doubtful.append(run)
-        nearby = self._runs_nearby(scope, location)
-        compared = ((run, _compare(run.merged_first_points, first)) for run in nearby)
-        doubtful += [run for run, alike in compared if len(alike) < MIN_COMMON_TAGS]
-        logs = [log for run in doubtful for log in (first, *run.first_points)]
-        return any(row_count(log) < SETTLED_ROW_COUNT for log in logs)
+    def _numbered(self, clusters: Sequence[Cluster]) -> dict[int, LogGroup]:
+        """id of a cluster -> its run, with the id of the run that its main log belonged to."""
+        found: dict[int, LogGroup] = {}
+        taken: set[str] = set()
+        ordered = sorted(clusters, key=lambda each: each.main.id)
+        shared = _shared_homes(ordered)
+        paths = {id(each): self._path(each, shared) for each in ordered}
+        for cluster in ordered:
+            before = self._id_before(cluster)
+            if before and before not in taken:
+                taken.add(before)
+                found[id(cluster)] = LogGroup(before, paths[id(cluster)][0], cluster.reasons())
+        for cluster in ordered:
+            if id(cluster) not in found:
+                path, inside = paths[id(cluster)]
+                name = inside if inside not in taken else path
+                while name in taken:
+                    name += "'"
+                taken.add(name)
+                found[id(cluster)] = LogGroup(name, path, cluster.reasons())
+        self._id_of = {key: group.id for group in found.values() for key in group.joined_by}
+        return found
 
-    def _runs_nearby(self, scope: str, location: RunLocation) -> list[_GroupMembers]:
-        """The runs in folders above or below."""
-        below = self._below.get((scope, location.directory), ())
-        homes = [*_parent_directories(location.directory), *below]
-        return [run for home in homes for run in self._by_directory.get((scope, home), ())]
+    def _id_before(self, cluster: Cluster) -> str:
+        units = [cluster.main, *cluster.units]
+        before = (self._id_of.get(log.key, "") for unit in units for log in unit.logs)
+        return next(filter(None, before), "")
 
-    def _match_in_directory(
-        self, scope: str, location: RunLocation, first: FirstPointByTag
-    ) -> _GroupMembers | None:
-        """The run in the same home that the log belongs to."""
-        others = self._by_directory.get((scope, location.directory), [])
-        scored = [(similarity(run.merged_first_points, first), run) for run in others]
-        score, best = max(scored, key=lambda pair: pair[0] or 0.0, default=(None, None))
-        if score is not None and score > 0.5:
-            return best
-        if not first:  # nothing to compare, and no run of its own
-            return others[0] if others else None
-        unknown = [run for score, run in scored if score is None and run.is_direct]
-        return unknown[0] if location.is_direct and len(others) == 1 and unknown else None
+    def _path(self, cluster: Cluster, shared: Mapping[str, int]) -> tuple[str, str]:
+        """The path of a run with its PATH as it was given, and the path below that."""
+        main = cluster.main
+        log = main.logs[0]
+        root, absolute = self._roots[log.key]
+        if log.path == absolute:  # a file given by itself: its folder stands for it
+            root, absolute = root.rpartition("/")[0] or ".", log.folder
+        path = main.location.unit or main.home
+        is_file = not main.location.unit and shared[main.home] > 1
+        if is_file:
+            path = re.sub(r"(?<=[^/])\.\w{1,5}$", "", log.path)
+        if not is_inside(path, absolute):
+            return root, "."
+        inside = path[len(absolute) :].strip("/")
+        return (f"{root.rstrip('/')}/{inside}", inside) if inside else (root, ".")
 
-    def _match_nearby(
-        self, scope: str, location: RunLocation, first: FirstPointByTag
-    ) -> _GroupMembers | None:
-        """The one run above or below that matches for certain (a console log next to the folder
-        that its trainer writes to).
-        """
-        if len(first) < MIN_COMMON_TAGS:
-            return None
-        nearby = self._runs_nearby(scope, location)
-        found = [run for run in nearby if _is_certain_match(run.merged_first_points, first)]
-        return found[0] if len(found) == 1 else None
+    # --- values ------------------------------------------------------------------------------
 
-    def _new_run(self, scope: str, location: RunLocation, key: str) -> _GroupMembers:
-        home = (scope, location.directory)
-        path = location.unit or location.directory
-        file = "" if location.unit else re.sub(r"(?<=[^/])\.\w{1,5}$", "", key)
-        others = self._by_directory.setdefault(home, [])
-        for above in _parent_directories(location.directory):
-            self._below.setdefault((scope, above), {})[location.directory] = None
-        name = file if file and others else path
-        if name in self._runs:
-            name = f"{scope}/{name}"
-        while name in self._runs:
-            name += "'"
-        run = _GroupMembers(name, home, path, file, location.is_direct)
-        self._runs[name] = run
-        others.append(run)
-        self._names.clear()
-        return run
-
-    def remove_run(self, run: str) -> None:
-        """Forget a run whose logs are all gone; if they return, it starts over."""
-        found = self._runs.pop(run, None)
-        if found is None:
-            return
-        others = self._by_directory[found.directory]
-        others.remove(found)
-        if not others:
-            del self._by_directory[found.directory]
-            scope, home = found.directory
-            for above in _parent_directories(home):
-                del self._below[scope, above][home]
-        for table in (self._units, self._assigned):
-            for key in [key for key, each in table.items() if each is found]:
-                del table[key]
-        self._names.clear()
-
-    def run_path(self, run: str) -> str:
-        """The directory (or file) of a run, starting with its PATH."""
-        found = self._runs[run]
-        scope = found.directory[0]
-        several = len(self._by_directory[found.directory]) > 1
-        path = found.file if several and found.file else found.path
-        return scope if path == "." else f"{scope}/{path}"
-
-    def run_name(self, run: str) -> str:
-        """The shortest end of a run's path that no other run has; may grow with new runs."""
-        if not self._names:
-            self._names = short_names({each: self.run_path(each) for each in self._runs})
-        return self._names[run]
+    def _likeness(self, one: LogUnit, other: LogUnit) -> Likeness:
+        """How alike two units are, compared again only if there are other values."""
+        known = self._compared.get((one.id, other.id))
+        if known is None or known[0] is not one or known[1] is not other:
+            known = self._compared[one.id, other.id] = one, other, compare(one.heads, other.heads)
+        return known[2]
 
 
-def locate_run(key: str, first: FirstPointByTag) -> RunLocation:
-    """The location of a log by its path (and the tags of an event file)."""
-    *folders, name = key.split("/")
-    for depth, folder in enumerate(folders):
-        if TRACKER_RUN_FOLDER.fullmatch(folder):
-            above = folders[:depth]
-            if above and above[-1] in ("wandb", "swanlog"):
-                above.pop()
-            return RunLocation(_join(above), _join(folders[: depth + 1]), is_direct=False)
-        if ATTEMPT_FOLDER.fullmatch(folder):
-            return RunLocation(_join(folders[:depth]), _join(folders[:depth]))
-    tag = key.rpartition("/scalars/")[2].removesuffix(".csv")
-    if name.endswith(".csv") and "scalars" in folders[1:] and set(first) == {tag}:
-        home = _join(folders[: folders.index("scalars", 1)])
-        return RunLocation(home, home)  # TorchRL: one file a tag
-    events = "tfevents" in name
-    if ZOO_SETTINGS_PATH.fullmatch(key) or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
-        folders.pop()  # trainer_state.json
-    elif folders and _is_helper_folder(folders[-1], events, first):
-        folders.pop()
-    inner = _without_inner(folders)
-    if events and len(inner) > 1 and inner[-2] == "runs" and START_TIME_FOLDER.fullmatch(inner[-1]):
-        return RunLocation(_join(inner[:-2]), _join(inner), is_direct=False)
-    home = _join(inner)
-    return RunLocation(home, home if SINGLE_RUN_FILE.search(name) else "")
+def _absolute(path: str) -> str:
+    return os.path.abspath(path)
 
 
-def similarity(some: FirstPointByTag, others: FirstPointByTag) -> float | None:
-    """The share of common distinct tags with equal first values; None if there are no such tags."""
-    alike = _compare(some, others)
-    return sum(alike) / len(alike) if alike else None
+def _neighbour_counts(clusters: Iterable[Cluster]) -> dict[str, int]:
+    """home -> how many clusters have a log there, above or below."""
+    at: dict[str, int] = {}
+    inside: dict[str, int] = {}
+    for cluster in clusters:
+        homes = {unit.home for unit in cluster.units}
+        for home in homes:
+            at[home] = at.get(home, 0) + 1
+        for folder in homes.union(*map(folders_above, homes)):
+            inside[folder] = inside.get(folder, 0) + 1
+    return {
+        home: inside[home] + sum(at.get(above, 0) for above in folders_above(home)) for home in at
+    }
 
 
-def _compare(some: FirstPointByTag, others: FirstPointByTag) -> list[bool]:
-    """Whether the first values are equal, for each common tag that tells runs apart."""
-    return [
-        _is_same_value(some[_without_train_prefix(tag)][1], value)
-        for tag, (_, value) in others.items()
-        if _without_train_prefix(tag) in some and not INDISTINCT_TAG.search(tag)
-    ]
-
-
-def _is_certain_match(some: FirstPointByTag, others: FirstPointByTag) -> bool:
-    alike = _compare(some, others)
-    return len(alike) >= MIN_COMMON_TAGS and sum(alike) >= MIN_EQUAL_SHARE * len(alike)
-
-
-def _parent_directories(home: str) -> list[str]:
-    """The directories above a home, up to the watched one."""
-    parts = home.split("/")
-    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
-    return above if home == "." else [".", *above]
-
-
-def _distinct_tag_count(first: FirstPointByTag) -> int:
-    """How many tags tell runs apart."""
-    return sum(not INDISTINCT_TAG.search(tag) for tag in first)
-
-
-def _is_same_value(one: float, other: float) -> bool:
-    if not (math.isfinite(one) and math.isfinite(other)):
-        return repr(one) == repr(other)
-    last_digit = max(int(Decimal(repr(each)).as_tuple().exponent) for each in (one, other))
-    rounding = 0.501 * 10.0**last_digit  # half a unit of the shorter number: 0.6 may be 0.5723
-    return math.isclose(one, other, rel_tol=VALUE_TOLERANCE, abs_tol=rounding)
-
-
-def _without_train_prefix(tag: str) -> str:
-    """A tag without the prefix that transformers adds in some of its outputs."""
-    return tag.removeprefix("train/")
-
-
-def _is_helper_folder(folder: str, events: bool, first: FirstPointByTag) -> bool:
-    """Whether a helper of TensorBoard made the folder next to the event file of the run.
-
-    add_hparams names it after the time; add_scalars `<tag>_<key>`, with that tag only.
-    """
-    tags = list(first)
-    if UNIX_TIME_FOLDER.match(folder):
-        return True
-    return events and len(tags) == 1 and folder.startswith(tags[0].replace("/", "_") + "_")
-
-
-def _without_inner(folders: list[str]) -> list[str]:
-    """The run's own directory, without the folders inside it."""
-    inner = list(folders)
-    if len(inner) > 1 and inner[-2] == ".summary":
-        inner.pop()
-    while inner and INNER_FOLDER.fullmatch(inner[-1]):
-        inner.pop()
-    return inner
-
-
-def _scope(key: str, root: str) -> str:
-    """The watched directory; for a file given by itself, its folder."""
-    if "/" not in key and root.endswith("/" + key):
-        return root[: -len(key) - 1] or "/"
-    return "." if root == key else root
-
-
-def _join(folders: list[str]) -> str:
-    return "/".join(folders) or "."
+def _shared_homes(clusters: Iterable[Cluster]) -> dict[str, int]:
+    """home -> how many runs have their main unit there."""
+    counts: dict[str, int] = {}
+    for cluster in clusters:
+        counts[cluster.main.home] = counts.get(cluster.main.home, 0) + 1
+    return counts

@@ -91,10 +91,10 @@ class Loader:
 
     def read_all(self, on_run: RunCallback | None) -> None:
         """Read and judge everything (`load_session`)."""
-        points_reported: dict[str, int] = {}
+        reported: dict[str, tuple[int, frozenset[str]]] = {}
 
         def report(run: Run) -> None:
-            points_reported[run.id] = run.points
+            reported[run.id] = _content(run)
             if on_run is not None:
                 on_run(run)
 
@@ -105,7 +105,7 @@ class Loader:
         drain(self._follower, self.session, judge_and_evict if on_run is not None else None)
         self._finish()
         runs = self.session.runs
-        rest = [run for run in runs.values() if points_reported.get(run.id) != run.points]
+        rest = [run for run in runs.values() if reported.get(run.id) != _content(run)]
         # Of some another log was found after they were evicted. Remembered ones need no points.
         self._reread([run.id for run in rest if run.saved is None])
         for run in rest:
@@ -153,6 +153,11 @@ class Loader:
     def close(self) -> None:
         """Close the logs; the session stays."""
         self._follower.close()
+
+
+def _content(run: Run) -> tuple[int, frozenset[str]]:
+    """How many points a run has, and which logs."""
+    return run.points, frozenset(run.sources)
 
 
 def drain(follower: Follower, session: Session, after: Callable[[], None] | None = None) -> None:

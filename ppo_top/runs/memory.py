@@ -15,6 +15,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ppo_top.files.directory_tree import FoundFile, may_be_log
@@ -79,11 +80,11 @@ class RunMemory:
         scope = root_scope(self._scope, root)
         for text in self.cache.read_part(scope, UNUSED_PART).values():
             stamps.update({key: tuple(stamp) for key, stamp in json.loads(text).items()})
+        saved = []
         for text in self.cache.read_part(scope, RUN_PART).values():
-            try:
-                run = from_plain(SavedRun, json.loads(text))
-            except (ValueError, TypeError):
-                continue
+            with suppress(ValueError, TypeError):
+                saved.append(from_plain(SavedRun, json.loads(text)))
+        for run in sorted(saved, key=lambda each: len(each.sources)):  # a larger one came later
             runs.update({source.key: run for source in run.sources})
             stamps.update({source.key: source.stamp for source in run.sources})
         self._stamps[root] = stamps
@@ -229,8 +230,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         problem_count=state.problem_count,
         left_out_values=state.left_out_values,
         ended=state.ended,
-        rows=state.first_points.rows,
-        first_points=state.first_points,
+        facts=state.facts,
     )
 
 

@@ -8,7 +8,7 @@ logs are read again.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import total_steps
@@ -32,6 +32,10 @@ class Run:
     path: str
     settings: Settings
     sources: dict[str, SourceState] = field(default_factory=dict)
+    joined_by: Mapping[str, str] = field(default_factory=dict)
+    """key of a source -> why it belongs to the run; empty for its first"""
+    copy_of: str = ""
+    """name of the run of which this is a copy"""
     version: int = 0
     """Grows with every change; what was drawn from an older version is out of date."""
     judged: bool = True
@@ -56,9 +60,13 @@ class Run:
 
     # --- new data ----------------------------------------------------------------------------
 
-    def add_source(self, state: SourceState) -> None:
-        self.sources[state.key] = state
-        self._stale, self.saved = True, None
+    def set_sources(self, sources: Mapping[str, SourceState]) -> None:
+        """Note which logs belong to it; others than before are judged from their beginning."""
+        if self.sources.keys() != sources.keys():
+            self.sources = dict(sources)
+            self.awaiting_reread &= sources.keys()
+            self.unjudged_points = self.points
+            self.mark_changed(start_over=True)
 
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""

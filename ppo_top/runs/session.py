@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
 from ppo_top.model import Severity, State
-from ppo_top.paths import is_folder
-from ppo_top.runs.grouping import RunGroups
+from ppo_top.runs.grouping import LogGroup, RunGroups
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
@@ -31,6 +30,9 @@ MIN_DROPPABLE_POINTS = 4_000
 
 LOOK_AT_ENDS_S = 5.0
 """How often silent runs are looked at, to see whether they are over."""
+
+GROUPING_PAUSE_FACTOR = 20
+"""While there is more to read, logs are grouped for at most one part in so many of the time."""
 
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
@@ -63,40 +65,45 @@ class Session:
         self._states: dict[str, SourceState] = {}
         self._run_of: dict[str, Run] = {}
         self._gone: set[str] = set()
-        self._groups = RunGroups()
-        self._names_are_stale = False
+        self._groups = RunGroups(settings.runs)
+        self._next_grouping = 0.0
         self.reader_has_more = False
         """Whether the last poll left more to read; runs still being read are then judged later."""
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
-        self._restore_runs(result.known)
+        restored = self._find_restored(result.known)
         for update in result.updates:
             self._add_update(update)
-        self._rename()
+        if restored or not result.more or time.monotonic() >= self._next_grouping:
+            self._group()
+        self._restore_runs(restored)
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
 
-    def _restore_runs(self, known: Iterable[KnownLog]) -> None:
-        """Show the runs that were judged before, each once all its logs are found."""
+    def _find_restored(self, known: Iterable[KnownLog]) -> list[SavedRun]:
+        """Add the logs of runs that were judged before, once all logs of a run are found."""
+        found = []
         for log in known:
             name = log.run.scope, log.run.id
             logs = self._known.setdefault(name, {})
             logs[log.source.key] = log
             if len(logs) == len(log.run.sources):
                 del self._known[name]
-                self._restore(log.run, list(logs.values()))
+                found.append(log.run)
+                for each in logs.values():
+                    self._add_state(SourceState.restored(each))
+                    self._groups.decide(each.source.key)
+        return found
 
-    def _restore(self, saved: SavedRun, logs: Sequence[KnownLog]) -> None:
-        """Show a remembered run, or have it read again if other logs belong to it now."""
-        states = [SourceState.restored(log) for log in logs]
-        self._states.update((state.key, state) for state in states)
-        found = [self._assign_run(state, must_decide=True) for state in states]
-        runs = {run.id: run for run in found if run is not None}
-        for run in runs.values():
-            is_whole = run.sources.keys() == {state.key for state in states}
-            if not (is_whole and self._recall(run, saved)):
-                run.mark_changed(start_over=True)
+    def _restore_runs(self, saved: Iterable[SavedRun]) -> None:
+        """Show remembered runs, or have them read again if other logs belong to them now."""
+        for each in saved:
+            keys = {source.key for source in each.sources}
+            runs = {run.id: run for key in keys if (run := self._run_of.get(key)) is not None}
+            for run in runs.values():
+                if run.sources.keys() != keys or not self._recall(run, each):
+                    run.mark_changed(start_over=True)
 
     def _recall(self, run: Run, saved: SavedRun) -> bool:
         """Show what is remembered of a run; False if it is lost."""
@@ -108,47 +115,61 @@ class Session:
         run.restore(saved, closed)
         return closed is not None
 
+    def _add_state(self, state: SourceState) -> None:
+        source = state.source
+        self._states[state.key] = state
+        self._groups.add_log(
+            state.key, str(source.path), str(source.root), state.format, state.facts
+        )
+
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = SourceState(update.source)
+            state = SourceState(update.source)
+            self._add_state(state)
         fresh = state.add_update(update)
+        self._groups.note(key)
         self._gone.discard(key)
-        run = self._run_of.get(key) or self._assign_run(state)
+        run = self._run_of.get(key)
         if run is not None:
             if update.reset:
                 run.awaiting_reread.discard(key)
             run.unjudged_points += sum(map(len, update.batch.points))
             run.mark_changed(fresh)
 
-    def _assign_run(self, state: SourceState, must_decide: bool = False) -> Run | None:
-        """Add a source to its run; None if that cannot be decided yet."""
-        root = state.source.root
-        inside = state.source.path.relative_to(root).as_posix() if is_folder(root) else state.key
-        found = self._groups.assign_run(inside, str(root), state.first_points, must_decide)
-        if found is None:
-            return None
-        run = self.runs.get(found)
-        if run is None:
-            run = self.runs[found] = Run(found, found, "", self.settings)
-        self._names_are_stale = True
-        run.add_source(state)
-        self._run_of[state.key] = run
-        return run
+    def _group(self) -> None:
+        """Put the logs into runs by all that is known of them."""
+        if not self._groups.is_stale:
+            return
+        start = time.monotonic()
+        groups = self._groups.groups()
+        awaited = {key for run in self.runs.values() for key in run.awaiting_reread}
+        for gone in self.runs.keys() - {group.id for group in groups}:
+            del self.runs[gone]
+        self._run_of = {}
+        for group in groups:
+            run = self.runs.get(group.id)
+            if run is None:
+                run = self.runs[group.id] = Run(group.id, "", "", self.settings)
+            run.set_sources({key: self._states[key] for key in group.joined_by})
+            run.awaiting_reread |= awaited & run.sources.keys()
+            self._run_of.update(dict.fromkeys(group.joined_by, run))
+            self._describe(run, group)
+        now = time.monotonic()
+        self._next_grouping = now + GROUPING_PAUSE_FACTOR * (now - start)
 
-    def _rename(self) -> None:
-        """Update all names: a new run or log may change those of others."""
-        if self._names_are_stale:
-            self._names_are_stale = False
-            for run in self.runs.values():
-                before = run.name, run.path
-                run.name, run.path = self._name(run.id), self._groups.run_path(run.id)
-                run.version += before != (run.name, run.path)
+    def _describe(self, run: Run, group: LogGroup) -> None:
+        """Note name, path and reasons, which may change with other runs."""
+        before = run.name, run.path, run.copy_of
+        run.name, run.path = self._name(group), group.path
+        run.copy_of, run.joined_by = group.copy_of, group.joined_by
+        run.version += before != (run.name, run.path, run.copy_of)
 
-    def _name(self, run: str) -> str:
+    @staticmethod
+    def _name(group: LogGroup) -> str:
         """A run's name; `.` becomes the name of the directory."""
-        name = self._groups.run_name(run)
+        name = group.name
         return name if name not in (".", "..") else Path(name).resolve().name or name
 
     def assign_pending_logs(self, final: bool = True) -> None:
@@ -161,31 +182,30 @@ class Session:
                 continue
             waited = state.series and time.time() - state.mtime > GROUPING_TIMEOUT_S
             decide = state.config or state.ended or state.evidence or waited
-            if decide or (final and (state.lines or state.problem_count)):
-                run = self._assign_run(state, must_decide=True)
-                if run is not None:
-                    run.mark_changed(start_over=True)
-        self._rename()
+            if decide or (final and (state.series or state.lines or state.problem_count)):
+                self._groups.decide(key)
+        self._group()
 
     def _remove_sources(self, gone: Iterable[Source]) -> None:
         """Remove deleted files; their points stay as long as their run has another source."""
         for source in gone:
             run = self._run_of.get(source.key)
             if run is None:
-                self._states.pop(source.key, None)
+                self._forget([source.key])
                 continue
             self._gone.add(source.key)
             run.awaiting_reread.discard(source.key)
             if all(key in self._gone for key in run.sources):
-                self._remove_run(run)
+                self.runs.pop(run.id, None)
+                self._forget(run.sources)
+        self._group()
 
-    def _remove_run(self, run: Run) -> None:
-        self.runs.pop(run.id, None)
-        self._groups.remove_run(run.id)
-        for key in run.sources:
+    def _forget(self, keys: Iterable[str]) -> None:
+        for key in keys:
             self._gone.discard(key)
             self._states.pop(key, None)
             self._run_of.pop(key, None)
+        self._groups.remove_logs(keys)
 
     def judge(self, budget: float | None = None, first: str | None = None) -> bool:
         """Judge new rows for about `budget` seconds, the run `first` before all others.

@@ -8,6 +8,15 @@ from collections.abc import Mapping
 VAGUE = re.compile(r"(\d+|version_\d+|seed[-_=]?\d+|rank[-_]?\d+)$")
 """Folder names that mean nothing without the folder above."""
 
+_COPY = re.compile(
+    r"(?i)(?:^|[^a-z])(?:copy|copies|backup|bak|old|orig|archive)(?:[^a-z]|$)|\(\d+\)$"
+)
+
+
+def is_copy_name(path: str) -> bool:
+    """Whether the name of a folder, or of one above, is that of a copy."""
+    return any(_COPY.search(part) for part in path.split("/"))
+
 
 def short_names(paths: Mapping[str, str]) -> dict[str, str]:
     """run -> the shortest distinct end of its path, longer if that is vague."""

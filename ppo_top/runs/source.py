@@ -7,9 +7,19 @@ from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
 
+from ppo_top.catalogue import printed_run
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
-from ppo_top.model import ConfigValue, ConsoleLine, ConsoleLines, Problem, RunEnd, Series, State
+from ppo_top.model import (
+    ConfigValue,
+    ConsoleLine,
+    ConsoleLines,
+    Problem,
+    RunEnd,
+    Series,
+    SourceFacts,
+    State,
+)
 from ppo_top.rules.console_text import TextEvidence, find_text_evidence
 from ppo_top.text.format import count, plural
 
@@ -25,16 +35,13 @@ MAX_CONSOLE_EVIDENCE = 500
 MAX_TAGS_KEPT = 20_000
 """Tags kept per source: a log with a tag for every sample must not fill the memory."""
 
+MAX_NAMING_LINES = 2_000
+"""Lines at the start of a console in which the path or name of its run is looked for."""
+
+MAX_PRINTED_RUNS = 16
+"""Paths and names of runs kept of a console."""
+
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
-
-
-class FirstPoints(dict[str, tuple[int, float]]):
-    """tag -> (step, value) of its first point, for all tags of a source so far.
-
-    `rows` is the number of points of its longest series.
-    """
-
-    rows = 0
 
 
 @dataclass(slots=True)
@@ -43,7 +50,9 @@ class SourceState:
 
     source: Source
     series: dict[str, Series] = field(default_factory=dict)
-    first_points: FirstPoints = field(default_factory=FirstPoints)
+    facts: SourceFacts = field(default_factory=SourceFacts)
+    new_facts: SourceFacts | None = None
+    """What was found so far of a file that is read again: its run stays until that is done."""
     config: dict[str, ConfigValue] = field(default_factory=dict)
     lines: deque[ConsoleLine] = field(default_factory=lambda: deque(maxlen=MAX_CONSOLE_LINES))
     evidence: list[tuple[ConsoleLine, TextEvidence]] = field(default_factory=list)
@@ -68,11 +77,9 @@ class SourceState:
     def restored(cls, known: KnownLog) -> SourceState:
         """What is remembered of a log: all but its points."""
         saved = known.saved
-        first = FirstPoints(saved.first_points)
-        first.rows = saved.rows
         return cls(
             known.source,
-            first_points=first,
+            facts=saved.facts,
             problem_count=saved.problem_count,
             left_out_values=saved.left_out_values,
             points=saved.points,
@@ -130,13 +137,14 @@ class SourceState:
 
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
-        for kept in (self.series, self.first_points, self.config, self.lines, self.evidence):
+        for kept in (self.series, self.config, self.lines, self.evidence):
             kept.clear()
         self.problems.clear()
-        self.points = self.held_points = self.first_points.rows = 0
+        self.points = self.held_points = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
         self.is_unread = False
+        self.new_facts = SourceFacts()
 
     def add_update(self, update: SourceUpdate) -> bool:
         """Add an update; True if it resets the source or has new tags, settings or evidence.
@@ -149,6 +157,7 @@ class SourceState:
         self.mtime, self.size, self.more = update.mtime, update.size, update.more
         batch = update.batch
         fresh = update.reset
+        facts = self.facts if self.new_facts is None else self.new_facts
         for points in batch.points:
             series = self.series.get(points.tag)
             if series is None:
@@ -158,16 +167,16 @@ class SourceState:
                 if not len(points):
                     continue
                 series = self.series[points.tag] = Series(points.tag)
-                self.first_points[points.tag] = points.steps[0], points.values[0]
                 fresh = True
             series.extend(points)
-            self.first_points.rows = max(self.first_points.rows, len(series))
+            facts.add_points(points, len(series))
             self.points += len(points)
             self.held_points += len(points)
         for key, value in batch.config.items():
             fresh = fresh or self.config.get(key) != value
             self.config[key] = value
         fresh = self._add_lines(batch.lines) or fresh
+        _find_printed_runs(batch.lines, facts)
         self.problem_count += len(batch.problems)
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
         died = self.died
@@ -175,6 +184,10 @@ class SourceState:
             self.ended = batch.ended
         elif batch.points:
             self.ended = None  # points after an end: the run went on
+        facts.has_last_words = self.ended is not None or bool(self.evidence)
+        if self.new_facts is not None and not self.more:
+            self.facts.replace(self.new_facts)
+            self.new_facts = None
         return fresh or (self.died is not died and bool(self.evidence))
 
     @property
@@ -199,3 +212,18 @@ class SourceState:
         found = None if is_table_row else find_text_evidence(line.text)
         if found is not None and len(self.evidence) < MAX_CONSOLE_EVIDENCE:
             self.evidence.append((line, found))
+
+
+def _find_printed_runs(lines: ConsoleLines, facts: SourceFacts) -> None:
+    """Look for the path or name of the run in the first lines of a console."""
+    for part in lines.parts:
+        if facts.lines >= MAX_NAMING_LINES or len(facts.printed) >= MAX_PRINTED_RUNS:
+            return
+        if not isinstance(part, ConsoleLine):
+            facts.lines += len(part.steps)
+            continue
+        facts.lines += 1
+        name = printed_run(part.text)
+        if name and name not in facts.printed:
+            facts.printed.append(name)
+            facts.version += 1

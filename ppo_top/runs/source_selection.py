@@ -17,6 +17,7 @@ from ppo_top.catalogue import (
     meaning,
 )
 from ppo_top.model import Series
+from ppo_top.runs.locations import EVALUATION_NAME
 from ppo_top.runs.row_merge import ConceptStream, StepMapping
 from ppo_top.runs.source import SourceState
 
@@ -74,11 +75,15 @@ class SourceChain:
         return [source.series[tag] for source in self.sources if tag in source.series]
 
     @property
-    def sort_key(self) -> tuple[int, int, int, str]:
-        """Best first: by the format's rank, then by closeness to the run's folder."""
-        first = self.sources[0]
+    def sort_key(self) -> tuple[int, bool, int, int, str]:
+        """Best first: by the format's rank, training before evaluation, close to the run's folder.
+
+        add_scalars and Keras put both into folders of their own, under the same tag.
+        """
+        first, path = self.sources[0], PurePath(self.key)
         length = first.points if first.source.format.cumulative else 0
-        return -first.rank, -length, len(PurePath(self.key).parts), self.key
+        is_evaluation = bool(EVALUATION_NAME.search(path.parent.name))
+        return -first.rank, is_evaluation, -length, len(path.parts), self.key
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ppo_top.settings.custom_rule import (
     is_number,
     make_custom_rule,
 )
+from ppo_top.settings.run_patterns import RunPatterns, find_pattern_fault
 from ppo_top.settings.settings import Settings
 
 SETTINGS_FILE = "ppo-top.toml"
@@ -76,6 +77,7 @@ class _SettingsReader:
             "rules": self._thresholds,
             "rule": self._custom_rules,
             "tags": self._tags,
+            "runs": self._runs,
             "console": self._console,
             "notify": self._notify,
             "display": self._display,
@@ -148,9 +150,8 @@ class _SettingsReader:
             self._expected(f"rules.{rule}.mute", "true, false or a reason in quotes", value)
 
     def _custom_rules(self, value: object, before: Settings) -> None:
-        entries = value if isinstance(value, list) else [value]
         rules = {rule.id: rule for rule in before.rules}
-        for number, entry in enumerate(entries, 1):
+        for number, entry in enumerate(_as_list(value), 1):
             rule = self._custom_rule(f"rule[{number}]", entry)
             if rule is not None:
                 rules[rule.id] = rule
@@ -182,9 +183,31 @@ class _SettingsReader:
                 tags[tag] = str(meaning)
         self.changes["tags"] = tags
 
+    def _runs(self, value: object, before: Settings) -> None:
+        entries = before.runs._asdict()
+        for key, given in self._table("runs", value).items():
+            if key not in entries:
+                self._unknown("runs", key, entries)
+                continue
+            read = [self._patterns(f"runs.{key}", each) for each in _as_list(given)]
+            entries[key] += tuple(filter(None, read))
+        self.changes["runs"] = RunPatterns(**entries)
+
+    def _patterns(self, where: str, value: object) -> tuple[str, ...]:
+        """An entry of `join` or `split`: a pattern, or a list of some that belong together."""
+        patterns = []
+        for pattern in _as_list(value):
+            if not isinstance(pattern, str):
+                self._expected(where, "patterns in quotes", pattern)
+            elif fault := find_pattern_fault(pattern):
+                self._problem(f"{where}: {pattern!r}"[:MAX_HINT_CHARS], fault)
+            else:
+                patterns.append(pattern)
+        return tuple(patterns)
+
     def _console(self, value: object, before: Settings) -> None:
         expressions = []
-        for number, text in enumerate(value if isinstance(value, list) else [value], 1):
+        for number, text in enumerate(_as_list(value), 1):
             try:
                 if not isinstance(text, str) or not re.compile(text).groupindex:
                     raise re.error("no named groups, such as (?P<reward_mean>...)")
@@ -241,3 +264,7 @@ class _SettingsReader:
     def _problem(self, where: str, what: str) -> None:
         line = ": ".join(part for part in (str(self.path), where, what) if part)
         self.problems.append("".join(c if c.isprintable() else repr(c)[1:-1] for c in line))
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]

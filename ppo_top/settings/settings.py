@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ppo_top.settings.custom_rule import CustomRule
+from ppo_top.settings.run_patterns import RunPatterns
 
 Thresholds = Mapping[str, Mapping[str, float]]
 """rule -> name -> value"""
@@ -36,6 +37,8 @@ class Settings:
     """tag -> metric, with what is done to the number: `entropy neg`"""
     console: tuple[str, ...] = ()
     """regular expressions for console lines: named groups are metrics, `step` is the step"""
+    runs: RunPatterns = field(default_factory=RunPatterns)
+    """which logs are one run, where the user knows better"""
     goal: float | None = None
     bell: bool = True
     desktop: bool = False
@@ -56,7 +59,7 @@ class Settings:
         """All that findings depend on, as a text: equal for equal settings."""
         parts = (self.thresholds, self.reasons, self.tags)
         ordered = [sorted((key, str(value)) for key, value in part.items()) for part in parts]
-        return repr((*ordered, sorted(self.muted), self.rules, self.console, self.goal))
+        return repr((*ordered, sorted(self.muted), self.rules, self.console, self.goal, self.runs))
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:

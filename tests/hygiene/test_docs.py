@@ -124,6 +124,7 @@ def test_the_settings_example_is_valid(tmp_path: Path) -> None:
     assert settings.tags
     assert settings.rules
     assert settings.desktop
+    assert settings.runs.join and settings.runs.split
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)

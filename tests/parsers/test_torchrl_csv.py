@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
-from ppo_top.runs.grouping import locate_run
+from ppo_top.runs.locations import locate_run
 from tests.support.parser_harness import (
     ParserOutput,
     assert_same,
@@ -101,7 +101,7 @@ def test_numbers_elsewhere_are_no_log(tmp_path: Path) -> None:
 def test_all_tags_of_an_experiment_are_one_run() -> None:
     """Whatever folders their names make."""
     places = {
-        locate_run(f"csv/ppo/scalars/{tag}.csv", {tag: (0, 1.0)})
+        locate_run(f"csv/ppo/scalars/{tag}.csv", (tag,))
         for tag in ("train/reward", "loss", "a b/c.d")
     }
     assert [(place.directory, place.unit) for place in places] == [("csv/ppo", "csv/ppo")]

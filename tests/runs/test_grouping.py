@@ -1,32 +1,95 @@
-"""Which logs are one run: by their paths and first points; the decision is final."""
+"""Which logs are one run: by their paths, what they print and their first values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.runs.grouping import RunGroups, locate_run, similarity
+from ppo_top.model import Head, SourceFacts
+from ppo_top.runs.grouping import LogGroup, RunGroups
+from ppo_top.runs.locations import locate_run
+from ppo_top.runs.same_values import compare
+from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
-EVENT_FILE = "events.out.tfevents.1700000000.host.1.0"
-SICK_FIRST_POINTS = {"rollout/ep_rew_mean": (2048, 21.3), "train/value_loss": (4096, 9.0)}
-HEALTHY_FIRST_POINTS = {"rollout/ep_rew_mean": (2048, 24.0), "train/value_loss": (4096, 31.0)}
+EVENT_FILE = "events.out.tfevents.1700000000.host.11.0"
+OTHER_EVENT_FILE = "events.out.tfevents.1700000100.host.12.0"
+START = 1_700_000_000.0
+
+
+@dataclass
+class GroupedLog:
+    """A log for these tests: tag -> first values, at steps 1, 2, ... unless said otherwise."""
+
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    format: str = "console"
+    start: float = math.nan
+    printed: Sequence[str] = ()
+    steps: Sequence[int] = ()
+
+    def facts(self) -> SourceFacts:
+        """What grouping sees of it."""
+        heads = {
+            tag: Head(list(self.steps or range(1, len(values) + 1)), list(values))
+            for tag, values in self.values.items()
+        }
+        rows = max(map(len, self.values.values()), default=0)
+        facts = SourceFacts(heads, rows, self.start, list(self.printed))
+        facts.version = rows
+        return facts
+
+
+def training(seed: int, rows: int = 5) -> dict[str, list[float]]:
+    """Values of a training, unlike those of any other seed."""
+    draw = random.Random(seed)
+    return {
+        "rollout/ep_rew_mean": [draw.gauss(20, 9) for _ in range(rows)],
+        "train/value_loss": [draw.lognormvariate(1, 1) for _ in range(rows)],
+        "train/approx_kl": [draw.uniform(0.001, 0.1) for _ in range(rows)],
+    }
+
+
+def printed(values: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """The same as a console shows it: three digits."""
+    return {tag: [float(f"{value:.3g}") for value in column] for tag, column in values.items()}
+
+
+def events(seed: int, start: float = math.nan) -> GroupedLog:
+    """The event file of a training."""
+    return GroupedLog(training(seed), "tfevents", start)
+
+
+def console(seed: int, *paths: str) -> GroupedLog:
+    """The console of a training, which may print paths."""
+    return GroupedLog(printed(training(seed)), printed=paths)
+
+
+def group(
+    logs: Mapping[str, GroupedLog], patterns: RunPatterns = NO_PATTERNS, root: str = "runs"
+) -> list[LogGroup]:
+    """The runs of logs (path below the watched directory -> log) that were read to their ends."""
+    groups = RunGroups(patterns)
+    for key, log in logs.items():
+        groups.add_log(key, f"{root}/{key}", root, log.format, log.facts())
+        groups.decide(key)
+    return groups.groups()
 
 
 def runs_of(
-    logs: Mapping[str, Mapping[str, tuple[int, float]]], root: str = "runs"
-) -> list[set[str]]:
-    """The keys of each run, in order of appearance; the logs are assigned in the given order."""
-    groups = RunGroups()
-    runs: dict[str, set[str]] = {}
-    for key, first in logs.items():
-        run = groups.assign_run(key, root, first, must_decide=True)
-        assert run is not None
-        runs.setdefault(run, set()).add(key)
-    return list(runs.values())
+    logs: Mapping[str, GroupedLog], patterns: RunPatterns = NO_PATTERNS
+) -> set[frozenset[str]]:
+    """The keys of each run."""
+    return {frozenset(each.joined_by) for each in group(logs, patterns)}
+
+
+def one_run(*keys: str) -> set[frozenset[str]]:
+    """All of these are one run, and nothing else is there."""
+    return {frozenset(keys)}
 
 
 @pytest.mark.parametrize(
@@ -44,6 +107,7 @@ def runs_of(
         (f"ant/summaries/{EVENT_FILE}", "ant"),
         (f"keras/train/{EVENT_FILE}", "keras"),
         (f"keras/validation/{EVENT_FILE}", "keras"),
+        ("multirun/2026-11-21/00-40-41/3/.hydra/config.yaml", "multirun/2026-11-21/00-40-41/3"),
         ("trl/1700000000.12/hparams.yml", "trl"),
         (f"exp/1700000000.12/{EVENT_FILE}", "exp"),
         ("job/ab_x1/attempt_0/3/stdout.log", "job/ab_x1"),
@@ -53,147 +117,342 @@ def runs_of(
 )
 def test_home_of_a_log(key: str, home: str) -> None:
     """The directory of its run is read off a log's path."""
-    assert locate_run(key, {}).directory == home
+    assert locate_run(key).directory == home
 
 
-def test_folders_of_add_scalars_belong_to_their_run() -> None:
-    """add_scalars makes a folder for each key, named after the tag."""
-    assert locate_run(f"exp/policy_kl/{EVENT_FILE}", {"policy": (0, 1.0)}).directory == "exp"
-    assert (
-        locate_run(f"exp/policy_kl/{EVENT_FILE}", {"loss": (0, 1.0)}).directory == "exp/policy_kl"
-    )
+@pytest.mark.parametrize(
+    ("folder", "tag", "home"),
+    [
+        ("exp/policy_kl", "policy", "exp"),  # torch
+        ("exp/policy_kl", "loss", "exp/policy_kl"),
+        ("exp/reward/train", "reward", "exp"),  # tensorboardX
+        ("run1/logs/agent0/ratio/agent0/ratio", "agent0/ratio", "run1"),
+        ("run1/logs/agent0_ratio_agent0/ratio", "agent0/ratio", "run1"),
+        ("reward/reward/train", "reward", "reward"),
+    ],
+)
+def test_folders_of_add_scalars_belong_to_their_writer(folder: str, tag: str, home: str) -> None:
+    """add_scalars makes a folder for each key, named after the main tag, which the file holds."""
+    assert locate_run(f"{folder}/{EVENT_FILE}", (tag,)).directory == home
+
+
+def test_folders_of_add_scalars_need_their_writer() -> None:
+    """Two experiments with one tag, whose names begin with that tag, are two runs."""
+    reward = {
+        f"exp/reward_{name}/{EVENT_FILE}": GroupedLog({"reward": [seed, 2.5 * seed]}, "tfevents")
+        for seed, name in enumerate(("dense", "sparse"), 3)
+    }
+    assert len(runs_of(reward)) == 2
+    logs = {f"exp/{OTHER_EVENT_FILE}": GroupedLog({}, "tfevents"), **reward}
+    assert runs_of(logs) == one_run(*logs)
 
 
 def test_files_of_one_logger_folder_are_one_run() -> None:
     """Whatever their values are."""
     logs = {
-        f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS,
-        "ppo/progress.csv": HEALTHY_FIRST_POINTS,
-        "ppo/0.monitor.csv": {"r": (1, 4.0)},
-        "ppo/1.monitor.csv": {"r": (1, 9.0)},
-        "ppo/evaluations.npz": {"eval/mean_reward": (1, 4.0)},
+        f"ppo/{EVENT_FILE}": events(1),
+        "ppo/progress.csv": GroupedLog(training(2), "sb3-csv"),
+        "ppo/0.monitor.csv": GroupedLog({"r": [4.0]}, "sb3-monitor"),
+        "ppo/1.monitor.csv": GroupedLog({"r": [9.0]}, "sb3-monitor"),
+        "ppo/evaluations.npz": GroupedLog({"eval/mean_reward": [4.0]}, "sb3-evaluations"),
     }
-    assert runs_of(logs) == [set(logs)]
+    assert runs_of(logs) == one_run(*logs)
 
 
 def test_a_console_with_equal_values_belongs_to_the_run_next_to_it() -> None:
-    """A console rounds to three digits and is still recognised."""
-    console = {"rollout/ep_rew_mean": (1, 21.3), "train/value_loss": (1, 9.04), "time/fps": (1, 7)}
-    assert len(runs_of({f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS, "ppo/out.txt": console})) == 1
+    """A console rounds to three digits and is still recognised; clocks may differ."""
+    out = console(1)
+    out.values = {**out.values, "time/fps": [7]}
+    logs = {f"ppo/{EVENT_FILE}": events(1), "ppo/out.txt": out}
+    assert runs_of(logs) == one_run(*logs)
 
 
 def test_a_console_with_other_metrics_belongs_to_the_run_next_to_it() -> None:
-    """Logs in one directory without common tags are one run."""
-    assert (
-        len(runs_of({f"ppo/{EVENT_FILE}": SICK_FIRST_POINTS, "ppo/out.log": {"gpu_mem": (1, 4.0)}}))
-        == 1
-    )
+    """The only console and the only event file in a directory are one run."""
+    logs = {f"ppo/{EVENT_FILE}": events(1), "ppo/out.log": GroupedLog({"bleu": [4.0, 4.1, 4.3]})}
+    assert runs_of(logs) == one_run(*logs)
+
+
+def test_a_console_with_names_of_its_own_is_known_by_its_values() -> None:
+    """A script prints `Mean Reward: 20.8` for `rollout/ep_rew_mean`."""
+    names = dict(zip(training(1), ("Mean Reward", "Value Loss", "KL"), strict=True))
+    logs = {}
+    for seed in (1, 2):
+        logs[f"exp{seed}/{EVENT_FILE}"] = events(seed)
+        values = printed(training(seed))
+        logs[f"job{seed}.log"] = GroupedLog({names[tag]: values[tag] for tag in values})
+    assert runs_of(logs) == {
+        frozenset({f"exp{seed}/{EVENT_FILE}", f"job{seed}.log"}) for seed in (1, 2)
+    }
 
 
 def test_seeds_in_one_directory_are_runs_of_their_own() -> None:
-    """The same tags with other first values are another run, although settings agree."""
-    same = {"train/learning_rate": (1, 3e-4), "time/iterations": (1, 1.0)}
-    logs = {
-        "seed1.log": {**SICK_FIRST_POINTS, **same},
-        "seed2.log": {**HEALTHY_FIRST_POINTS, **same},
+    """The same tags with other values are another run, although settings agree."""
+    same: dict[str, list[float]] = {
+        "train/learning_rate": [3e-4] * 5,
+        "time/iterations": [1, 2, 3, 4, 5],
     }
+    logs = {f"seed{seed}.log": GroupedLog({**printed(training(seed)), **same}) for seed in (1, 2)}
     assert len(runs_of(logs)) == 2
+
+
+def test_seeds_that_begin_alike_are_runs_of_their_own() -> None:
+    """In some tasks every policy gets the same reward at first."""
+    logs = {f"seed{seed}.log": GroupedLog({"reward": [-200.0] * 6}) for seed in (1, 2)}
+    assert len(runs_of(logs)) == 2
+
+
+def test_a_seed_that_was_run_twice_is_two_runs() -> None:
+    """Only the clocks differ; it is no copy."""
+    logs = {
+        f"{name}/progress.csv": GroupedLog({**training(1), "time/fps": [fps] * 5}, "sb3-csv")
+        for name, fps in (("one", 900), ("two", 871))
+    }
+    found = group(logs)
+    assert [each.copy_of for each in found] == ["", ""]
+
+
+def test_a_copied_directory_is_another_run_and_says_so() -> None:
+    """Its logs begin with the same points at the same times; the console is the original's."""
+    log = events(1, start=START)
+    logs = {f"ppo/{EVENT_FILE}": log, f"ppo_copy/{EVENT_FILE}": log, "train.log": console(1)}
+    found = {each.name: each for each in group(logs)}
+    assert found["ppo"].joined_by.keys() == {f"ppo/{EVENT_FILE}", "train.log"}
+    assert (found["ppo"].copy_of, found["ppo_copy"].copy_of) == ("", "ppo")
 
 
 def test_files_of_one_metric_each_are_one_run() -> None:
     """TorchRL keeps one csv for each tag in one folder."""
-    logs = {"exp/scalars/reward.csv": {"reward": (0, 1.0)}, "exp/scalars/kl.csv": {"kl": (0, 0.1)}}
-    assert len(runs_of(logs)) == 1
+    logs = {
+        "exp/scalars/reward.csv": GroupedLog({"reward": [1.0]}, "torchrl-csv"),
+        "exp/scalars/kl.csv": GroupedLog({"kl": [0.1]}, "torchrl-csv"),
+    }
+    assert runs_of(logs) == one_run(*logs)
+
+
+def test_tables_without_a_common_column_are_one_run() -> None:
+    """losses.csv and rewards.csv side by side; tables with the same columns are two runs."""
+    tables = {
+        "exp/losses.csv": GroupedLog({"value_loss": [0.31, 0.27, 0.22]}, "csv"),
+        "exp/rewards.csv": GroupedLog({"reward": [1.5, 2.5, 4.5]}, "csv"),
+    }
+    assert runs_of(tables) == one_run(*tables)
+    other = {"exp/rewards2.csv": GroupedLog({"reward": [1.2, 2.9, 3.5]}, "csv")}
+    assert len(runs_of({**tables, **other})) == 3
 
 
 def test_a_tracker_joins_only_a_run_with_equal_values() -> None:
     """Several W&B runs in one project folder stay apart; the one with equal numbers is the run."""
     one, two = (f"wandb/run-20261121_00404{n}-ab12cd34/run-ab12cd34.wandb" for n in (1, 2))
-    logs = {EVENT_FILE: SICK_FIRST_POINTS, one: SICK_FIRST_POINTS, two: HEALTHY_FIRST_POINTS}
-    assert runs_of(logs) == [{EVENT_FILE, one}, {two}]
+    logs = {
+        EVENT_FILE: events(1),
+        one: GroupedLog(training(1), "wandb"),
+        two: GroupedLog(training(2), "wandb"),
+    }
+    assert runs_of(logs) == {frozenset({EVENT_FILE, one}), frozenset({two})}
 
 
 def test_all_files_of_a_tracker_run_are_one_run() -> None:
     """The console copy of W&B and its transaction log belong together."""
     folder = "wandb/run-20261121_004041-ab12cd34"
     logs = {
-        f"{folder}/run-ab12cd34.wandb": SICK_FIRST_POINTS,
-        f"{folder}/files/output.log": HEALTHY_FIRST_POINTS,
+        f"{folder}/run-ab12cd34.wandb": GroupedLog(training(1), "wandb"),
+        f"{folder}/files/output.log": console(2),
     }
-    assert len(runs_of(logs)) == 1
+    assert runs_of(logs) == one_run(*logs)
+
+
+@pytest.mark.parametrize("named", ["ppo__3__1700000000", "./runs/ppo__3__1700000000/"])
+def test_a_tracker_prints_the_name_of_the_run(named: str) -> None:
+    """CleanRL names the folder of its event file like the run of W&B."""
+    out = "wandb/run-20261121_004041-ab12cd34/files/output.log"
+    logs = {
+        f"runs/ppo__3__1700000000/{EVENT_FILE}": events(3),
+        f"runs/ppo__4__1700000000/{OTHER_EVENT_FILE}": events(4),
+        out: GroupedLog(printed=[named]),
+    }
+    assert frozenset({out, f"runs/ppo__3__1700000000/{EVENT_FILE}"}) in runs_of(logs)
+
+
+def test_a_console_that_prints_several_runs_is_none_of_them() -> None:
+    """A script that trains one after the other."""
+    logs = {f"PPO_{n}/{EVENT_FILE}": events(n) for n in (1, 2)}
+    both = GroupedLog({"note": [1.5, 9.25, 4.0]}, printed=["./PPO_1", "./PPO_2"])
+    assert len(runs_of({**logs, "all.log": both})) == 3
 
 
 def test_ranks_of_one_launch_are_one_run() -> None:
     """torchrun's log of each rank shows its own loss, and all are the same training."""
-    logs = {f"job_x/attempt_0/{rank}/stdout.log": {"loss": (1, rank + 1.0)} for rank in range(4)}
-    assert len(runs_of(logs)) == 1
+    logs = {
+        f"job_x/attempt_0/{rank}/stdout.log": GroupedLog({"loss": [rank + 1.0]})
+        for rank in range(4)
+    }
+    assert runs_of(logs) == one_run(*logs)
+
+
+def test_output_and_errors_of_one_command_are_one_run() -> None:
+    """slurm-7.out and slurm-7.err; those of another job are another run."""
+    logs = {
+        f"slurm-7.{kind}": GroupedLog({tag: [1.5, 2.5, 4.0]})
+        for kind, tag in (("out", "a"), ("err", "b"))
+    }
+    assert runs_of(logs) == one_run(*logs)
+    assert len(runs_of({**logs, "slurm-8.out": GroupedLog({"a": [7.5, 3.5, 4.1]})})) > 1
+
+
+def test_a_console_and_a_folder_of_the_same_name() -> None:
+    """ppo_1.log is the console of ppo_1, not of ppo_2."""
+    logs = {f"ppo_{n}/{EVENT_FILE}": events(n) for n in (1, 2)}
+    logs["ppo_1.log"] = GroupedLog({"note": [1.5, 9.25, 4.0]})
+    assert frozenset({"ppo_1.log", f"ppo_1/{EVENT_FILE}"}) in runs_of(logs)
+
+
+def test_event_files_of_one_process_side_by_side() -> None:
+    """Writers for actor and critic, with tags of their own; two runs share their tags."""
+    actor = GroupedLog({"actor/loss": [0.5, 0.4]}, "tfevents", START)
+    critic = GroupedLog({"critic/loss": [7.5, 6.4]}, "tfevents", START + 1)
+    logs = {f"exp/actor/{EVENT_FILE}": actor, f"exp/critic/{EVENT_FILE}": critic}
+    assert runs_of(logs) == one_run(*logs)
+    assert len(runs_of({f"exp/{name}/{EVENT_FILE}": events(n) for n, name in enumerate("ab")})) == 2
+
+
+def test_an_evaluation_beside_a_training_is_apart() -> None:
+    """By its name, or because another process writes the folder `eval`."""
+    alone = {
+        f"exp/{EVENT_FILE}": events(1),
+        "exp/eval.log": GroupedLog({"return": [9.0, 8.5, 7.25]}),
+    }
+    assert len(runs_of(alone)) == 2
+    folders = {f"exp/train/{EVENT_FILE}": events(1), f"exp/eval/{OTHER_EVENT_FILE}": events(2)}
+    assert len(runs_of(folders)) == 2
+    same_process = {f"exp/train/{EVENT_FILE}": events(1), f"exp/eval/{EVENT_FILE}": events(2)}
+    assert runs_of(same_process) == one_run(*same_process)
+
+
+def test_logs_of_other_times_are_not_tied_for_want_of_others() -> None:
+    """A store of yesterday next to the event file of today."""
+    store = "wandb/run-20261121_004041-ab12cd34/run-ab12cd34.wandb"
+    for hours, count in ((0.1, 1), (20.0, 2)):
+        logs = {
+            f"exp/{EVENT_FILE}": events(1, start=START),
+            store: GroupedLog({"other": [1.5, 2.0, 9.5]}, "wandb", START + hours * 3600),
+        }
+        assert len(runs_of(logs)) == count
 
 
 def test_separate_directories_are_separate_runs() -> None:
-    """Equal first values in two directories (the same seed twice) are two runs."""
-    assert (
-        len(runs_of({f"a/{EVENT_FILE}": SICK_FIRST_POINTS, f"b/{EVENT_FILE}": SICK_FIRST_POINTS}))
-        == 2
-    )
+    """Equal values in two directories (the same seed twice) are two runs."""
+    logs = {f"a/{EVENT_FILE}": events(1, start=START), f"b/{OTHER_EVENT_FILE}": events(1)}
+    assert len(runs_of(logs)) == 2
 
 
 def test_equal_paths_below_two_given_paths_are_two_runs() -> None:
     """A run belongs to the path that was given."""
     groups = RunGroups()
-    one = groups.assign_run("progress.csv", "old", SICK_FIRST_POINTS)
-    two = groups.assign_run("progress.csv", "new", SICK_FIRST_POINTS)
-    assert one is not None and two is not None and one != two
-    assert (groups.run_path(one), groups.run_path(two)) == ("old", "new")
+    for number, root in enumerate(("old", "new")):
+        facts = GroupedLog(training(number)).facts()
+        groups.add_log(f"{number}", f"{root}/progress.csv", root, "sb3-csv", facts)
+    assert [each.path for each in groups.groups()] == ["new", "old"]
 
 
 def test_two_files_that_were_given_one_by_one_are_compared() -> None:
     """`ppo-top ppo/log.txt ppo/progress.csv` is one run."""
     groups = RunGroups()
-    one = groups.assign_run("log.txt", "ppo/log.txt", SICK_FIRST_POINTS)
-    assert one == groups.assign_run("progress.csv", "ppo/progress.csv", SICK_FIRST_POINTS)
-    assert one is not None and groups.run_path(one) == "ppo"
+    for name in ("log.txt", "progress.csv"):
+        groups.add_log(
+            name, f"ppo/{name}", f"ppo/{name}", "console", GroupedLog(training(1)).facts()
+        )
+    assert [each.path for each in groups.groups()] == ["ppo"]
 
 
 def test_a_console_waits_for_its_first_numbers() -> None:
-    """Without a number it could be any run; it is only assigned if it must be."""
+    """Without a number it could be any run; it is only listed if it must be."""
     groups = RunGroups()
-    assert groups.assign_run("seed1.log", "runs", {}) is None
-    assert groups.assign_run("seed1.log", "runs", {}, must_decide=True) is not None
+    groups.add_log("seed1.log", "runs/seed1.log", "runs", "console", GroupedLog().facts())
+    assert groups.groups() == []
+    groups.decide("seed1.log")
+    assert len(groups.groups()) == 1
+
+
+def test_a_console_with_few_rows_waits_if_there_are_others() -> None:
+    """Its next rows may show that it belongs to the run above or below."""
+    groups = RunGroups()
+    groups.add_log("a.log", "runs/a.log", "runs", "console", GroupedLog({"loss": [1.5]}).facts())
+    assert len(groups.groups()) == 1  # alone: nothing to wait for
+    groups.add_log("b.log", "runs/b.log", "runs", "console", GroupedLog({"kl": [0.25]}).facts())
+    assert len(groups.groups()) == 1
+    groups.decide("b.log")
+    assert len(groups.groups()) == 2
 
 
 def test_a_console_above_the_output_folder_of_its_trainer() -> None:
-    """`train.py > train.log` next to the output directory: many equal first values join them."""
-    many = {tag: (1, number + 0.5) for number, tag in enumerate(("loss", "kl", "reward", "norm"))}
-    trainer = {f"train/{tag}": point for tag, point in many.items()}
-    logs = {f"out/runs/Nov21_00-40-41_node7/{EVENT_FILE}": trainer, "train.log": many}
-    assert len(runs_of(logs)) == 1
-    assert len(runs_of(dict(reversed(logs.items())))) == 1
-    assert len(runs_of({**logs, "train.log": {"loss": many["loss"]}})) == 2
-    twice = {f"one/{EVENT_FILE}": trainer, f"two/{EVENT_FILE}": trainer, "train.log": many}
-    assert len(runs_of(twice)) == 3
+    """`train.py > train.log` next to the output directories of two trainings."""
+    below = {f"out{n}/runs/Nov21_00-40-41_node7/{EVENT_FILE}": events(n) for n in (1, 2)}
+    first, _ = below
+    logs = {**below, "train.log": console(1)}
+    assert frozenset({first, "train.log"}) in runs_of(logs)
+    assert runs_of(dict(reversed(logs.items()))) == runs_of(logs)
+    few = GroupedLog({"train/value_loss": printed(training(1))["train/value_loss"][:1]})
+    assert len(runs_of({**below, "train.log": few})) == 3
 
 
 def test_a_log_without_numbers_makes_no_run_of_its_own() -> None:
-    """stderr.log next to two seeds joins one of them instead of becoming a third run."""
-    assert (
-        len(
-            runs_of(
-                {
-                    "seed1.log": SICK_FIRST_POINTS,
-                    "seed2.log": HEALTHY_FIRST_POINTS,
-                    "stderr.log": {},
-                }
-            )
-        )
-        == 2
-    )
+    """stderr.log next to two seeds could be of either."""
+    logs = {"seed1.log": console(1), "seed2.log": console(2), "stderr.log": GroupedLog()}
+    assert len(runs_of(logs)) == 2
 
 
-def test_a_tracker_waits_for_numbers_too() -> None:
-    """Only its values show which run of a project a W&B folder is."""
-    groups = RunGroups()
-    key = "wandb/run-20261121_004041-ab12cd34/run-ab12cd34.wandb"
-    assert groups.assign_run(key, "runs", {}) is None
+def test_settings_above_several_runs_are_no_run() -> None:
+    """They belong to the only run below, or to none."""
+    one = {f"PPO_1/{EVENT_FILE}": events(1), "args.json": GroupedLog(format="settings-json")}
+    assert runs_of(one) == one_run(*one)
+    assert len(runs_of({**one, f"PPO_2/{OTHER_EVENT_FILE}": events(2)})) == 2
+
+
+# --- in the settings -----------------------------------------------------------------------------
+
+
+def test_a_wrong_tie_is_undone_in_the_settings() -> None:
+    """`split` keeps what it matches apart from everything else."""
+    logs = {f"ppo/{EVENT_FILE}": events(1), "ppo/out.log": console(1)}
+    for pattern in ("out.log", "ppo/*.log"):
+        assert len(runs_of(logs, RunPatterns(split=((pattern,),)))) == 2
+    assert len(runs_of(logs, RunPatterns(split=(("ppo/",),)))) == 1
+
+
+def test_a_missing_tie_is_made_in_the_settings() -> None:
+    """`join` ties all that match with the same words."""
+    logs = {
+        f"{kind}/{n}/x.csv": GroupedLog(training(7 * n + len(kind)), "csv")
+        for n in (1, 2)
+        for kind in ("a", "bb")
+    }
+    assert len(runs_of(logs)) == 4
+    found = group(logs, RunPatterns(join=(("a/{run}/*.csv", "bb/{run}/**"),)))
+    assert {frozenset(each.joined_by) for each in found} == {
+        frozenset({f"a/{n}/x.csv", f"bb/{n}/x.csv"}) for n in (1, 2)
+    }
+    assert all("joined in the settings" in each.joined_by.values() for each in found)
+
+
+def test_each_log_says_why_it_belongs_to_its_run() -> None:
+    """All but the one that the run is named after."""
+    logs = {
+        f"ppo/{EVENT_FILE}": events(1),
+        "ppo/progress.csv": GroupedLog(training(1), "sb3-csv"),
+        "train.log": console(1),
+        "notes.err": GroupedLog({"note": [1.5, 9.25, 4.0]}, printed=["ppo"]),
+    }
+    (only,) = group(logs)
+    assert only.joined_by == {
+        f"ppo/{EVENT_FILE}": "",
+        "ppo/progress.csv": "in the same folder",
+        "train.log": "same values at the same steps",
+        "notes.err": "its path or name is printed in the console",
+    }
+
+
+# --- comparing values ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -201,6 +460,9 @@ def test_a_tracker_waits_for_numbers_too() -> None:
     [
         (0.5723, 0.6, True),  # printed with one digit
         (0.00825, 0.0082531, True),
+        (1230.0, 1226.4, True),  # printed as 1.23e+03
+        (200.0, 180.0, False),
+        (0.1, 0.10000000149011612, True),  # float32
         (21.3, 24.0, False),
         (9.8e-15, 3.6e-07, False),
         (1e20, 1.04e20, True),
@@ -211,60 +473,66 @@ def test_a_tracker_waits_for_numbers_too() -> None:
 )
 def test_numbers_are_alike_within_their_rounding(one: float, other: float, alike: bool) -> None:
     """Values are compared at the precision of the one with fewer digits."""
-    assert similarity({"loss": (1, one)}, {"loss": (1, other)}) == float(alike)
+    found = compare({"loss": Head([1], [one])}, {"loss": Head([1], [other])})
+    assert (found.equal, found.unequal) == (int(alike), int(not alike))
 
 
-def test_an_assigned_log_never_moves() -> None:
-    """Later points do not change its run."""
-    groups = RunGroups()
-    first = groups.assign_run("a/one.log", "runs", {"loss": (1, 1.0)})
-    other = groups.assign_run("a/two.log", "runs", {"loss": (1, 2.0)})
-    assert first != other
-    assert groups.assign_run("a/two.log", "runs", {"loss": (1, 1.0)}) == other
+def test_a_console_that_prints_every_second_row_has_the_same_values() -> None:
+    """Values are compared at the steps that both have."""
+    values = training(1, rows=6)
+    every_second = {tag: Head([2, 4, 6], column[1::2]) for tag, column in values.items()}
+    all_rows = {tag: Head([1, 2, 3, 4, 5, 6], column) for tag, column in values.items()}
+    assert compare(every_second, all_rows).is_certain
 
 
-def test_nan_is_like_nan() -> None:
-    """Two logs of a run that began with NaN match."""
-    assert similarity({"loss": (1, math.nan)}, {"train/loss": (1, math.nan)}) == 1.0
+# --- names ---------------------------------------------------------------------------------------
 
 
 def test_names_are_as_short_as_they_can_be() -> None:
     """The last folder names a run unless another has the same one or it is vague."""
-    groups = RunGroups()
-    keys = [
-        f"a/ppo/{EVENT_FILE}",
-        f"b/ppo/{EVENT_FILE}",
-        f"c/sac/{EVENT_FILE}",
-        f"c/dqn/0/{EVENT_FILE}",
-    ]
-    runs = [groups.assign_run(key, "runs", {}, must_decide=True) for key in keys]
-    names = [groups.run_name(run) for run in runs if run is not None]
-    assert names == ["a/ppo", "b/ppo", "sac", "dqn/0"]
+    folders = ["a/ppo", "b/ppo", "c/sac", "c/dqn/0"]
+    found = group({f"{folder}/{EVENT_FILE}": events(n) for n, folder in enumerate(folders)})
+    assert [each.name for each in found] == ["a/ppo", "b/ppo", "dqn/0", "sac"]
 
 
 def test_a_run_alone_is_named_after_its_path() -> None:
     """With nothing below the path, the path names the run."""
-    groups = RunGroups()
-    run = groups.assign_run(EVENT_FILE, "/data/cartpole", SICK_FIRST_POINTS)
-    assert run is not None and groups.run_name(run) == "cartpole"
+    (only,) = group({EVENT_FILE: events(1)}, root="/data/cartpole")
+    assert (only.name, only.path) == ("cartpole", "/data/cartpole")
+
+
+def test_a_run_whose_folder_is_given_from_inside() -> None:
+    """`ppo-top exp/tb` is the run exp, shown under the path that was given."""
+    (only,) = group({EVENT_FILE: events(1)}, root="exp/tb")
+    assert only.path == "exp/tb"
 
 
 def test_seeds_are_named_after_their_files() -> None:
     """Once a directory has two runs, both are named after their files."""
     groups = RunGroups()
-    one = groups.assign_run("exp/seed1.log", "runs", SICK_FIRST_POINTS)
-    two = groups.assign_run("exp/seed2.log", "runs", HEALTHY_FIRST_POINTS)
-    assert one is not None and two is not None
-    assert (groups.run_name(one), groups.run_name(two)) == ("exp/seed1", "exp/seed2")
+    for seed in (1, 2):
+        facts = console(seed).facts()
+        groups.add_log(f"exp/seed{seed}.log", f"runs/exp/seed{seed}.log", "runs", "console", facts)
+    assert [each.name for each in groups.groups()] == ["exp/seed1", "exp/seed2"]
+
+
+def test_a_run_keeps_its_id_when_another_appears_beside_it() -> None:
+    """Whoever looks at it goes on looking at it."""
+    groups = RunGroups()
+    groups.add_log("b.log", "runs/b.log", "runs", "console", console(1).facts())
+    (before,) = groups.groups()
+    groups.add_log("a.log", "runs/a.log", "runs", "console", console(2).facts())
+    assert {each.id: [*each.joined_by] for each in groups.groups()}[before.id] == ["b.log"]
 
 
 def test_a_removed_run_leaves_nothing_behind() -> None:
     """A directory that is created again is a new run under the old name."""
     groups = RunGroups()
-    one = groups.assign_run(f"a/{EVENT_FILE}", "runs", SICK_FIRST_POINTS)
-    assert one is not None
-    groups.remove_run(one)
-    assert groups.assign_run(f"a/{EVENT_FILE}", "runs", HEALTHY_FIRST_POINTS) == one
+    for seed in (1, 2):
+        groups.add_log("a", f"runs/a/{EVENT_FILE}", "runs", "tfevents", events(seed).facts())
+        assert [each.name for each in groups.groups()] == ["a"]
+        groups.remove_logs(["a"])
+        assert groups.groups() == []
 
 
 RANDOM_FOLDERS = st.lists(
@@ -275,16 +543,29 @@ RANDOM_LOG_NAMES = st.sampled_from(
 )
 
 
-@given(st.lists(st.tuples(RANDOM_FOLDERS, RANDOM_LOG_NAMES, st.booleans()), max_size=12))
-def test_ids_and_names_are_unique(logs: list[tuple[list[str], str, bool]]) -> None:
-    """Whatever the tree, each run has one id and one name, and each log one run."""
-    groups = RunGroups()
-    assigned = {}
-    for folders, name, sick in logs:
-        key = "/".join([*folders, name])
-        assigned[key] = groups.assign_run(
-            key, "runs", SICK_FIRST_POINTS if sick else HEALTHY_FIRST_POINTS, must_decide=True
-        )
-    runs = {run for run in assigned.values() if run is not None}
-    assert len({groups.run_name(run) for run in runs}) == len(runs)
-    assert all(groups.assign_run(key, "runs", {}) == run for key, run in assigned.items())
+def _key_of(log: tuple[list[str], str, int]) -> str:
+    return "/".join([*log[0], log[1]])
+
+
+RANDOM_LOGS = st.lists(
+    st.tuples(RANDOM_FOLDERS, RANDOM_LOG_NAMES, st.integers(1, 3)),
+    max_size=12,
+    unique_by=_key_of,
+)
+
+
+@given(RANDOM_LOGS, st.randoms(use_true_random=False))
+def test_the_order_of_arrival_does_not_matter(
+    logs: list[tuple[list[str], str, int]], draw: random.Random
+) -> None:
+    """Whatever the tree: each log has one run, ids and names are unique, and any order will do."""
+    made = {
+        _key_of(log): GroupedLog(training(log[2]), "tfevents" if "tf" in log[1] else "console")
+        for log in logs
+    }
+    found = group(made)
+    assert sorted(key for each in found for key in each.joined_by) == sorted(made)
+    assert len({each.id for each in found}) == len({each.name for each in found}) == len(found)
+    shuffled = list(made.items())
+    draw.shuffle(shuffled)
+    assert [each.joined_by for each in group(dict(shuffled))] == [each.joined_by for each in found]

@@ -12,6 +12,7 @@ from ppo_top.catalogue import alias_meaning, is_concept
 from ppo_top.paths import config_directory, state_directory
 from ppo_top.settings import SETTINGS_FILE, CustomRule, Settings, load_settings
 from ppo_top.settings.reader import MAX_SETTINGS_BYTES, TAG_TRANSFORMS
+from ppo_top.settings.run_patterns import RunPatterns
 from ppo_top.settings.settings import CURRICULUM_RULES
 
 RULES = {"kl-high": ("warn", "crit", "k", "n"), "entropy-collapsed": ("share",)}
@@ -259,3 +260,38 @@ def test_the_longest_file_that_is_read_is_read_quickly(own: Read) -> None:
     assert len(text) < MAX_SETTINGS_BYTES
     assert len(own(text).tags) == 9000
     assert tomllib.loads(text)["tags"]["t1"] == "approx_kl"
+
+
+def test_runs_are_joined_and_split_by_patterns(own: Read) -> None:
+    """An entry is a pattern or a list of patterns; what is wrong is said and left out."""
+    text = 'runs.join = [["a/{run}.log", "b/{run}/**"]]\nruns.split = ["old/**", 3, "a{b", ""]\n'
+    settings = own(text + "runs.merge = []")
+    assert settings.runs.join == (("a/{run}.log", "b/{run}/**"),)
+    assert settings.runs.split == (("old/**",),)
+    faults = [line.partition(": ")[2] for line in settings.problems]
+    assert faults[0].startswith("runs.split: expected patterns in quotes, got 3")
+    assert "braces need a word" in faults[1]
+    assert "expected 1 to 200 characters" in faults[2]
+    assert "unknown key 'merge'" in faults[3]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "words"),
+    [
+        ("old", "/x/old/a.log", ()),
+        ("old/", "/x/older/a.log", None),
+        ("*.log", "/x/a.log", ()),
+        ("x/*.log", "/x/y/a.log", None),
+        ("x/**/*.log", "/x/y/z/a.log", ()),
+        ("x/**/*.log", "/x/a.log", ()),
+        ("seed_{n}.log", "/x/seed_7.log", ("w_n=7",)),
+        ("{a}/tb/{a}.log", "/x/p/tb/p.log", ("w_a=p",)),
+        ("{a}/tb/{a}.log", "/x/p/tb/q.log", None),
+    ],
+)
+def test_patterns_fit_the_end_of_a_path(
+    pattern: str, path: str, words: tuple[str, ...] | None
+) -> None:
+    """Or a folder on it, whichever directory is watched."""
+    found = list(RunPatterns(join=((pattern,),)).joined_as(path))
+    assert found == ([] if words is None else [(0, words)])

@@ -28,13 +28,15 @@ class FakeClock:
         return self.now
 
 
-def write_unhealthy_run(path: Path, updates: int = 40, broken_from: int = 20) -> None:
-    """A progress.csv whose policy updates become far too large."""
+def write_unhealthy_run(
+    path: Path, updates: int = 40, broken_from: int = 20, first_reward: int = 20
+) -> None:
+    """A progress.csv whose policy updates become far too large; seeds have rewards of their own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [PROGRESS_CSV_HEADER]
     for number in range(1, updates + 1):
         sick = number >= broken_from
-        reward = 20 + 4 * number if not sick else max(5, 100 - 8 * (number - broken_from))
+        reward = first_reward + 4 * number if not sick else max(5, 100 - 8 * (number - broken_from))
         rows.append(f"{number * 2048},{reward},{0.2 if sick else 0.008},{0.6 if sick else 0.1}")
     path.write_text("\n".join(rows) + "\n")
 

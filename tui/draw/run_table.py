@@ -40,7 +40,8 @@ def _name_cells(entry: RunListEntry) -> int:
 
 
 def _seeds_text(entry: RunListEntry) -> str:
-    return f" ×{entry.seeds}" if entry.seeds > 1 else ""
+    """What stands behind a name: how many seeds it is, or that it is a copy of another run."""
+    return f" ×{entry.seeds}" if entry.seeds > 1 else " copy" if entry.is_copy else ""
 
 
 def draw_run_table(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:

@@ -48,12 +48,14 @@ class ListedRun:
     worst: WorstFinding = NO_FINDING
     reward: str = ""
     step: str = ""
+    copy_of: str = ""
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether name, path, verdict, state or finding contain every word, and no `!word`."""
         text = (
             f"{self.name} {self.path} {self.verdict} {self.state.value} {self.worst.title}".lower()
         )
+        text += " copy" if self.copy_of else ""
         return all(
             word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
             for word in words
@@ -96,6 +98,7 @@ class RunList:
             worst=self.worst_finding_of(run, row),
             reward=reward_at(run, row),
             step=step_at(run, row),
+            copy_of=run.copy_of,
         )
         self._cache[run.id] = (run.version, row, now, made)
         return made
@@ -128,8 +131,13 @@ class RunList:
         if not self.fold_seeds:
             return {listed.id: [listed] for listed in every}
         by_id = {listed.id: listed for listed in every}
-        found = group_seeds({listed.id: listed.traits for listed in every})
-        return {name: [by_id[each] for each in ids] for name, ids in found.items()}
+        found = group_seeds({listed.id: listed.traits for listed in every if not listed.copy_of})
+        groups = {name: [by_id[each] for each in ids] for name, ids in found.items()}
+        copies = {listed.id: [listed] for listed in every if listed.copy_of}  # no seeds
+        if not copies:
+            return groups
+        place = {listed.id: number for number, listed in enumerate(every)}
+        return dict(sorted((groups | copies).items(), key=lambda pair: place[pair[1][0].id]))
 
     def unfold(self, session: Session, now: float, chosen: str) -> bool:
         """Unfold the group that a run represents; False if it represents none."""
@@ -167,6 +175,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
         since=listed.worst.since,
         reward=listed.reward,
         step=listed.step,
+        is_copy=bool(listed.copy_of),
     )
 
 

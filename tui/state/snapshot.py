@@ -27,6 +27,7 @@ class RunListEntry(NamedTuple):
     seeds: int = 1
     folded: bool = False
     member: bool = False
+    is_copy: bool = False
     finding: str = ""
     since: str = ""
     reward: str = ""

@@ -33,8 +33,10 @@ def known(
 @pytest.fixture
 def seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Three seeds, one of them red, and a run of its own."""
-    for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 99), ("other", 99)):
-        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
+    runs = (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 99), ("other", 99))
+    for seed, (name, broken) in enumerate(runs, 17):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_unhealthy_run(log, broken_from=broken, first_reward=seed)
     return make_ui_state(tmp_path / "runs")
 
 
@@ -237,3 +239,18 @@ def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
     seeds.invalidate()
     after = next(known for known in seeds.listed_runs() if known.id == run.id)
     assert after.worst.title == after.worst.since == ""
+
+
+def test_a_duplicate_is_marked_and_no_seed(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+    """A copied directory would make the mean of seeds look surer than it is."""
+    for name in ("pole_seed1", "pole_seed2", "pole_seed2_copy"):
+        reward = int(name.split("seed")[1][0])
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", first_reward=reward)
+    ui = make_ui_state(tmp_path / "runs")
+    entries = ui.run_list.entries(ui.listed_runs(), "")
+    assert sorted((entry.name, entry.seeds, entry.is_copy) for entry in entries) == [
+        ("pole", 2, False),
+        ("pole_seed2_copy", 1, True),
+    ]
+    ui.run_list.filter = "copy"
+    assert [each.name for each in ui.run_list.filtered(ui.listed_runs())] == ["pole_seed2_copy"]

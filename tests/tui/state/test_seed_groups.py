@@ -111,8 +111,8 @@ def test_a_run_that_logs_no_settings_belongs_to_its_name() -> None:
 @pytest.fixture
 def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Two runs with unrelated names and settings that differ only in the seed."""
-    for name in ("bold-sun", "calm-sea"):
-        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    for reward, name in enumerate(("bold-sun", "calm-sea"), 20):
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", first_reward=reward)
     ui = make_ui_state(tmp_path / "runs")
     for seed, run in enumerate(ui.session.runs.values()):
         run.evaluation.config.update({**PPO_SETTINGS, "seed": seed})

@@ -1,0 +1,38 @@
+"""Finds where a run is logged in what its console prints: `Logging to runs/PPO_1`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+
+MAX_NAME_CHARS = 400
+"""A longer path or name is not one."""
+
+_URL = re.compile(r"/runs/([\w-]+)")
+
+
+def printed_run(line: str) -> str:
+    """The path or name of a run that a console line states; empty if it states none."""
+    found = _pattern().search(line)
+    if found is None:
+        return ""
+    name = found[2].strip("\"'`,").rstrip("/.")
+    if _kinds()[found[1].lower()] == "url":
+        address = _URL.search(line)
+        name = address[1] if address is not None else ""
+    return name if len(name) <= MAX_NAME_CHARS else ""
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """The words before it -> what follows."""
+    text = (TABLES_FOLDER / "printed_runs.tsv").read_text(encoding="utf-8")
+    return {words: kind for _, (words, kind, _) in table_rows(text)}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    words = "|".join(re.escape(each) for each in sorted(_kinds(), key=len, reverse=True))
+    return re.compile(rf"(?i)\b({words})\s+([^\s\x1b]+)")

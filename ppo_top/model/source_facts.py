@@ -1,0 +1,77 @@
+"""What is known of a log that tells which run it belongs to: its first values and its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ppo_top.model.points import Points
+
+HEAD_ROWS = 6
+"""Points of a tag that are kept to compare it with the same tag of another log."""
+MAX_HEAD_TAGS = 2_000
+"""Tags of a log that are compared."""
+
+
+class Head(NamedTuple):
+    """The first `HEAD_ROWS` points of a tag, then those after 8, 16, 32, ... others."""
+
+    steps: list[int]
+    values: list[float]
+
+
+@dataclass(slots=True)
+class SourceFacts:
+    """What grouping knows of a source; the same however its bytes were cut.
+
+    `version` grows with each change, `rows` is the number of points of the longest series and
+    `start` the time of the first point (unix seconds, NaN without a clock).
+    """
+
+    heads: dict[str, Head] = field(default_factory=dict)
+    rows: int = 0
+    start: float = float("nan")
+    printed: list[str] = field(default_factory=list)
+    """paths and names of runs that a console printed"""
+    has_last_words: bool = False
+    """whether the log holds evidence or an end, by which it counts without any point"""
+    lines: int = 0
+    """how many lines were looked through for `printed`"""
+    version: int = 0
+
+    def replace(self, other: SourceFacts) -> None:
+        """Take over what was found when the file was read again."""
+        same = self.heads == other.heads and self.printed == other.printed
+        if not same or self.start != other.start or self.has_last_words != other.has_last_words:
+            self.version += 1
+        self.heads, self.printed, self.start = other.heads, other.printed, other.start
+        self.rows, self.lines = other.rows, other.lines
+        self.has_last_words = other.has_last_words
+
+    def add_points(self, points: Points, length: int) -> None:
+        """Add points of a tag, of which there are `length` now."""
+        if length > self.rows:
+            self.version += self.rows < HEAD_ROWS
+            self.rows = length
+        head = self.heads.get(points.tag)
+        if head is None:
+            if len(self.heads) >= MAX_HEAD_TAGS:
+                return
+            head = self.heads[points.tag] = Head([], [])
+            if points.times[0] == points.times[0] and not self.start <= points.times[0]:
+                self.start = points.times[0]
+        missing = HEAD_ROWS - len(head.steps)
+        if missing > 0:
+            head.steps.extend(points.steps[:missing])
+            head.values.extend(points.values[:missing])
+            self.version += 1
+        while len(head.steps) >= HEAD_ROWS and (at := _sampled_after(len(head.steps))) < length:
+            number = at - (length - len(points))
+            head.steps.append(points.steps[number])
+            head.values.append(points.values[number])
+            self.version += 1
+
+
+def _sampled_after(kept: int) -> int:
+    """The number of the next point to keep if so many are kept."""
+    return 8 << (kept - HEAD_ROWS)

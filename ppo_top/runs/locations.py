@@ -1,0 +1,151 @@
+"""Where a log belongs by its path alone: the directory of its run, and what is certain of that.
+
+Paths are absolute, so that the answer is the same whichever directory is watched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ppo_top.paths import is_inside
+
+INNER_FOLDER = re.compile(
+    r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
+    r"|train|eval|evaluation|valid|validation|val|test|\.hydra"
+)
+"""Names of folders inside a run's directory."""
+EVALUATION_NAME = re.compile(
+    r"(?i)(?:^|[^a-z])(?:eval|evaluations?|evaluate|test|tests|enjoy|play|infer|inference)(?:[^a-z]|$)"
+)
+"""A name of a file or a folder of an evaluation."""
+SINGLE_RUN_FILE = re.compile(
+    r"(?i)tfevents|^(?:(?:\d+|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
+    r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
+    r"|\d{8}\.jsonl)$"  # an inbox of Trackio
+)
+"""Files that occur once in a run's directory."""
+CHECKPOINT_FOLDER = re.compile(r"checkpoint[-_]\d+$")
+START_TIME_FOLDER = re.compile(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
+"""A folder that torch and transformers name after the start: Nov21_00-40-41_host."""
+UNIX_TIME_FOLDER = re.compile(r"\d{9,10}(\.\d+)?$")
+"""A folder of hyperparameters that add_hparams and accelerate make next to the metrics."""
+TRACKER_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
+"""The folder of a run of Weights & Biases or SwanLab."""
+ZOO_SETTINGS_PATH = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
+"""rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
+ATTEMPT_FOLDER = re.compile(r"attempt_\d+$")
+MAX_SCALARS_DEPTH = 8
+"""Folders below its writer's in which add_scalars may put an event file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLocation:
+    """Where a log belongs by its path.
+
+    `directory` is that of its run. Logs of the same `unit` (empty: none) are one run whatever they
+    hold. `is_direct`: the log is in the directory itself. `writer` is the folder of the writer
+    whose add_scalars seems to have made the log; empty if none has.
+    """
+
+    directory: str
+    unit: str = ""
+    is_direct: bool = True
+    writer: str = ""
+
+
+@lru_cache(maxsize=20_000)
+def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -> RunLocation:
+    """The location of a log by its path, and of an event file by its tags too.
+
+    `use_writer`: take a folder that looks like one of add_scalars for one.
+    """
+    *folders, name = path.split("/")
+    if (launch := _launch_location(folders)) is not None:
+        return launch
+    tag = path.rpartition("/scalars/")[2].removesuffix(".csv")
+    if name.endswith(".csv") and "scalars" in folders[1:] and set(tags) == {tag}:
+        home = join_folders(folders[: folders.index("scalars", 1)])
+        return RunLocation(home, home)  # TorchRL: one file a tag
+    events, writer = "tfevents" in name, ""
+    if ZOO_SETTINGS_PATH.fullmatch(path) or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
+        folders.pop()  # trainer_state.json
+    elif folders and UNIX_TIME_FOLDER.match(folders[-1]):
+        folders.pop()
+    elif events and use_writer and (depth := _depth_below_writer(folders, tags)):
+        folders = folders[:-depth]
+        writer = join_folders(folders)
+    inner = _without_inner(folders)
+    if events and len(inner) > 1 and inner[-2] == "runs" and START_TIME_FOLDER.fullmatch(inner[-1]):
+        return RunLocation(join_folders(inner[:-2]), join_folders(inner), False, writer)
+    home = join_folders(inner)
+    return RunLocation(home, home if SINGLE_RUN_FILE.search(name) else "", True, writer)
+
+
+def _launch_location(folders: Sequence[str]) -> RunLocation | None:
+    """The location of a log in a tracker's folder or that of an attempt of torchrun."""
+    for depth, folder in enumerate(folders):
+        if TRACKER_RUN_FOLDER.fullmatch(folder):
+            above = list(folders[:depth])
+            if above and above[-1] in ("wandb", "swanlog"):
+                above.pop()
+            return RunLocation(join_folders(above), join_folders(folders[: depth + 1]), False)
+        if ATTEMPT_FOLDER.fullmatch(folder):
+            return RunLocation(join_folders(folders[:depth]), join_folders(folders[:depth]))
+    return None
+
+
+def _depth_below_writer(folders: Sequence[str], tags: Collection[str]) -> int:
+    """How many folders add_scalars has put an event file below its writer's; 0 if it has not.
+
+    The file holds the main tag only. torch names one folder `<tag>_<key>`, with `_` for each `/` of
+    the tag, tensorboardX makes folders `<tag>/<key>`; keys may hold slashes too.
+    """
+    if len(tags) != 1:
+        return 0
+    (tag,) = tags
+    starts = tag.replace("/", "_") + "_", tag + "/"
+    for depth in range(1, min(len(folders), MAX_SCALARS_DEPTH + 1)):
+        if "/".join(folders[-depth:]).startswith(starts):
+            return depth
+    return 0
+
+
+def _without_inner(folders: Sequence[str]) -> list[str]:
+    """The run's own directory, without the folders inside it."""
+    inner = list(folders)
+    if len(inner) > 1 and inner[-2] == ".summary":
+        inner.pop()
+    while inner and INNER_FOLDER.fullmatch(inner[-1]):
+        inner.pop()
+    return inner
+
+
+def join_folders(folders: Sequence[str]) -> str:
+    """The path of the last of these folders; `/` or `.` above the first."""
+    return "/".join(folders) or ("/" if folders else ".")
+
+
+@lru_cache(maxsize=20_000)
+def folders_above(directory: str) -> tuple[str, ...]:
+    """The directories above an absolute one, the nearest first."""
+    parts = directory.split("/")
+    return tuple("/".join(parts[:count]) or "/" for count in range(len(parts) - 1, 0, -1))
+
+
+def path_distance(one: str, other: str) -> int:
+    """How many steps up and down lead from one directory to another."""
+    ours, theirs = one.split("/"), other.split("/")
+    common = 0
+    for our, their in zip(ours, theirs, strict=False):
+        if our != their:
+            break
+        common += 1
+    return len(ours) + len(theirs) - 2 * common
+
+
+def is_in_line(one: str, other: str) -> bool:
+    """Whether a directory is the other one, or inside it."""
+    return is_inside(one, other) or is_inside(other, one)

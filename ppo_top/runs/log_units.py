@@ -1,0 +1,266 @@
+"""Logs as grouping sees them, and units: logs that are one run by their paths alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ppo_top.model import Head, SourceFacts
+from ppo_top.runs.locations import (
+    EVALUATION_NAME,
+    TRACKER_RUN_FOLDER,
+    RunLocation,
+    locate_run,
+)
+from ppo_top.runs.same_values import is_distinct, merged_heads, rough_values
+from ppo_top.settings.run_patterns import NO_PATTERNS, PatternMatch, RunPatterns
+
+CONSOLE, EVENTS, SETTINGS, TRACKER, MONITORING = (
+    "console",
+    "tfevents",
+    "settings",
+    "tracker",
+    "monitoring",
+)
+"""Kinds of logs that are treated in ways of their own; other kinds are names of formats."""
+
+SYSTEM_TAG = re.compile(r"(?i)gpu|cpu|mem|util|temp|power|disk|net|watt|fan")
+"""A tag of a log that watches the machine."""
+START_TOLERANCE_S = 1800.0
+"""Logs of one training have their first points within this time of each other (seconds)."""
+ZONE_TOLERANCE_S = 14.5 * 3600
+"""The same where one is a console: its clock may be that of any time zone."""
+STREAM_WORD = re.compile(
+    r"(?i)(?<![a-z])(?:std(?:out|err)|out|err)(?![a-z])|(?<=\.)[oe](?=\d+$)|(?<![a-z])rank[._-]?\d+"
+)
+"""What tells the file of standard output from that of standard error, or of another rank."""
+EVENT_FILE = re.compile(r"tfevents\.(\d+)\.(.+?)(?:\.(\d+)\.\d+)?(?:\.v2)?$")
+"""Time, host and process id in the name of an event file; old ones have no id."""
+EVALUATION_MARK = "|evaluation"
+
+
+@dataclass(eq=False)
+class LogEntry:
+    """A log to be grouped. `path` is absolute, `key` the path below its PATH."""
+
+    key: str
+    path: str
+    format: str
+    facts: SourceFacts
+    is_decided: bool = False
+    """Whether it has to be put into a run although little is known of it."""
+
+    @property
+    def tag_for_location(self) -> tuple[str, ...]:
+        """The only tag of a log with a single one."""
+        return tuple(self.facts.heads) if len(self.facts.heads) == 1 else ()
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def kind(self) -> str:
+        """What it is compared as."""
+        if self.format.startswith("settings"):
+            return SETTINGS
+        heads = self.facts.heads
+        is_system = self.format == CONSOLE and heads and all(map(_is_of_system, heads))
+        return MONITORING if is_system else self.format
+
+
+@dataclass(eq=False)
+class LogUnit:
+    """Logs that are one run whatever they hold; most consoles and tables are units of one."""
+
+    id: str
+    location: RunLocation
+    logs: list[LogEntry] = field(default_factory=list)
+    joined_as: frozenset[PatternMatch] = frozenset()
+    split_as: frozenset[PatternMatch] = frozenset()
+    version: list[tuple[str, int]] = field(default_factory=list)
+    """path and version of each log when the unit was made"""
+
+    @property
+    def home(self) -> str:
+        """The directory of its run."""
+        return self.location.directory
+
+    @cached_property
+    def heads(self) -> Mapping[str, Head]:
+        """The first points of each tag, from the earliest log that has it."""
+        return merged_heads(log.facts.heads for log in self.logs)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """What it consists of; a tracker's folder is one kind, whatever is copied into it."""
+        if TRACKER_RUN_FOLDER.fullmatch(self.location.unit.rpartition("/")[2]):
+            return frozenset((TRACKER,))
+        return frozenset(log.kind for log in self.logs)
+
+    @cached_property
+    def rough_values(self) -> Sequence[tuple[str, int, int]]:
+        """Its first values, to look up equal ones."""
+        return list(rough_values(self.heads))
+
+    @cached_property
+    def start(self) -> float:
+        """The time of the first point (unix seconds); NaN without a clock."""
+        starts = [log.facts.start for log in self.logs if log.facts.start == log.facts.start]
+        return min(starts, default=float("nan"))
+
+    @cached_property
+    def processes(self) -> frozenset[tuple[str, str]]:
+        """(host, process id) of its event files, where their names say so."""
+        found = (event_file_process(log.name) for log in self.logs)
+        return frozenset((host, process) for host, process in found if process)
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Where its logs are."""
+        own = {log.folder for log in self.logs}
+        return frozenset({*own, self.home, self.location.unit or self.home})
+
+    @cached_property
+    def printed(self) -> tuple[str, ...]:
+        """Paths and names of runs that its consoles print."""
+        return tuple(dict.fromkeys(name for log in self.logs for name in log.facts.printed))
+
+    @property
+    def stem(self) -> str:
+        """The name of its file without the suffix; empty if it is one of several."""
+        if len(self.logs) > 1:
+            return ""
+        return re.sub(r"(?<=.)(?:\.monitor)?\.\w{1,5}$", "", self.logs[0].name)
+
+    @property
+    def is_evaluation(self) -> bool:
+        """Whether its name says that it is an evaluation."""
+        named = not self.location.unit and EVALUATION_NAME.search(self.stem)
+        return bool(named) or EVALUATION_MARK in self.id
+
+    @property
+    def has_points(self) -> bool:
+        return bool(self.heads)
+
+    def started_with(self, other: LogUnit) -> bool:
+        """Whether the clocks of both allow that they are one training."""
+        if self.start != self.start or other.start != other.start:
+            return True
+        console = CONSOLE in self.kinds | other.kinds
+        limit = ZONE_TOLERANCE_S if console else START_TOLERANCE_S
+        return abs(self.start - other.start) <= limit
+
+    def competes_with(self, other: LogUnit) -> bool:
+        """Whether both hold what a training has once."""
+        return any(self._competes_in(kind, other) for kind in self.kinds & other.kinds)
+
+    def _competes_in(self, kind: str, other: LogUnit) -> bool:
+        if kind in (SETTINGS, MONITORING):
+            return False
+        if kind == CONSOLE:
+            return not self.is_other_stream(other)
+        if kind == EVENTS and not self.processes & other.processes:
+            return True
+        return kind == TRACKER or bool(self.heads.keys() & other.heads.keys())
+
+    @property
+    def stream_name(self) -> str:
+        """The name that the files of one command's output share; empty for other logs."""
+        name = self.logs[0].name
+        is_stream = CONSOLE in self.kinds and len(self.logs) == 1 and STREAM_WORD.search(name)
+        return STREAM_WORD.sub("*", name) if is_stream else ""
+
+    def is_other_stream(self, other: LogUnit) -> bool:
+        """Whether these are outputs of one command."""
+        name = self.stream_name
+        return bool(name) and (self.home, name) == (other.home, other.stream_name)
+
+
+NO_UNITS: Mapping[str, LogUnit] = {}
+
+
+def _is_of_system(tag: str) -> bool:
+    """Whether a tag is about the machine; clocks and counters may stand beside."""
+    return not is_distinct(tag) or bool(SYSTEM_TAG.search(tag))
+
+
+def units_of(
+    logs: Iterable[LogEntry],
+    patterns: RunPatterns = NO_PATTERNS,
+    known: Mapping[str, LogUnit] = NO_UNITS,
+) -> dict[str, LogUnit]:
+    """The units of some logs by id, sorted: they do not depend on the order of arrival.
+
+    Of `known` units those are kept whose logs have not changed.
+    """
+    ordered = sorted(logs, key=lambda log: (not log.facts.start <= 1e18, log.facts.start, log.path))
+    locations = _locations(ordered)
+    evaluations = _separate_evaluations(ordered, locations)
+    found: dict[str, LogUnit] = {}
+    for log in ordered:
+        location = locations[log.path]
+        name = location.unit or f"{log.path}|file"
+        name += EVALUATION_MARK if log.path in evaluations else ""
+        split_as = patterns.split_as(log.path)
+        name += f"|{sorted(split_as)}" if split_as else ""
+        unit = found.setdefault(name, LogUnit(name, location, split_as=split_as))
+        if location.is_direct and not unit.location.is_direct:
+            unit.location = location
+        unit.joined_as |= frozenset(patterns.joined_as(log.path))
+        unit.logs.append(log)
+    for name, unit in found.items():
+        unit.version = [(log.path, log.facts.version) for log in unit.logs]
+        before = known.get(name)
+        if before is not None and before.version == unit.version:
+            found[name] = before
+    return dict(sorted(found.items()))
+
+
+def _locations(logs: Iterable[LogEntry]) -> dict[str, RunLocation]:
+    """path -> location; a folder that looks like one of add_scalars needs its writer."""
+    found, tags, folders = {}, dict[str, set[str]](), set()
+    for log in logs:
+        location = found[log.path] = locate_run(log.path, log.tag_for_location)
+        if log.format == EVENTS:
+            folders.add(log.folder)
+        if location.writer:
+            tags.setdefault(location.writer, set()).update(log.tag_for_location)
+    for path, location in found.items():
+        writer = location.writer
+        if writer and writer not in folders and len(tags[writer]) < 2:
+            found[path] = locate_run(path, use_writer=False)
+    return found
+
+
+def _separate_evaluations(
+    logs: Iterable[LogEntry], locations: Mapping[str, RunLocation]
+) -> set[str]:
+    """The paths of event files that another process wrote into an evaluation's folder."""
+    processes: dict[tuple[str, bool], set[str]] = {}
+    inside: dict[str, tuple[str, str]] = {}
+    for log in logs:
+        unit, process = locations[log.path].unit, event_file_process(log.name)[1]
+        if log.format == EVENTS and unit and process:
+            below = log.folder[len(unit) :]
+            is_evaluation = bool(EVALUATION_NAME.search(below))
+            processes.setdefault((unit, is_evaluation), set()).add(process)
+            if is_evaluation:
+                inside[log.path] = unit, process
+    return {
+        path
+        for path, (unit, process) in inside.items()
+        if (training := processes.get((unit, False))) and process not in training
+    }
+
+
+def event_file_process(name: str) -> tuple[str, str]:
+    """Host and process id in the name of an event file; empty where it has none."""
+    found = EVENT_FILE.search(name)
+    return (found[2], found[3] or "") if found is not None else ("", "")
