@@ -22,6 +22,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "csv": r"(?i:\.(?:csv|tsv)$|^progress\.txt$)",
     },
     "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
+    "notebook": {"notebook": r"\.ipynb$"},
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {
@@ -45,10 +46,18 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 """Module -> format -> pattern."""
 
+ON_DEMAND = frozenset({"notebook"})
+"""Modules whose files are read only where somebody asks for them."""
+
 ANY_FILE_NAME = re.compile(
-    "|".join(f"(?:{each})" for patterns in FILE_NAMES.values() for each in patterns.values())
+    "|".join(
+        f"(?:{each})"
+        for module, patterns in FILE_NAMES.items()
+        for each in patterns.values()
+        if module not in ON_DEMAND
+    )
 )
-"""Matches the names of all formats."""
+"""Matches the names of all formats that are read in directories."""
 
 
 _COMPILED = [

@@ -50,9 +50,14 @@ SYSTEMS = (
     ),
     LogSystem(
         "TRL, Hugging Face",
-        "console dictionaries, `trainer_state.json`, TensorBoard",
-        ("console", "trainer-state", "tfevents"),
-        ("demo_logs/trl_grpo/stdout.log", "demo_logs/trl_grpo/**/trainer_state.json"),
+        "console dictionaries, `trainer_state.json`, TensorBoard; notebooks (`check nb.ipynb`, "
+        "those in directories with `--notebooks`) and their table as text, Markdown or HTML",
+        ("console", "trainer-state", "tfevents", "notebook"),
+        (
+            "demo_logs/trl_grpo/stdout.log",
+            "demo_logs/trl_grpo/**/trainer_state.json",
+            "tests/data/hf_notebook_*/*.ipynb",
+        ),
     ),
     LogSystem(
         "your own script",
@@ -101,7 +106,7 @@ SYSTEMS = (
 )
 
 SHARED_OPTIONS = re.compile(
-    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
+    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--notebooks|--ascii"
     r"|--theme \{[^}]*\}|--no-bell)\]"
 )
 """Options that most commands have; the README lists them once."""

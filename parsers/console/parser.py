@@ -166,6 +166,11 @@ class ConsoleParser:
             text, name
         ):
             return
+        rows = process.trainer_table.read_line(text)
+        if rows is not None:
+            for row in rows:
+                self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
+            return
         found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
             self._add_found(text, name, found if time != time else found._replace(time=time))

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from ppo_top.files.directory_tree import FoundFile
+from ppo_top.files.passed_over import NOT_A_LOG, PassedOver
 from ppo_top.files.tail import FileStamp, Tail
 
-NOT_A_LOG = "unrecognised log format"
 MAX_REJECTED_FILES = 100_000
 """How many are remembered; any more are never tried again."""
 RECHECK_ROUNDS = 16
@@ -71,6 +71,11 @@ class RejectedFiles:
         """Root, key and stamp of each file; may be called from another thread."""
         files = list(self._files.copy().values())
         return [(each.found.root, each.found.key, each.stamp) for each in files]
+
+    def passed_over(self) -> list[PassedOver]:
+        """Those that are no problem; may be called from another thread."""
+        files = self._files.copy().items()
+        return [PassedOver(path, NOT_A_LOG) for path, known in files if not known.problem]
 
     @property
     def problems(self) -> list[str]:

@@ -297,6 +297,11 @@ class Session:
             for root, stamps in found.items():
                 self.memory.save_unused(root, stamps)
 
+    def unassigned_paths(self) -> list[str]:
+        """The files that were read and belong to no run."""
+        states = self._states.items()
+        return [str(state.source.path) for key, state in states if key not in self._run_of]
+
     def remember(self, seconds: float) -> bool:
         """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""
         if self.memory is None:

@@ -37,6 +37,8 @@ class Settings:
     console: tuple[str, ...] = ()
     """regular expressions for console lines: named groups are metrics, `step` is the step"""
     goal: float | None = None
+    notebooks: bool = False
+    """read the notebooks in directories, too"""
     bell: bool = True
     desktop: bool = False
     """notify through the terminal (OSC 9)"""
@@ -56,7 +58,8 @@ class Settings:
         """All that findings depend on, as a text: equal for equal settings."""
         parts = (self.thresholds, self.reasons, self.tags)
         ordered = [sorted((key, str(value)) for key, value in part.items()) for part in parts]
-        return repr((*ordered, sorted(self.muted), self.rules, self.console, self.goal))
+        rest = (self.rules, self.console, self.goal, self.notebooks)
+        return repr((*ordered, sorted(self.muted), *rest))
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
