@@ -1,7 +1,8 @@
 """Tables in files: progress.csv of SB3 and RLlib, progress.txt of Spinning Up, any CSV.
 
-SB3 writes its columns in no fixed order and rewrites the file when a key appears; the follower then
-starts a new parser. Words, booleans and empty cells are no points.
+SB3 writes its columns in no fixed order and rewrites the file when a key appears, as Lightning does
+with its metrics.csv; the follower then starts a new parser. Words, booleans and empty cells are no
+points.
 """
 
 from __future__ import annotations
@@ -291,6 +292,12 @@ def claims_sb3(name: str, head: bytes) -> bool | None:
     return ours if answer else answer
 
 
+def claims_lightning(name: str, head: bytes) -> bool | None:
+    """Whether a metrics.csv is that of Lightning's CSVLogger, which has these two columns."""
+    answer = claims(name, head)
+    return {"epoch", "step"} <= set(column_names(head) or ()) if answer else answer
+
+
 FORMATS = (
     Format(
         name="sb3-csv",
@@ -300,6 +307,14 @@ FORMATS = (
         parser=CsvParser,
         rewritten=True,
         kept_open=True,
+    ),
+    Format(
+        name="lightning-csv",
+        claims=claims_lightning,
+        claim_order=20,
+        precedence=50,
+        parser=CsvParser,
+        rewritten=True,
     ),
     Format(
         name="csv",

@@ -19,9 +19,15 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "csv_table": {
         "sb3-csv": r"^progress\.csv$",
+        "lightning-csv": r"^metrics\.csv$",
         "csv": r"(?i:\.(?:csv|tsv)$|^progress\.txt$)",
     },
+    "dvclive": {"dvclive": r"\.tsv$"},
     "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
+    "mlflow": {
+        "mlflow-db": r"(?i:^(?:mlflow|mlruns)[\w.-]*\.(?:db|sqlite3?)$)",
+        "mlflow-run": r"^meta\.yaml$",
+    },
     "notebook": {"notebook": r"\.ipynb$"},
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},

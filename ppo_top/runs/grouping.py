@@ -22,7 +22,7 @@ FirstPointByTag = Mapping[str, tuple[int, float]]
 
 INNER_FOLDER = re.compile(
     r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
-    r"|train|eval|evaluation|valid|validation|val|test"
+    r"|train|eval|evaluation|valid|validation|val|test|dvclive"
 )
 """Names of folders inside a run's directory."""
 SINGLE_RUN_FILE = re.compile(
@@ -252,6 +252,10 @@ def locate_run(key: str, first: FirstPointByTag) -> RunLocation:
     if name.endswith(".csv") and "scalars" in folders[1:] and set(first) == {tag}:
         home = _join(folders[: folders.index("scalars", 1)])
         return RunLocation(home, home)  # TorchRL: one file a tag
+    folder, _, tag = f"/{key}".rpartition("/plots/metrics/")
+    if name.endswith(".tsv") and folder + tag and set(first) == {tag.removesuffix(".tsv")}:
+        home = _join(_without_inner(folder.split("/")[1:]))
+        return RunLocation(home, home)  # DVCLive: one file a tag, too
     events = "tfevents" in name
     if ZOO_SETTINGS_PATH.fullmatch(key) or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
         folders.pop()  # trainer_state.json
