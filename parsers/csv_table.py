@@ -250,6 +250,8 @@ def find_delimiter(header: str) -> str:
 
 
 _MIN_COLUMNS = 2
+_PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
+"""The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
 
@@ -276,6 +278,8 @@ def claims(name: str, head: bytes) -> bool | None:
         or any(parse_number(column) is not None for column in columns if column)
     ):
         return False
+    if columns[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS:
+        return True
     ends = [column.rpartition("/")[2] for column in columns]
     stepped = any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
     charted = any(metric_names.is_metric(column) for column in columns)
