@@ -103,6 +103,8 @@ class DirectoryTree:
         self._max_depth = max_depth
         self._notebooks = notebooks
         self._passed_over_count = 0
+        self.passed_over_changed = False
+        """whether other files are passed over than when this was last set to False"""
         self._clock = clock
         self._entry_points: dict[str, Folder] = {}  # all that is found lies below one of these
 
@@ -198,6 +200,7 @@ class DirectoryTree:
     def _note_passed_over(self, folder: Folder, names: Sequence[str]) -> None:
         room = MAX_PASSED_OVER - self._passed_over_count + len(folder.passed_over)
         before, folder.passed_over = folder.passed_over, tuple(names[: max(0, room)])
+        self.passed_over_changed = self.passed_over_changed or before != folder.passed_over
         self._passed_over_count += len(folder.passed_over) - len(before)
 
     def _check_link(self, folder: Folder, name: str) -> bool:

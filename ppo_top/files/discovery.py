@@ -83,6 +83,11 @@ class Discovery:
         """path -> stamp of each directory when it was listed; None: it has to be listed again."""
         return {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
 
+    def pop_passed_over_changed(self) -> bool:
+        """Whether other files are passed over than at the last call."""
+        changed, self._tree.passed_over_changed = self._tree.passed_over_changed, False
+        return changed
+
     def passed_over(self) -> Iterator[PassedOver]:
         """The files that might be logs but do not have the name of one."""
         for folder in self._tree.folders.values():

@@ -24,7 +24,7 @@ from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
-from ppo_top.files.passed_over import PassedOver
+from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
 from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
 from ppo_top.files.tail import FileStamp
@@ -107,7 +107,18 @@ class Follower:
                 break
         more = bool(self._queue) or self._discovery_pending
         known = self._logs.pop_known()
-        return PollResult(updates, removed, more, *self._logs.progress(), known)
+        progress = self._logs.progress()
+        return PollResult(updates, removed, more, *progress, known, self._new_passed_over(more))
+
+    def _new_passed_over(self, more: bool) -> list[str] | None:
+        """A line for each file that gives nothing; None while that may be as before."""
+        if more:
+            return None
+        found_others = self._discovery.pop_passed_over_changed()
+        if not (found_others or self._logs.pop_rejected_changed()):
+            return None
+        files = self.passed_over()
+        return [*filter(None, [notebooks_line(files)]), *passed_over_lines(files)]
 
     def _read_next(self, limit: int) -> list[SourceUpdate]:
         """One chunk of the next reader."""

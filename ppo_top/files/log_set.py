@@ -121,6 +121,11 @@ class LogSet:
         self._discard(reader)
         self._rejected.add(reader.found_file, reader.tail)
 
+    def pop_rejected_changed(self) -> bool:
+        """Whether other files are no logs than at the last call."""
+        changed, self._rejected.has_changed = self._rejected.has_changed, False
+        return changed
+
     def _discard(self, reader: LogReader) -> None:
         self.progress_is_stale = True
         path = reader.tail.path

@@ -65,6 +65,8 @@ class Session:
         self._gone: set[str] = set()
         self._groups = RunGroups()
         self._names_are_stale = False
+        self.passed_over: tuple[str, ...] = ()
+        """Which files give nothing, and why: a line for each (of many with one reason, some)."""
         self.reader_has_more = False
         """Whether the last poll left more to read; runs still being read are then judged later."""
 
@@ -76,6 +78,8 @@ class Session:
         self._rename()
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
+        if result.passed_over is not None:
+            self.passed_over = tuple(result.passed_over)
 
     def _restore_runs(self, known: Iterable[KnownLog]) -> None:
         """Show the runs that were judged before, each once all its logs are found."""
