@@ -61,7 +61,6 @@ _OTHER_STEP_KEYS = (
     "totalstep",
     "timesteps",
     "timestep",
-    "steps",
 )
 """Other keys in custom tables, in any spelling. Row counters come first: next to `Episode`,
 `Total_Steps` may be the length of an episode."""
