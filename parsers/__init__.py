@@ -22,7 +22,8 @@ Patterns = Sequence[re.Pattern[str]]
 def _load(module: str) -> dict[str, Format]:
     """The formats of a module, by name."""
     loaded = importlib.import_module(f"ppo_top.parsers.{module}")
-    return {each.name: each for each in vars(loaded).get("FORMATS") or (loaded.FORMAT,)}
+    found = vars(loaded).get("FORMATS") or (loaded.FORMAT,)
+    return {each.name: _with_patterns(each, ()) for each in found}
 
 
 def _in_claim_order(formats: Iterable[Format]) -> tuple[Format, ...]:
@@ -63,14 +64,16 @@ def format_detector(patterns: Patterns) -> FormatDetector:
 
     def claim_with(name: str, head: bytes) -> Format | bool | None:
         found = detect_format(name, head)
-        if isinstance(found, Format) and found.console:
-            return _with_patterns(found, patterns)
-        return found
+        return _with_patterns(found, patterns) if isinstance(found, Format) else found
 
     return claim_with if patterns else detect_format
 
 
 def _with_patterns(found: Format, patterns: Patterns) -> Format:
-    if not patterns or found.parser is None:
+    """The format with expressions for its console lines, in a store of its own as well."""
+    if found.text_store is not None:
+        make_console = console_format(patterns).parser
+        return replace(found, store=partial(found.text_store, make_console=make_console))
+    if not (found.console and patterns) or found.parser is None:
         return found
     return replace(found, parser=partial(found.parser, patterns))

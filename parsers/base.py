@@ -79,13 +79,17 @@ class Format:
     values, its own clock before none."""
     parser: Callable[..., Parser] | None = None
     store: Callable[[Path], Store] | None = None
+    text_store: Callable[..., Store] | None = None
+    """Instead of `store`, where a store holds console text: it also takes `make_console`, which
+    makes the parser for that. (A format knows no other; `ppo_top.parsers` brings them together.)
+    """
     one_file: bool = False
     """Its store is a single file and holds a single run."""
     console: bool = False
     """Its batches also have `lines`."""
     rewritten: bool = False
     """Writers replace the file from the start (SB3's progress.csv): when its first bytes change, it
-    is read again."""
+    is read again. A store sees to that itself (`Batch.restarted`)."""
     chained: bool = False
     """Files in one folder continue each other: a resumed run adds a file."""
     cumulative: bool = False

@@ -1,7 +1,8 @@
 """Tables in files: progress.csv of SB3 and RLlib, progress.txt of Spinning Up, any CSV.
 
-SB3 writes its columns in no fixed order and rewrites the file when a key appears; the follower then
-starts a new parser. Words, booleans and empty cells are no points.
+SB3 writes its columns in no fixed order and rewrites the file when a key appears, as Lightning does
+with its metrics.csv; the follower then starts a new parser. Words, booleans and empty cells are no
+points.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
-        self._step_index = _index(self._tags, find_step_key(self._tags))
+        is_pfrl = self._tags[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS
+        step = _PFRL_COLUMNS[0] if is_pfrl else find_step_key(self._tags)
+        self._step_index = _index(self._tags, step)
         self._time_index = _index(self._tags, time)
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:
@@ -249,6 +252,8 @@ def find_delimiter(header: str) -> str:
 
 
 _MIN_COLUMNS = 2
+_PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
+"""The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
 
@@ -275,6 +280,8 @@ def claims(name: str, head: bytes) -> bool | None:
         or any(parse_number(column) is not None for column in columns if column)
     ):
         return False
+    if columns[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS:
+        return True
     ends = [column.rpartition("/")[2] for column in columns]
     stepped = any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
     charted = any(metric_names.is_metric(column) for column in columns)
@@ -291,6 +298,12 @@ def claims_sb3(name: str, head: bytes) -> bool | None:
     return ours if answer else answer
 
 
+def claims_lightning(name: str, head: bytes) -> bool | None:
+    """Whether a metrics.csv is that of Lightning's CSVLogger, which has these two columns."""
+    answer = claims(name, head)
+    return {"epoch", "step"} <= set(column_names(head) or ()) if answer else answer
+
+
 FORMATS = (
     Format(
         name="sb3-csv",
@@ -300,6 +313,14 @@ FORMATS = (
         parser=CsvParser,
         rewritten=True,
         kept_open=True,
+    ),
+    Format(
+        name="lightning-csv",
+        claims=claims_lightning,
+        claim_order=20,
+        precedence=50,
+        parser=CsvParser,
+        rewritten=True,
     ),
     Format(
         name="csv",

@@ -8,20 +8,34 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+UNSURE_CONSOLE_NAMES = (
+    r"(?:out|run|results?|a2c|a3c|acktr|c51|ddpg|dpo|dqn|grpo|impala|ppo|reinforce|rloo|sac|td3|trpo)"
+    r"[\w-]*\.txt$|log\Z"
+)
+"""Names of consoles that other texts have, too: their content decides."""
+
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "console": {
         "console": (
             r"(?i:\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"
             r"|^(?:stdout|stderr|nohup\.out|console)"
             r"(?!.*\.(?:pyc?|php|[jt]sx?|css|html?|java|go|rs|c|cc|cpp|h)$)"
-            r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$)"
+            r"|(?:log|output|console|train|stdout|stderr)[^.]*\.txt$|^cout\.txt$"
+            rf"|^(?:{UNSURE_CONSOLE_NAMES}))"
         )
     },
     "csv_table": {
         "sb3-csv": r"^progress\.csv$",
-        "csv": r"(?i:\.(?:csv|tsv)$|^progress\.txt$)",
+        "lightning-csv": r"^metrics\.csv$",
+        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores)\.txt$)",
     },
+    "dvclive": {"dvclive": r"\.tsv$"},
     "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
+    "mlflow": {
+        "mlflow-db": r"(?i:^(?:mlflow|mlruns)[\w.-]*\.(?:db|sqlite3?)$)",
+        "mlflow-run": r"^meta\.yaml$",
+    },
+    "notebook": {"notebook": r"\.ipynb$"},
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {
@@ -45,10 +59,18 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 """Module -> format -> pattern."""
 
+ON_DEMAND = frozenset({"notebook"})
+"""Modules whose files are read only where somebody asks for them."""
+
 ANY_FILE_NAME = re.compile(
-    "|".join(f"(?:{each})" for patterns in FILE_NAMES.values() for each in patterns.values())
+    "|".join(
+        f"(?:{each})".replace("$", r"(?:\.[gx]z)?$")
+        for module, patterns in FILE_NAMES.items()
+        for each in patterns.values()
+        if module not in ON_DEMAND
+    )
 )
-"""Matches the names of all formats."""
+"""Matches the names of all formats that are read in directories, compressed ones included."""
 
 
 _COMPILED = [
@@ -58,6 +80,17 @@ _COMPILED = [
 ]
 
 
+def compression_of(name: str) -> str:
+    """`gz` or `xz` if that is how the name of a compressed file ends, else empty."""
+    return name[-2:] if name.endswith((".gz", ".xz")) else ""
+
+
+def without_compression(name: str) -> str:
+    """The name of the file that was compressed."""
+    return name[:-3] if compression_of(name) else name
+
+
 def formats_by_module(name: str) -> tuple[tuple[str, str], ...]:
-    """(module, format) of the formats that have files of this name."""
+    """(module, format) of the formats that have files of this name, compressed or not."""
+    name = without_compression(name)
     return tuple((module, each) for module, each, names in _COMPILED if names.search(name))

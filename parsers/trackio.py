@@ -7,9 +7,6 @@ Trackio's own counter. Rows are sent in bundles that share one time.
 
 from __future__ import annotations
 
-import re
-import sqlite3
-from collections import deque
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +15,7 @@ from typing import Any
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.database_store import DatabaseStore, decode_text
 from ppo_top.parsers.shared.json_values import as_float, numbers_of, parse_json, settings_of
 from ppo_top.parsers.shared.line_splitter import Segment
 from ppo_top.parsers.shared.magic import claims_by_magic
@@ -25,55 +23,21 @@ from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.row_parser import RowParser
 from ppo_top.parsers.shared.sqlite_snapshot import (
     SQLITE_MAGIC,
-    DatabaseBusy,
     SqliteRow,
-    SqliteSnapshot,
     table_columns,
 )
 from ppo_top.parsers.shared.timestamps import parse_iso_time
 
 _GLOBAL_STEPS = ("train/global_step", "global_step")
-_MAX_ROWS_PER_QUERY = 2000
 _ROW_COLUMNS = "rowid, timestamp, run_name, {run_id}, step, metrics"
 
 
-class TrackioStore:
+class TrackioStore(DatabaseStore):
     """Follows one project's database, which may hold several runs."""
 
     def __init__(self, path: Path) -> None:
-        self._snapshot = SqliteSnapshot(path)
-        self._last_rowid = 0
-        self._pending: deque[Batch] = deque()
-        self._names: dict[str, str] = {}
+        super().__init__(path)
         self._configs: dict[str, bytes] = {}
-        self._last_problem = ""
-
-    def poll(self, limit: int) -> Batch:
-        """The new rows of one run."""
-        if not self._pending:
-            try:
-                self._read_rows(max(1, min(limit, _MAX_ROWS_PER_QUERY)))
-                self._last_problem = ""
-            except DatabaseBusy:
-                pass
-            except (sqlite3.Error, OSError) as error:
-                return self._report_problem(f"cannot be read: {error}")
-        return self._pending.popleft() if self._pending else Batch()
-
-    def side_files_changed(self) -> bool:
-        """Everything is in the database and its log."""
-        return False
-
-    def close(self) -> None:
-        """Delete the private copy."""
-        self._snapshot.close()
-
-    def _report_problem(self, what: str) -> Batch:
-        """Report it once, until the database can be read again."""
-        if what == self._last_problem:
-            return Batch()
-        self._last_problem = what
-        return Batch(problems=[Problem(self._last_rowid, what)])
 
     def _read_rows(self, limit: int) -> None:
         """Read rows until some hold points; other programs' databases are ignored."""
@@ -89,7 +53,7 @@ class TrackioStore:
             found = self._snapshot.rows(query, self._last_rowid, limit)
             # A damaged table may return the same rows forever.
             rows = [row for row in found if isinstance(row[0], int) and row[0] > self._last_rowid]
-            for run, group in groupby(rows, key=lambda row: _decode_text(row[3])):
+            for run, group in groupby(rows, key=lambda row: decode_text(row[3])):
                 self._add_pending(self._batch(run, list(group)))
             self._last_rowid = max((row[0] for row in rows), default=self._last_rowid)
             if not rows or len(found) < limit or any(batch.points for batch in self._pending):
@@ -100,41 +64,27 @@ class TrackioStore:
         found = ColumnBuilder()
         problems = []
         for rowid, stamp, name, _, step, metrics in rows:
-            part = self._part_name(run, _decode_text(name))
+            part = self._run_name(run, decode_text(name))
             try:
                 row = parse_json(metrics if isinstance(metrics, (bytes, str)) else b"")
             except ValueError as error:
                 problems.append(Problem(rowid, f"row {rowid} is unreadable: {error}"))
                 continue
-            add_row_points(found, row, step, parse_iso_time(_decode_text(stamp)))
+            add_row_points(found, row, step, parse_iso_time(decode_text(stamp)))
         return Batch(points=found.pop_points(), problems=problems, stored_run=part)
-
-    def _part_name(self, run: str, name: str) -> str:
-        """A unique name for each run that is valid in a path."""
-        if run not in self._names:
-            plain = re.sub(r"[/\x00-\x1f]", "_", name or run)[:100] or "run"
-            used = set(self._names.values())
-            name = plain if plain not in used and plain.strip(".") else f"{plain}_{run[:8]}"
-            self._names[run] = name if name not in used else f"{plain}_{len(used)}"
-        return self._names[run]
 
     def _read_settings(self, run_id: str) -> None:
         """The configuration of each run, when it is new."""
         if not {"config", run_id} <= table_columns(self._snapshot, "configs"):
             return
         rows = self._snapshot.rows(f"SELECT {run_id}, config FROM configs")
-        newest = {_decode_text(run): config for run, config in rows}  # one per run
+        newest = {decode_text(run): config for run, config in rows}  # one per run
         for run, config in newest.items():
             config = config if isinstance(config, bytes) else b""
             if run not in self._names or self._configs.get(run) == config:
                 continue
             self._configs[run] = config
             self._add_pending(Batch(config=stored_settings(config), stored_run=self._names[run]))
-
-    def _add_pending(self, batch: Batch) -> None:
-        """An empty batch would mean that there is nothing more."""
-        if batch:
-            self._pending.append(batch)
 
 
 class TrackioInboxParser(RowParser):
@@ -184,10 +134,6 @@ def stored_settings(config: bytes) -> dict[str, ConfigValue]:
 def _user_settings(config: Any) -> Iterator[tuple[str, ConfigValue]]:
     if isinstance(config, dict):
         yield from (pair for pair in settings_of(config, ".") if not pair[0].startswith("_"))
-
-
-def _decode_text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def claims_inbox(_name: str, head: bytes) -> bool | None:

@@ -29,6 +29,12 @@ NON_LOG_SUFFIXES = frozenset(
     ]
 )
 """No log has one of these after a single dot: a quick check before the formats' patterns."""
+NOTEBOOK_SUFFIX = ".ipynb"
+"""Of notebooks, which are read where they are asked for."""
+TEXT_SUFFIXES = frozenset(
+    ["txt", "log", "out", "csv", "tsv", "json", "jsonl", "db", "sqlite", "sqlite3", "ipynb"]
+)
+"""What is not a log by its name but may be one."""
 PERMISSION_DENIED = "permission denied"
 """An error that waiting does not cure."""
 SYSTEM_FOLDERS = frozenset(("/proc", "/sys", "/dev"))
@@ -45,6 +51,10 @@ def unreachable_reason(path: str | os.PathLike[str]) -> str:
     except ValueError:  # no file system can hold such a name
         return "no such file or directory"
     return "" if os.access(path, os.R_OK) else PERMISSION_DENIED
+
+
+def is_notebook(name: str) -> bool:
+    return name.endswith(NOTEBOOK_SUFFIX)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

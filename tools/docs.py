@@ -50,9 +50,14 @@ SYSTEMS = (
     ),
     LogSystem(
         "TRL, Hugging Face",
-        "console dictionaries, `trainer_state.json`, TensorBoard",
-        ("console", "trainer-state", "tfevents"),
-        ("demo_logs/trl_grpo/stdout.log", "demo_logs/trl_grpo/**/trainer_state.json"),
+        "console dictionaries, `trainer_state.json`, TensorBoard; notebooks (`check nb.ipynb`, "
+        "those in directories with `--notebooks`) and their table as text, Markdown or HTML",
+        ("console", "trainer-state", "tfevents", "notebook"),
+        (
+            "demo_logs/trl_grpo/stdout.log",
+            "demo_logs/trl_grpo/**/trainer_state.json",
+            "tests/data/hf_notebook_*/*.ipynb",
+        ),
     ),
     LogSystem(
         "your own script",
@@ -77,19 +82,27 @@ SYSTEMS = (
         ),
     ),
     LogSystem(
-        "Trackio",
-        "its SQLite database and its inbox of `.jsonl` files",
-        ("trackio", "trackio-inbox"),
-        ("tests/data/trackio_*/**/*.db", "tests/data/trackio_*/**/0*.jsonl"),
+        "Trackio, MLflow",
+        "Trackio's SQLite database and its inbox of `.jsonl` files; `mlflow.db` and `mlruns/`",
+        ("trackio", "trackio-inbox", "mlflow-db", "mlflow-run"),
+        (
+            "tests/data/trackio_*/**/*.db",
+            "tests/data/trackio_*/**/0*.jsonl",
+            "tests/data/mlflow_*/**/mlflow.db",
+            "tests/data/mlflow_*/**/mlruns/0/*/meta.yaml",
+        ),
     ),
     LogSystem(
-        "RLlib, Spinning Up, rsl_rl, TorchRL, ...",
-        "`result.json`, `progress.txt`, console blocks and bars, one CSV file per tag",
-        ("jsonl", "csv", "console", "torchrl-csv"),
+        "RLlib, Spinning Up, rsl_rl, TorchRL, Lightning, DVCLive, ...",
+        "`result.json`, `progress.txt`, `metrics.csv`, console blocks and bars, one CSV or TSV "
+        "file per tag",
+        ("jsonl", "csv", "console", "torchrl-csv", "lightning-csv", "dvclive"),
         (
             "tests/data/rllib_*/**/result.json",
             "tests/data/spinup_*/**/progress.txt",
             "tests/data/torchrl_*/**/scalars/loss.csv",
+            "tests/data/lightning_*/**/metrics.csv",
+            "tests/data/dvclive_*/**/*.tsv",
         ),
     ),
     LogSystem(
@@ -101,7 +114,7 @@ SYSTEMS = (
 )
 
 SHARED_OPTIONS = re.compile(
-    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--ascii"
+    r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--notebooks|--ascii"
     r"|--theme \{[^}]*\}|--no-bell)\]"
 )
 """Options that most commands have; the README lists them once."""

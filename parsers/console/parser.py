@@ -21,6 +21,7 @@ from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.unwrap import Unwrapper
+from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.plain_text import to_plain_text
@@ -166,6 +167,11 @@ class ConsoleParser:
             text, name
         ):
             return
+        rows = process.trainer_table.read_line(text)
+        if rows is not None:
+            for row in rows:
+                self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
+            return
         found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
             self._add_found(text, name, found if time != time else found._replace(time=time))
@@ -273,6 +279,9 @@ class ConsoleParser:
             self._builder.add_record(name, found, self._processes[name].step_of(found))
 
 
+_UNSURE_FILE_NAME = re.compile(rf"^(?:{UNSURE_CONSOLE_NAMES})", re.IGNORECASE)
+MIN_UNSURE_ROWS = 3
+"""A file with such a name is a log if it begins with a metric that comes this often."""
 _EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
 _SWANLAB_POINTS_START = b'{"index":'
 """Start of the point files of a SwanLab store, which are named .log."""
@@ -280,13 +289,18 @@ _BINARY_BYTES = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """Whether a file with a log's name holds text."""
+    """Whether a file with a log's name holds text, and records if other texts have such a name."""
     if _EXCLUDED_FILE_NAMES.match(name):
         return False
     if not head:
         return None
-    head = Utf16Decoder().decode(head)
-    return not _BINARY_BYTES.search(head) and not head.startswith(_SWANLAB_POINTS_START)
+    text = Utf16Decoder().decode(head)
+    if _BINARY_BYTES.search(text) or text.startswith(_SWANLAB_POINTS_START):
+        return False
+    if not _UNSURE_FILE_NAME.search(name):
+        return True
+    rows = max(map(len, ConsoleParser().feed(head).points), default=0)
+    return True if rows >= MIN_UNSURE_ROWS else None
 
 
 FORMAT = Format(

@@ -14,6 +14,7 @@ from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.parsers.shared.trainer_table import TrainerTextTable
 
 _RSL_RL_HEADING = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
 _RSL_RL_ROW = re.compile(
@@ -26,6 +27,7 @@ class ProcessStream:
 
     def __init__(self) -> None:
         self.table = ConsoleTable()
+        self.trainer_table = TrainerTextTable()
         self.end_detector = RunEndDetector()
         self.step_counter = StepCounter()
         self.step: int | None = None

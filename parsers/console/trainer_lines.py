@@ -54,13 +54,13 @@ TRAINER_LINES = (
         re.compile(
             rf"Fps is \(10 sec: (?P<fps>{_NUMBER}),.{{0,80}}?\)\. Total num frames: (?P<step>\d+)\."
         ),
-        {"fps": "fps"},
+        {"fps": "perf/_fps"},
         finite=True,
     ),
     TrainerLine(
         "Avg episode reward: [(",
         re.compile(rf"Avg episode reward: \[\(\d+, '(?P<reward>{_NUMBER})'\)"),
-        {"reward": "Avg episode reward"},
+        {"reward": "reward/reward"},
         finite=True,
     ),
     TrainerLine(

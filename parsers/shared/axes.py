@@ -17,6 +17,8 @@ STEP_KEYS = (
     "TimestepsSoFar",
     "total timesteps",
     "total/steps",
+    "timesteps_total",
+    "num_env_steps_sampled_lifetime",
     "training_iteration",
     "global_step",
     "train/global_step",
@@ -24,7 +26,6 @@ STEP_KEYS = (
     "Step",
     "_step",
     "current_steps",
-    "timesteps_total",
     "timesteps",
     "iteration",
     "Iteration",
@@ -33,7 +34,8 @@ STEP_KEYS = (
     "Epoch",
     "episode",
 )
-"""Keys of the step, best first (RLlib's TensorBoard axis is its training_iteration)."""
+"""Keys of the step, best first. RLlib's event files count `timesteps_total`, too, and training
+iterations where the new stack does not log it."""
 
 _OTHER_STEP_KEYS = (
     "iteration",
@@ -49,6 +51,12 @@ _OTHER_STEP_KEYS = (
     "globalstep",
     "envsteps",
     "envstep",
+    "totalframes",
+    "totalnumframes",
+    "numframes",
+    "envframes",
+    "frames",
+    "frame",
     "totalsteps",
     "totalstep",
     "timesteps",
@@ -89,7 +97,13 @@ _STEP_OF_TOTAL = re.compile(r"(\d{1,15})/(\d{1,15})")
 
 
 def step_and_total(values: Mapping[str, object]) -> tuple[int, int] | None:
-    """The step and how many there will be, which ms-swift writes as one string, `12/200`."""
+    """The step and how many there will be.
+
+    ms-swift writes both as one string, `12/200`, LLaMA-Factory as two numbers in each record.
+    """
+    done, total = values.get("current_steps"), values.get("total_steps")
+    if type(done) is int and type(total) is int and total > 0:
+        return done, total
     said = values.get(_PROGRESS_KEY)
     match = _STEP_OF_TOTAL.fullmatch(said) if isinstance(said, str) else None
     return (int(match[1]), int(match[2])) if match else None

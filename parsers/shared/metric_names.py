@@ -95,6 +95,9 @@ _SETTING_NAMES = _word_set(
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
     actorlr criticlr totalsteps alpha loraalpha temperature
+    rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
+    ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
+    policyworkersperpolicy
     """
 )
 

@@ -51,6 +51,11 @@ def _settings_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="non-stationary task: downgrade reward drops one level",
     )
+    parser.add_argument(
+        "--notebooks",
+        action="store_true",
+        help="also read the notebooks (.ipynb) in directories; one that is named is always read",
+    )
 
 
 def _cache_option(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +190,9 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         choices=("watch", "warn", "crit"),
         default="crit",
         help="lowest severity that gives exit code 1 (default: crit)",
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also say which files gave nothing, and why"
     )
     _cache_option(parser)
     _settings_options(parser)
@@ -356,13 +364,16 @@ def _answer(
     from ppo_top.support.cache import Cache, verdict_scope
 
     cache = Cache(paths)
-    ended = getattr(options, "ended", False)
+    ended, verbose = getattr(options, "ended", False), getattr(options, "verbose", False)
     cache.is_on = cache.is_on and not (options.no_cache or ended)
-    answer = recall(cache, verdict_scope(settings.judging_text), paths, parts)
+    scope = verdict_scope(settings.judging_text)
+    answer = None if verbose else recall(cache, scope, paths, parts)
     if answer is None:
         from ppo_top.output.check import judge_paths
 
-        answer = judge_paths(paths, settings, cache, parts, sys.stderr, ended=ended)
+        answer = judge_paths(
+            paths, settings, cache, parts, sys.stderr, ended=ended, verbose=verbose
+        )
         if cache.problem:
             print(f"ppo-top: {cache.problem}", file=sys.stderr)
     for line in answer.problems if answer is not None else ():
@@ -391,6 +402,7 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     settings = load_settings(folder, thresholds, is_concept, user_file=own)
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
+    settings = replace(settings, notebooks=options.notebooks)
     if options.goal is not None:
         settings = replace(settings, goal=options.goal)
     return settings.with_curriculum() if options.curriculum else settings

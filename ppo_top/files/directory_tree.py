@@ -14,13 +14,21 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
 from ppo_top.files.tail import describe_read_error
-from ppo_top.paths import NON_LOG_SUFFIXES, SKIPPED_FOLDERS, SYSTEM_FOLDERS, is_inside, join_key
+from ppo_top.paths import (
+    NON_LOG_SUFFIXES,
+    SKIPPED_FOLDERS,
+    SYSTEM_FOLDERS,
+    TEXT_SUFFIXES,
+    is_inside,
+    is_notebook,
+    join_key,
+)
 
 MAX_DIRECTORIES = 300_000
 """No more directories than this are remembered: a PATH like / is a mistake."""
@@ -28,6 +36,10 @@ LISTING_PAUSE_FACTOR = 50
 """Seconds to pause before a directory is listed again, per second that its listing took."""
 RECENT_MTIME_NS = 2_000_000_000
 """A younger modification time may hide a second change (coarse clocks, NFS): list again."""
+
+
+MAX_PASSED_OVER = 10_000
+"""Names of files that are no logs by their name are kept up to this many."""
 
 
 FolderStamp = tuple[int, int, int]
@@ -62,6 +74,8 @@ class Folder:
     next_listing: float = 0.0
     """not listed again before: a crowded directory with much coming and going costs little"""
     removed: bool = False
+    passed_over: tuple[str, ...] = ()
+    """names of files that might be logs but are not called like one"""
 
 
 class DirectoryTree:
@@ -71,7 +85,13 @@ class DirectoryTree:
     changed recently, `found` and `removed` the files to report.
     """
 
-    def __init__(self, wanted: re.Pattern[str], max_depth: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        wanted: re.Pattern[str],
+        max_depth: int,
+        clock: Callable[[], float],
+        notebooks: bool = False,
+    ) -> None:
         self.problems: dict[str, str] = {}
         self.folders: dict[str, Folder] = {}
         self.unlisted: deque[Folder] = deque()
@@ -81,11 +101,17 @@ class DirectoryTree:
         self.removed: list[FoundFile] = []
         self._pattern = wanted.search
         self._max_depth = max_depth
+        self._notebooks = notebooks
+        self._passed_over_count = 0
+        self.passed_over_changed = False
+        """whether other files are passed over than when this was last set to False"""
         self._clock = clock
         self._entry_points: dict[str, Folder] = {}  # all that is found lies below one of these
 
     def is_candidate(self, name: str) -> bool:
         """Whether this may be the name of a log; asked for every file there is."""
+        if self._notebooks and is_notebook(name):
+            return True
         return may_be_log(name) and self._pattern(name) is not None
 
     # --- adding ------------------------------------------------------------------------------
@@ -152,6 +178,7 @@ class DirectoryTree:
         """Names of all directories, links and candidates; new ones are added."""
         seen = set()
         is_candidate, files, folders = self.is_candidate, folder.files, folder.folders
+        passed_over = []
         for entry in entries:
             name = entry.name
             if entry.is_file(follow_symlinks=False):  # first: most entries are files
@@ -159,13 +186,22 @@ class DirectoryTree:
                     seen.add(name)
                     if name not in files:
                         self._add_file(folder, name)
+                elif name.rpartition(".")[2] in TEXT_SUFFIXES:
+                    passed_over.append(name)
             elif entry.is_dir(follow_symlinks=False):
                 seen.add(name)
                 if name not in folders:
                     self._add_child_folder(folder, name)
             elif entry.is_symlink() and self._check_link(folder, name):
                 seen.add(name)
+        self._note_passed_over(folder, passed_over)
         return seen
+
+    def _note_passed_over(self, folder: Folder, names: Sequence[str]) -> None:
+        room = MAX_PASSED_OVER - self._passed_over_count + len(folder.passed_over)
+        before, folder.passed_over = folder.passed_over, tuple(names[: max(0, room)])
+        self.passed_over_changed = self.passed_over_changed or before != folder.passed_over
+        self._passed_over_count += len(folder.passed_over) - len(before)
 
     def _check_link(self, folder: Folder, name: str) -> bool:
         """Whether a known link still has the same target; a new one is followed later."""
@@ -223,6 +259,7 @@ class DirectoryTree:
             self.recent.pop(each.path, None)
             self.problems.pop(each.path, None)
             self.removed.extend(each.files.values())
+            self._note_passed_over(each, ())
             waiting.extend(each.folders.values())
         parent = self.folders.get(os.path.dirname(folder.path))
         if parent is not None:

@@ -4,7 +4,7 @@ A directory is listed once, and again only when its own modification time change
 directories are checked every round, the others in turn, so that a tree of any size costs little.
 """
 
-# ruff: noqa: PTH116, PTH119
+# ruff: noqa: PTH116, PTH118, PTH119
 # Paths stay strings here: an object for each would cost more than the system call.
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp
 from ppo_top.files.directory_tree import FoundFile as FoundFile
-from ppo_top.paths import without_nested
+from ppo_top.files.passed_over import UNASKED_NOTEBOOK, UNKNOWN_NAME, PassedOver
+from ppo_top.paths import is_notebook, without_nested
 
 RECENT_FOLDER_S = 600.0
 """A directory that changed within this time is checked every round."""
@@ -47,12 +48,13 @@ class Discovery:
         wanted: re.Pattern[str],
         max_depth: int = 32,
         clock: Callable[[], float] = time.monotonic,
+        notebooks: bool = False,
     ) -> None:
         self._clock = clock
         self.roots = without_nested([os.fspath(path) for path in paths])
         """The watched paths, without those inside another."""
         self._explicit_files: dict[str, FoundFile] = {}
-        self._tree = DirectoryTree(wanted, max_depth, clock)
+        self._tree = DirectoryTree(wanted, max_depth, clock, notebooks)
         self.problems = self._tree.problems
         """Why a path could not be listed or read, by path."""
         self._recheck_queue: deque[Folder] = deque()
@@ -80,6 +82,18 @@ class Discovery:
     def folder_stamps(self) -> dict[str, FolderStamp | None]:
         """path -> stamp of each directory when it was listed; None: it has to be listed again."""
         return {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
+
+    def pop_passed_over_changed(self) -> bool:
+        """Whether other files are passed over than at the last call."""
+        changed, self._tree.passed_over_changed = self._tree.passed_over_changed, False
+        return changed
+
+    def passed_over(self) -> Iterator[PassedOver]:
+        """The files that might be logs but do not have the name of one."""
+        for folder in self._tree.folders.values():
+            for name in folder.passed_over:
+                why = UNASKED_NOTEBOOK if is_notebook(name) else UNKNOWN_NAME
+                yield PassedOver(os.path.join(folder.path, name), why)
 
     # --- roots -------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
+from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
 from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
 from ppo_top.files.tail import FileStamp
@@ -49,6 +50,7 @@ class Follower:
     """All logs below `paths` (files or directories, which may come and go), and a pipe.
 
     With `once` each file is read to its present end and no further, unfinished ends included.
+    `notebooks`: those in directories are read, too.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Follower:
         detector: parsers.FormatDetector | None = None,
         patterns: parsers.Patterns = (),
         name_pattern: re.Pattern[str] | None = None,
+        notebooks: bool = False,
         watcher: Watcher | None = None,
         once: bool = False,
         active_s: float = math.inf,
@@ -71,7 +74,7 @@ class Follower:
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern or ANY_FILE_NAME
-        self._discovery = Discovery(paths, wanted, max_depth, clock)
+        self._discovery = Discovery(paths, wanted, max_depth, clock, notebooks=notebooks)
         self._queue = ReadQueue()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
         self._discovery_pending = True
@@ -104,7 +107,18 @@ class Follower:
                 break
         more = bool(self._queue) or self._discovery_pending
         known = self._logs.pop_known()
-        return PollResult(updates, removed, more, *self._logs.progress(), known)
+        progress = self._logs.progress()
+        return PollResult(updates, removed, more, *progress, known, self._new_passed_over(more))
+
+    def _new_passed_over(self, more: bool) -> list[str] | None:
+        """A line for each file that gives nothing; None while that may be as before."""
+        if more:
+            return None
+        found_others = self._discovery.pop_passed_over_changed()
+        if not (found_others or self._logs.pop_rejected_changed()):
+            return None
+        files = self.passed_over()
+        return [*filter(None, [notebooks_line(files)]), *passed_over_lines(files)]
 
     def _read_next(self, limit: int) -> list[SourceUpdate]:
         """One chunk of the next reader."""
@@ -185,6 +199,10 @@ class Follower:
         listed = {path: stamp for path, stamp in folders.items() if stamp is not None}
         is_certain = len(listed) == len(folders) and all(files.values())
         return Listing(listed, files) if is_certain else None
+
+    def passed_over(self) -> list[PassedOver]:
+        """The files below the paths that might be logs and give nothing, and why."""
+        return [*self._discovery.passed_over(), *self._logs.passed_over()]
 
     def unused_files(self) -> dict[str, dict[str, FileStamp]]:
         """root -> key -> stamp, for the files that hold no log."""

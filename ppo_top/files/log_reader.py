@@ -10,14 +10,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from ppo_top.files.decompress import Decompressor, decompressor_for
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.store_reader import StoreReader
-from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail
+from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers import FormatDetector
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
+from ppo_top.parsers.file_names import without_compression
 
 MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
@@ -48,6 +50,7 @@ class LogReader:
         self._failed = False
         self._finished = False
         self._is_skipped = False
+        self._decompressor: Decompressor | None = None
 
     @property
     def sources(self) -> list[Source]:
@@ -107,7 +110,7 @@ class LogReader:
         return update
 
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
-        chunk = self.tail.read_new_bytes(size if self.source else MAX_HEAD_BYTES)
+        chunk = self._read_chunk(size if self.source else MAX_HEAD_BYTES)
         ended = self.more and not chunk.more
         self.more = chunk.more
         if chunk.reset:
@@ -117,7 +120,23 @@ class LogReader:
         if self._parser is None:
             return self._detect_format(chunk.data, limit)
         batch = self._feed_parser(chunk.data) if chunk.data else Batch()
+        if self._decompressor is not None:
+            self._add_problem(batch, self._decompressor.pop_problem())
         return self._make_update(batch, chunk.reset) if batch or chunk.reset or ended else None
+
+    def _read_chunk(self, size: int) -> TailChunk:
+        """The next bytes; of a compressed file those that were compressed."""
+        packed = self._decompressor
+        if packed is not None and packed.has_more:
+            data = packed.read(size)
+            return TailChunk(data, False, self.tail.has_unread or packed.has_more)
+        chunk = self.tail.read_new_bytes(size)
+        if chunk.reset or (packed is None and self.source is None and not self._head):
+            packed = self._decompressor = decompressor_for(self.tail.path, self.tail.head)
+        if packed is None:
+            return chunk
+        packed.add_bytes(chunk.data)
+        return TailChunk(packed.read(size), chunk.reset, chunk.more or packed.has_more)
 
     def _restart_parser(self) -> None:
         """The file is a new one with the old name, perhaps in another format."""
@@ -129,7 +148,7 @@ class LogReader:
     def _detect_format(self, data: bytes, limit: int) -> SourceUpdate | None:
         """Ask the formats, with all first bytes there are."""
         self._head += data
-        name = os.path.basename(self.tail.path)
+        name = without_compression(os.path.basename(self.tail.path))
         found = self._detector(name, self._head[:HEAD_BYTES])
         if found is None and len(self._head) > HEAD_BYTES:
             found = self._detector(name, self._head)
@@ -137,12 +156,15 @@ class LogReader:
             found = self._detector("named.log", self._head)  # the user says that it is a log
         if isinstance(found, Format):
             tag = found.tag_of_path
-            if tag is None or tag(self.tail.path):
+            is_ours = tag is None or tag(without_compression(self.tail.path))
+            if is_ours and not (found.store and self._decompressor):
                 return self._open_format(found, limit)
             found = False
         self.rejected = found is False or len(self._head) >= MAX_HEAD_BYTES
         if self.rejected:
             self._head, self.more = b"", False
+            if self._decompressor is not None and self._decompressor.problem:
+                self.tail.problem = self._decompressor.problem
         return None
 
     def _open_format(self, format_: Format, limit: int) -> SourceUpdate | None:
@@ -169,7 +191,7 @@ class LogReader:
         batch = guarded(partial(self._parser.feed, data), self.tail.offset, self._fail)
         tag = self.source.format.tag_of_path
         if tag is not None:
-            name = tag(self.tail.path)
+            name = tag(without_compression(self.tail.path))
             batch.points = [replace(points, tag=name) for points in batch.points]
         return batch
 
@@ -187,10 +209,16 @@ class LogReader:
             return None
         self._finished = True
         batch = guarded(self._parser.finish, self.tail.offset, self._fail)
-        if self.tail.trailing_zeros:
-            message = f"{self.tail.trailing_zeros:,} zero bytes at the end: never written"
-            batch.problems.append(Problem(self.tail.offset, message))
+        if self._decompressor is not None:
+            self._add_problem(batch, self._decompressor.finish())
+        elif self.tail.trailing_zeros:
+            zeros = f"{self.tail.trailing_zeros:,} zero bytes at the end: never written"
+            self._add_problem(batch, zeros)
         return self._make_update(batch) if batch else None
+
+    def _add_problem(self, batch: Batch, what: str) -> None:
+        if what:
+            batch.problems.append(Problem(self.tail.offset, what))
 
     def close(self) -> None:
         """Close a store's private copy."""

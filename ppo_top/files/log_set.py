@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ppo_top.files.discovery import FoundFile
 from ppo_top.files.log_reader import LogReader
+from ppo_top.files.passed_over import EMPTY, PassedOver
 from ppo_top.files.rejected import RejectedFiles, rechecks_per_round
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, LogMemory, Source
@@ -120,6 +121,11 @@ class LogSet:
         self._discard(reader)
         self._rejected.add(reader.found_file, reader.tail)
 
+    def pop_rejected_changed(self) -> bool:
+        """Whether other files are no logs than at the last call."""
+        changed, self._rejected.has_changed = self._rejected.has_changed, False
+        return changed
+
     def _discard(self, reader: LogReader) -> None:
         self.progress_is_stale = True
         path = reader.tail.path
@@ -194,6 +200,11 @@ class LogSet:
             if reader.source is None and reader.read_stamp:
                 found.setdefault(reader.found_file.root, {})[reader.key] = reader.read_stamp
         return found
+
+    def passed_over(self) -> list[PassedOver]:
+        """The files that turned out to be no logs, or are empty."""
+        empty = [each.tail.path for each in self if each.source is None and not each.size]
+        return [*self._rejected.passed_over(), *(PassedOver(path, EMPTY) for path in empty)]
 
     def recent_folders(self) -> dict[str, None]:
         """The folders of recently changed logs, the newest first."""

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from ppo_top.files.directory_tree import FoundFile
+from ppo_top.files.passed_over import NOT_A_LOG, PassedOver
 from ppo_top.files.tail import FileStamp, Tail
 
-NOT_A_LOG = "unrecognised log format"
 MAX_REJECTED_FILES = 100_000
 """How many are remembered; any more are never tried again."""
 RECHECK_ROUNDS = 16
@@ -42,17 +42,21 @@ class RejectedFiles:
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, _RejectedFile] = OrderedDict()
+        self.has_changed = False
+        """whether a file came or went since this was last set to False"""
 
     def add(self, found: FoundFile, tail: Tail) -> None:
         """Remember a file as it is now; it is a problem if the user named it."""
         problem = tail.problem or (NOT_A_LOG if found.is_explicit else "")
         if len(self._files) < MAX_REJECTED_FILES:
+            self.has_changed = True
             crc, length = zlib.crc32(tail.head), len(tail.head)
             self._files[found.path] = _RejectedFile(found, tail.stamp, crc, length, problem)
 
     def remove(self, path: str) -> None:
         """Forget a deleted file."""
-        self._files.pop(path, None)
+        if self._files.pop(path, None) is not None:
+            self.has_changed = True
 
     def pop_changed(self) -> list[FoundFile]:
         """Check the next few in turn; those that are other files now are forgotten and returned."""
@@ -60,7 +64,9 @@ class RejectedFiles:
         some = [self._files.popitem(last=False)[1] for _ in range(count)]
         same = [known._replace(stamp=now) for known in some if (now := _stamp_if_unchanged(known))]
         self._files.update((known.found.path, known) for known in same)
-        return [known.found for known in some if known.found.path not in self._files]
+        others = [known.found for known in some if known.found.path not in self._files]
+        self.has_changed = self.has_changed or bool(others)
+        return others
 
     @property
     def stamps(self) -> dict[str, FileStamp]:
@@ -71,6 +77,11 @@ class RejectedFiles:
         """Root, key and stamp of each file; may be called from another thread."""
         files = list(self._files.copy().values())
         return [(each.found.root, each.found.key, each.stamp) for each in files]
+
+    def passed_over(self) -> list[PassedOver]:
+        """Those that are no problem; may be called from another thread."""
+        files = self._files.copy().items()
+        return [PassedOver(path, NOT_A_LOG) for path, known in files if not known.problem]
 
     @property
     def problems(self) -> list[str]:

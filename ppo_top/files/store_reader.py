@@ -67,7 +67,8 @@ class StoreReader:
     def _is_replaced(self, stamp: StoreStamp) -> bool:
         if not self._stamp or not stamp[0][0]:
             return False
-        return self._reread_requested or stamp[0][0] != self._stamp[0][0]
+        moved = stamp[0][0] != self._stamp[0][0]
+        return self._reread_requested or (moved and not self.source.format.rewritten)
 
     def reread(self) -> None:
         """Read from the beginning again."""
@@ -106,7 +107,7 @@ class StoreReader:
 
     def _make_update(self, batch: Batch, reset: bool) -> SourceUpdate:
         run, tail = batch.stored_run, self.tail
-        reset = reset or run in self._runs_to_reset
+        reset = reset or batch.restarted or run in self._runs_to_reset
         self._runs_to_reset.discard(run)
         if not run:
             read = self.read_stamp

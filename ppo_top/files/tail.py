@@ -103,6 +103,11 @@ class Tail:
             os.close(handle)
 
     @property
+    def has_unread(self) -> bool:
+        """Whether the file, as last seen, holds more than was read."""
+        return self.offset + self.trailing_zeros < self.size
+
+    @property
     def read_stamp(self) -> FileStamp:
         """The stamp of the file when it had been read to its end; empty before."""
         return self._complete_stamp

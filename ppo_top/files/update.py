@@ -110,6 +110,8 @@ class PollResult:
     total_bytes: int
     known: Sequence[KnownLog] = ()
     """files that were found and not read"""
+    passed_over: Sequence[str] | None = None
+    """a line for each file that gives nothing (of many with one reason, some); None: as before"""
 
 
 class SourceReader(Protocol):

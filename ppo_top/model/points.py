@@ -73,9 +73,12 @@ class Batch:
     ended: RunEnd | None = None
     stored_run: str = ""
     """In a store of several runs: the name of the run that this batch belongs to."""
+    restarted: bool = False
+    """Of a store: the run was written anew, so that its earlier batches are void."""
 
     def __bool__(self) -> bool:
-        return bool(self.points or self.config or self.lines or self.problems or self.ended)
+        found = self.points or self.config or self.lines or self.problems or self.ended
+        return bool(found or self.restarted)
 
 
 @dataclass(slots=True)

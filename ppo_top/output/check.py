@@ -84,17 +84,18 @@ def judge_paths(
     err: TextIO,
     *,
     ended: bool = False,
+    verbose: bool = False,
 ) -> Answer | None:
     """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
 
     Runs that the cache has and whose logs did not change are not judged again; only these `parts`
     of their reports are read. `ended`: the trainings are over, even if a log was written a moment
-    ago.
+    ago. `verbose`: `err` also says which files gave nothing, and why.
     """
     scope = verdict_scope(settings.judging_text) if cache is not None else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory)
-    loader = open_loader(paths, settings, err, reporter.add, memory, ended=ended)
+    loader = open_loader(paths, settings, err, reporter.add, memory, ended=ended, verbose=verbose)
     if loader is None:
         return None
     with closing(loader):
@@ -293,7 +294,9 @@ def follow(
 
     session = Session(settings)
     reporter = ChangeReporter(session, emit)
-    follower = Follower(paths, patterns=settings.patterns, active_s=active_s)
+    follower = Follower(
+        paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
+    )
     problems: set[str] = set()
     try:
         # Load the watcher before printing: an interrupt during an import that creates classes

@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.passed_over import (
+    NO_METRICS,
+    UNASKED_NOTEBOOK,
+    PassedOver,
+    notebooks_line,
+    passed_over_lines,
+)
 from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
 from ppo_top.runs.memory import RunMemory
@@ -14,7 +21,7 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
-from ppo_top.text.format import clean
+from ppo_top.text.format import clean, plural
 
 NO_LOGS_HINT = (
     "give the directory that the trainer writes to (event files, progress.csv, trainer_state.json, "
@@ -56,8 +63,12 @@ def open_loader(
     memory: RunMemory | None = None,
     *,
     ended: bool = False,
+    verbose: bool = False,
 ) -> Loader | None:
-    """As `load_session`, for going through the runs again; the caller closes the loader."""
+    """As `load_session`, for going through the runs again; the caller closes the loader.
+
+    `verbose`: `err` also says which files gave nothing, and why.
+    """
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
@@ -68,9 +79,17 @@ def open_loader(
     except BaseException:
         loader.close()
         raise
+    if verbose:
+        for line in passed_over_lines(loader.passed_over()):
+            print(f"ppo-top: {clean(line)}", file=err)
     if not any(run.points or run.findings for run in loader.session.runs.values()):
         loader.close()
         names = ", ".join(clean(str(path)) for path in paths)
+        others = [each for each in loader.passed_over() if each.reason != UNASKED_NOTEBOOK]
+        if others and not verbose:
+            files = plural(len(others), "file")
+            what = f"{files} passed over: `ppo-top check -v` says which, and why"
+            print(f"ppo-top: {what}", file=err)
         print(
             f"ppo-top: {names}: nothing here that I can read as a training log; {NO_LOGS_HINT}",
             file=err,
@@ -84,8 +103,14 @@ class Loader:
 
     def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
         self.session = session
-        patterns, memory = session.settings.patterns, session.memory
-        self._follower = Follower(paths, patterns=patterns, once=True, memory=memory)
+        settings = session.settings
+        self._follower = Follower(
+            paths,
+            patterns=settings.patterns,
+            notebooks=settings.notebooks,
+            once=True,
+            memory=session.memory,
+        )
         self.problems: list[str] = []
         self._err = err
 
@@ -111,6 +136,8 @@ class Loader:
         for run in rest:
             report(run)
         self.problems = list(problem_lines(self._follower, self.session))
+        if notebooks := notebooks_line(self._follower.passed_over()):
+            self.problems.append(clean(notebooks))
         for line in self.problems:
             print(f"ppo-top: {line}", file=self._err)
 
@@ -119,6 +146,11 @@ class Loader:
         self.session.remember_unused(self._follower.unused_files())
         if self.session.memory is not None:
             self.session.memory.flush()
+
+    def passed_over(self) -> list[PassedOver]:
+        """The files below the paths that are no source of any run, and why."""
+        unused = [PassedOver(path, NO_METRICS) for path in self.session.unassigned_paths()]
+        return [*self._follower.passed_over(), *unused]
 
     def listing(self) -> Listing | None:
         """What was looked at; None if any of it may have changed since (`Follower.listing`)."""

@@ -14,7 +14,7 @@ from ppo_top.paths import is_inside
 
 INNER_FOLDER = re.compile(
     r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
-    r"|train|eval|evaluation|valid|validation|val|test|\.hydra"
+    r"|train|eval|evaluation|valid|validation|val|test|dvclive|\.hydra"
 )
 """Names of folders inside a run's directory."""
 EVALUATION_NAME = re.compile(
@@ -69,6 +69,10 @@ def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -
     if name.endswith(".csv") and "scalars" in folders[1:] and set(tags) == {tag}:
         home = join_folders(folders[: folders.index("scalars", 1)])
         return RunLocation(home, home)  # TorchRL: one file a tag
+    folder, _, tag = path.rpartition("/plots/metrics/")
+    if name.endswith(".tsv") and folder and set(tags) == {tag.removesuffix(".tsv")}:
+        home = join_folders(_without_inner(folder.split("/")))
+        return RunLocation(home, home)  # DVCLive: one file a tag, too
     events, writer = "tfevents" in name, ""
     if ZOO_SETTINGS_PATH.fullmatch(path) or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
         folders.pop()  # trainer_state.json

@@ -67,6 +67,8 @@ class Session:
         self._gone: set[str] = set()
         self._groups = RunGroups(settings.runs)
         self._next_grouping = 0.0
+        self.passed_over: tuple[str, ...] = ()
+        """Which files give nothing, and why: a line for each (of many with one reason, some)."""
         self.reader_has_more = False
         """Whether the last poll left more to read; runs still being read are then judged later."""
 
@@ -80,6 +82,8 @@ class Session:
         self._restore_runs(restored)
         self._remove_sources(result.removed)
         self.reader_has_more = result.more
+        if result.passed_over is not None:
+            self.passed_over = tuple(result.passed_over)
 
     def _find_restored(self, known: Iterable[KnownLog]) -> list[SavedRun]:
         """Add the logs of runs that were judged before, once all logs of a run are found."""
@@ -316,6 +320,11 @@ class Session:
         if self.memory is not None:
             for root, stamps in found.items():
                 self.memory.save_unused(root, stamps)
+
+    def unassigned_paths(self) -> list[str]:
+        """The files that were read and belong to no run."""
+        states = self._states.items()
+        return [str(state.source.path) for key, state in states if key not in self._run_of]
 
     def remember(self, seconds: float) -> bool:
         """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""

@@ -16,7 +16,7 @@ from ppo_top.catalogue import (
     identify,
     meaning,
 )
-from ppo_top.model import Series
+from ppo_top.model import Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
 from ppo_top.runs.row_merge import ConceptStream, StepMapping
 from ppo_top.runs.source import SourceState
@@ -122,7 +122,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         for chain in (main, *(c for c in chains if c is not main))
         for stream in _streams(chain, main)
     ]
-    chosen = _best_streams(streams, chains, main)[:MAX_STREAMS]
+    chosen = _with_reward(_best_streams(streams, chains, main)[:MAX_STREAMS])
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
     uncertain = [chain for chain in others if _shared_series(chain, main) is None]
@@ -226,6 +226,15 @@ def _best_streams(
     for stream in sorted(streams, key=rank):
         best.setdefault(stream.concept, stream)
     return sorted(best.values(), key=lambda stream: stream.concept.startswith("tag:"))
+
+
+def _with_reward(streams: list[ConceptStream]) -> list[ConceptStream]:
+    """The same; where there is nothing but evaluations, theirs is the reward that is judged."""
+    if all(each.concept.startswith(("eval_", "tag:eval/")) for each in streams):
+        for each in streams:
+            if each.concept == "eval_reward_mean":
+                each.concept, each.sample = "reward_mean", Sample("evaluation")
+    return streams
 
 
 def _shared_series(

@@ -40,6 +40,8 @@ class Settings:
     runs: RunPatterns = field(default_factory=RunPatterns)
     """which logs are one run, where the user knows better"""
     goal: float | None = None
+    notebooks: bool = False
+    """read the notebooks in directories, too"""
     bell: bool = True
     desktop: bool = False
     """notify through the terminal (OSC 9)"""
@@ -59,7 +61,8 @@ class Settings:
         """All that findings depend on, as a text: equal for equal settings."""
         parts = (self.thresholds, self.reasons, self.tags)
         ordered = [sorted((key, str(value)) for key, value in part.items()) for part in parts]
-        return repr((*ordered, sorted(self.muted), self.rules, self.console, self.goal, self.runs))
+        rest = (self.rules, self.console, self.goal, self.notebooks, self.runs)
+        return repr((*ordered, sorted(self.muted), *rest))
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:

@@ -189,6 +189,10 @@ def test_milliseconds_are_seconds() -> None:
         ("cleanrl", "losses/old_approx_kl", "approx_kl_k1"),
         ("cleanrl", "losses/approx_kl", "approx_kl"),
         ("rllib", "learners/default_policy/mean_kl_loss", "approx_kl"),
+        ("rllib", "info/learner/default_policy/kl", "approx_kl"),
+        ("rllib", "info/learner/default_policy/mean_kl_loss", "approx_kl"),
+        ("rllib", "ray/tune/info/learner/default_policy/kl", "approx_kl"),
+        ("rllib", "info/learner/default/kl", "approx_kl"),
     ],
 )
 def test_the_two_kls_are_kept_apart(trainer: str, tag: str, expected: str) -> None:
@@ -310,6 +314,21 @@ def test_what_rllib_clips_is_marked() -> None:
 def test_sample_factory_ratio_is_not_a_ratio() -> None:
     """Its `train/ratio_mean` is a distance from 1 and would look like a dead policy."""
     assert meaning(TRAINERS["sample_factory"], "train/ratio_mean") is None
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag"),
+    [
+        ("sample_factory", "train/num_sgd_steps"),
+        ("tianshou", "train/episode"),
+        ("tianshou", "train/n/ep"),
+        ("tianshou", "training/n_collected_episodes"),
+    ],
+)
+def test_counts_of_one_call_are_no_running_numbers(trainer: str, tag: str) -> None:
+    """A constant 1 would look like updates that are stuck."""
+    found = meaning(TRAINERS[trainer], tag)
+    assert found is None or found.concept == "n_episodes"
 
 
 def test_probabilities_are_not_log_probabilities() -> None:

@@ -20,6 +20,9 @@ STORE_FILE_NAMES = {
     "sb3-evaluations": "evaluations.npz",
     "trackio": "project.db",
     "swanlab-store": "runs.swanlab",
+    "mlflow-db": "mlflow.db",
+    "mlflow-run": "meta.yaml",
+    "notebook": "a.ipynb",
 }
 MAX_POLLS = 1_000
 
@@ -106,6 +109,50 @@ def build_swanlab_store(folder: Path, given: bytes) -> Path:
     return path
 
 
+def build_mlflow_database(folder: Path, given: bytes) -> Path:
+    """MLflow's database with rows of these bytes: run, key, value, time, step, is_nan in turn."""
+    path = folder / "mlflow.db"
+    base = _open_small_database(path)
+    base.execute("CREATE TABLE runs (run_uuid, name, status, lifecycle_stage)")
+    base.execute("CREATE TABLE metrics (run_uuid, key, value, timestamp, step, is_nan)")
+    base.execute("CREATE TABLE params (run_uuid, key, value)")
+    for row in given.split(RECORD_SEPARATOR):
+        cells = [cell.decode(errors="replace") for cell in (*row.split(b"\0", 5), *[b""] * 6)][:6]
+        numbers = [float(cell) if cell.replace(".", "", 1).isdecimal() else cell for cell in cells]
+        steps = [int(each) if isinstance(each, float) else each for each in numbers]
+        base.execute(
+            "INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", (*cells[:2], numbers[2], *steps[3:])
+        )
+        base.execute("INSERT INTO runs VALUES (?, ?, ?, 'active')", (cells[0], *cells[1:3]))
+        base.execute("INSERT INTO params VALUES (?, ?, ?)", cells[:3])
+    base.commit()
+    base.close()
+    return path
+
+
+def build_mlflow_run(folder: Path, given: bytes) -> Path:
+    """The directory of a run: what describes it, then the files of two metrics."""
+    meta, *metrics = (*given.split(RECORD_SEPARATOR, 2), b"", b"")[:3]
+    (folder / "metrics" / "train").mkdir(parents=True)
+    for name, lines in zip(("loss", "train/kl"), metrics, strict=True):
+        (folder / "metrics" / name).write_bytes(lines)
+    path = folder / "meta.yaml"
+    path.write_bytes(meta)
+    return path
+
+
+def build_notebook(folder: Path, given: bytes) -> Path:
+    """A notebook with a cell whose outputs are these texts: pages and prints in turn."""
+    outputs = []
+    for number, text in enumerate(given.decode(errors="replace").split("\0")):
+        page = {"output_type": "display_data", "data": {"text/html": text}}
+        printed = {"output_type": "stream", "name": "stdout", "text": text}
+        outputs.append(printed if number % 2 else page)
+    path = folder / "a.ipynb"
+    path.write_text(json.dumps({"cells": [{"outputs": outputs}]}))
+    return path
+
+
 def _open_small_database(path: Path) -> sqlite3.Connection:
     """A database of small pages: as a whole it is a seed that is not too long."""
     base = sqlite3.connect(path)
@@ -133,6 +180,26 @@ def seed_of_swanlab_store() -> bytes:
     return b"run\0loss\x001\0" + 2 * (json.dumps(line).encode() + b"\n")
 
 
+def seed_of_mlflow_database() -> bytes:
+    """Two rows as MLflow writes them."""
+    row = b"a1\0train/loss\x000.5\x001700000000000\x007\x000"
+    return RECORD_SEPARATOR.join([row, row.replace(b"7", b"8")])
+
+
+def seed_of_mlflow_run() -> bytes:
+    """What describes a run, and lines of its metrics."""
+    meta = b"artifact_uri: x\nlifecycle_stage: active\nrun_id: a1\nrun_name: ppo\nstatus: 3\n"
+    lines = b"1700000000000 0.5 7\n1700000000001 nan 8\n"
+    return RECORD_SEPARATOR.join([meta, lines, lines])
+
+
+def seed_of_notebook() -> bytes:
+    """The trainer's table, and lines of a loop."""
+    head = "<table><tr><th>Step</th><th>Training Loss</th><th>reward</th></tr>"
+    row = "<tr><td>1</td><td>0.5</td><td>No Log</td></tr></table>"
+    return f"<progress value='1' max='2'>{head}{row}\0step: 1 | loss: 0.5\n".encode()
+
+
 def seed_of_false_header() -> bytes:
     """An array whose header lies about its shape."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }\n"
@@ -150,5 +217,8 @@ STORE_BUILDERS: dict[str, tuple[str, Callable[[Path, bytes], Path]]] = {
     "sb3-evaluations-arrays": ("sb3-evaluations", build_archive),
     "trackio-rows": ("trackio", build_trackio_database),
     "swanlab-store-lines": ("swanlab-store", build_swanlab_store),
+    "mlflow-rows": ("mlflow-db", build_mlflow_database),
+    "mlflow-lines": ("mlflow-run", build_mlflow_run),
+    "notebook-outputs": ("notebook", build_notebook),
 }
 """target -> its format, and what makes a file of an input."""

@@ -95,6 +95,16 @@ def seeds() -> dict[str, list[bytes]]:
     found["swanlab-store"] = [
         files.database_bytes(files.build_swanlab_store, files.seed_of_swanlab_store())
     ]
+    found["mlflow-db"] = [
+        files.database_bytes(files.build_mlflow_database, files.seed_of_mlflow_database())
+    ]
+    found["notebook"] = [
+        files.database_bytes(files.build_notebook, files.seed_of_notebook()),
+        files.database_bytes(files.build_notebook, files.seed_of_notebook() * 9),
+    ]
+    found["mlflow-rows"] = [files.seed_of_mlflow_database()]
+    found["mlflow-lines"] = [files.seed_of_mlflow_run()]
+    found["notebook-outputs"] = [files.seed_of_notebook()]
     found["tfevents-records"] = prepared_records(by_format["tfevents"], event_records)
     found["tfevents-columns"] = [data[:3000] for data in found["tfevents-records"]]
     found["wandb-records"] = prepared_records(by_format["wandb"], log_records)

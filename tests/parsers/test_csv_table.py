@@ -59,11 +59,11 @@ def test_spinning_up_agrees_with_the_csv_module() -> None:
 
 
 def test_rllib_progress() -> None:
-    """Step: training_iteration; settings are configuration; `done` ends the run; times are unix."""
+    """Step: environment steps; settings are configuration; `done` ends the run; times are unix."""
     path = next((HERE / "tests/data/rllib_2.60.0").rglob("progress.csv"))
     read = parse_every_way(CsvParser, path.read_bytes())
     tag = "env_runners/episode_return_mean"
-    expected = oracle(path.read_text(), "training_iteration")
+    expected = oracle(path.read_text(), "num_env_steps_sampled_lifetime")
     assert read.values_by_step()[tag] == expected[tag]
     assert all(time > 1.7e9 for time in read.times(tag))
     assert not any(each.startswith("config/") for each in read.points)

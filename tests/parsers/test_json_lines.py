@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.cli import main
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import detect_format, json_lines
@@ -41,12 +42,77 @@ def test_rllib_results() -> None:
     tag = "learners/default_policy/entropy"
     exact = [row["learners"]["default_policy"]["entropy"] for row in rows]
     assert read.values(tag) == exact
-    assert read.steps(tag) == [row["training_iteration"] for row in rows]
+    assert read.steps(tag) == [row["num_env_steps_sampled_lifetime"] for row in rows]
     assert read.times(tag) == [float(row["timestamp"]) for row in rows]
     assert read.config["lr"] == rows[-1]["config"]["lr"]
     assert not any(each.startswith("config") for each in read.points)
     assert read.ended is not None
     assert read.ended.state is State.FINISHED
+
+
+def test_rllib_counts_environment_steps_like_its_event_files() -> None:
+    """`timesteps_total` where it is logged, else what the new stack has instead."""
+    old = b'{"episode_reward_mean": 1.5, "timesteps_total": 4000, "training_iteration": 1}\n'
+    assert parse_every_way(JsonLinesParser, old).steps("episode_reward_mean") == [4000]
+    none = b'{"episode_reward_mean": 1.5, "timesteps_total": null, "training_iteration": 7}\n'
+    assert parse_every_way(JsonLinesParser, none).steps("episode_reward_mean") == [7]
+
+
+def test_nested_records_get_paths() -> None:
+    """Objects in objects, the step beside them; recognised without the help of a name."""
+    data = b'{"frames": 1000, "train": {"loss": 0.1, "kl": {"mean": 0.5}}, "eval": {"reward": 2}}\n'
+    assert json_lines.claims("metrics.jsonl", data) is True
+    assert parse_every_way(JsonLinesParser, data).values_by_step() == {
+        "frames": [(1000, 1000.0)],
+        "train/loss": [(1000, 0.1)],
+        "train/kl/mean": [(1000, 0.5)],
+        "eval/reward": [(1000, 2.0)],
+    }
+
+
+def llama_factory_log(rewards: list[float]) -> bytes:
+    """trainer_log.jsonl as LogCallback writes it (src/llamafactory/train/callbacks.py)."""
+    rows = [
+        {
+            "current_steps": 10 * step,
+            "total_steps": 10 * len(rewards),
+            "loss": round(0.5 / step, 4),
+            "reward": reward,
+            "lr": 1e-05,
+            "epoch": round(step / len(rewards), 2),
+            "percentage": round(100 * step / len(rewards), 2),
+            "elapsed_time": f"0:00:{step:02d}",
+            "remaining_time": "0:00:00",
+        }
+        for step, reward in enumerate(rewards, 1)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def test_llama_factory_log() -> None:
+    """`current_steps` is the step, `total_steps` the total; clocks are no values."""
+    read = parse_every_way(JsonLinesParser, llama_factory_log([0.25, 0.5]))
+    assert read.values_by_step()["reward"] == [(10, 0.25), (20, 0.5)]
+    assert read.config["max_steps"] == 20
+    assert not {"elapsed_time", "remaining_time"} & read.points.keys()
+
+
+def test_llama_factory_is_named_and_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A reward that rises passes; one that collapses is found."""
+    rise = [0.1 * step + 0.05 * math.sin(step) for step in range(40)]
+    for name, rewards in (("well", rise), ("sick", [*rise[:25], *[0.1] * 15])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trainer_log.jsonl").write_bytes(llama_factory_log(rewards))
+    main(["check", "--json", str(tmp_path)])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert {run["producer"] for run in runs.values()} == {"llama-factory"}
+    assert {name: run["verdict"] for name, run in runs.items()} == {
+        "well": "healthy",
+        "sick": "crit",
+    }
+    assert runs["well"]["progress"]["total"] == 400
 
 
 def test_verl_wraps_its_metrics() -> None:

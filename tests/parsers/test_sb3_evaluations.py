@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from ppo_top.cli import main
 from ppo_top.parsers import sb3_evaluations
 from ppo_top.parsers.sb3_evaluations import EvaluationsStore
 from tests.support.parser_harness import ParserOutput
@@ -34,6 +36,29 @@ def write(path: Path, count: int, seed: int = 0) -> None:
         ep_lengths=dice.integers(1, 500, size=(count, 3)),
     )
     os.utime(path, ns=(count * 10**9, count * 10**9))
+
+
+def test_evaluations_alone_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing else is logged, the mean of each evaluation is the reward."""
+    draw = np.random.default_rng(1)
+    for name, means in (
+        ("well", np.linspace(20, 400, 40)),
+        ("sick", np.concatenate([np.linspace(20, 400, 25), np.full(15, 30.0)])),
+    ):
+        (tmp_path / name).mkdir()
+        np.savez(
+            tmp_path / name / "evaluations.npz",
+            timesteps=np.arange(1, 41) * 5000,
+            results=means[:, None] + draw.normal(0, 20, (40, 5)),
+            ep_lengths=np.full((40, 5), 200),
+        )
+    main(["check", "--json", str(tmp_path)])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert {name: run["verdict"] for name, run in runs.items()} == {
+        "well": "healthy",
+        "sick": "crit",
+    }
+    assert runs["sick"]["findings"][0]["rule"] == "reward-crash"
 
 
 def test_agrees_with_numpy() -> None:

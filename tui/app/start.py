@@ -81,7 +81,13 @@ def _app(
     remembers = options.cached and pipe is None and options.replay is None
     memory = run_memory(paths, settings) if remembers else None
     ui = _ui_state(paths, watched, settings, options, memory)
-    follower = Follower(paths, stdin=pipe, patterns=settings.patterns, memory=memory)
+    follower = Follower(
+        paths,
+        stdin=pipe,
+        patterns=settings.patterns,
+        notebooks=settings.notebooks,
+        memory=memory,
+    )
     theme = options.theme or settings.theme
     if pipe is None and options.replay is None:
         _first_page(ui, follower, theme)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ppo_top.model import Status
+from ppo_top.text.format import clean
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
 from ppo_top.tui.draw.text_overlays import (
@@ -80,8 +81,8 @@ def _with_frame(
     return block
 
 
-def help_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
-    """All keys by group, then the meaning of the symbols."""
+def help_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
+    """All keys by group, the meaning of the symbols, then the files that give nothing."""
     rows: list[StyledLine] = []
     two = cells >= 2 * (11 + max(len(key.description) for key in KEYS))
     for group in KEY_GROUPS:
@@ -95,7 +96,12 @@ def help_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
         else:
             rows += drawn
         rows.append(())
-    return rows + _symbol_legend(snap, cells)
+    rows += _symbol_legend(snap, cells)
+    if ui.session.passed_over:
+        rows += [(), line(("Files not read", "title"))]
+        for text in ui.session.passed_over:
+            rows += [line(("  ", ""), (row, "dim")) for row in wrap(clean(text), max(cells - 4, 8))]
+    return rows
 
 
 def _key_lines(key: Key, symbols: Symbols, cells: int) -> list[StyledLine]:

@@ -205,7 +205,10 @@ def test_sample_factory_lines() -> None:
     then = stamp + "Fps is (10 sec: 1810.2, 60 sec: 9.0, 300 sec: 1.0). Total num frames: 5120. Thr"
     reward = stamp + "Avg episode reward: [(0, '21.950')]"
     got = read("\n".join([first, then, reward]))
-    assert got.values_by_step() == {"fps": [(5120, 1810.2)], "Avg episode reward": [(5120, 21.95)]}
+    assert got.values_by_step() == {
+        "perf/_fps": [(5120, 1810.2)],
+        "reward/reward": [(5120, 21.95)],
+    }
 
 
 def test_sb3_evaluation_lines() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ppo_top.catalogue import identify
 from ppo_top.model import State
 from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import ParserOutput, parse_every_way
@@ -60,6 +61,18 @@ def test_bars_of_loading_are_no_training() -> None:
     assert found.config == {}
 
 
+def test_sample_factory_prints_its_configuration_first() -> None:
+    """Line by line, as it logs it; `ppo_clip_ratio` is an option, not a measured ratio."""
+    clock = "[2024-03-01 10:00:00,000][01234] "
+    options = ("reward_scale=1.0", "ppo_clip_ratio=0.1", "kl_loss_coeff=0.0", "gamma=0.99")
+    lines = "".join(f"{clock}{line}\n" for line in options)
+    reward = f"{clock}Avg episode reward: [(0, '21.950')]\n"
+    found = read(lines + reward)
+    assert set(found.points) == {"reward/reward"}
+    assert found.config["ppo_clip_ratio"] == 0.1
+    assert identify(found.points).id == "sample_factory"
+
+
 def test_sample_factory_has_no_speed_at_first() -> None:
     """Its first line says nan, which is no failure; the last one is a record, too."""
     clock = "[2026-11-21 00:40:41,295][09137] "
@@ -70,8 +83,8 @@ def test_sample_factory_has_no_speed_at_first() -> None:
         "Collected {0: 60416}, FPS: 1750.2",
     )
     found = read("".join(f"{clock}{line}\n" for line in lines)).values_by_step()
-    assert found["fps"] == [(5120, 1810.2)]
-    assert found["Avg episode reward"] == [(5120, 21.95)]
+    assert found["perf/_fps"] == [(5120, 1810.2)]
+    assert found["reward/reward"] == [(5120, 21.95)]
 
 
 def test_rl_games_counts_frames_beside_epochs() -> None:

@@ -67,6 +67,17 @@ def test_an_explanation_speaks_of_the_run_at_hand(make_ui_state: MakeUiState) ->
     assert shown.count("approx KL") == 1
 
 
+def test_the_help_says_which_files_were_not_read(make_ui_state: MakeUiState) -> None:
+    """Below keys and symbols, with nothing in names that a terminal obeys; else no word of it."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    ui.session.passed_over = ()
+    assert "Files not read" not in layer(ui, "help", rows=200)
+    ui.session.passed_over = ("passed over a\x1b[31m.csv: empty",)
+    shown = layer(ui, "help", rows=200)
+    assert re.search(r"Files not read passed over a\S*\.csv: empty", shown)
+    assert "\x1b" not in shown
+
+
 def test_the_configuration_lists_settings_and_files(make_ui_state: MakeUiState) -> None:
     """Settings from the logs, and the logs themselves."""
     shown = layer(make_ui_state(DEMO_LOGS / "trl_grpo"), "config", rows=300)

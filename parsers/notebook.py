@@ -1,0 +1,207 @@
+"""Jupyter notebooks (`.ipynb`): the trainings whose outputs they hold, in the order of the cells.
+
+A table of Hugging Face's trainers (an output in HTML) is one training; a cell without one is one
+training if its text is a console with metrics. Several trainings are several runs, named after
+their cell. An error output ends the last training of its own cell, and no other.
+
+A notebook is one JSON document that editors write anew each time they save it, so all of it is read
+again when it has changed; while it cannot be read, what was read last stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
+from ppo_top.parsers.base import Format, Parser
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+
+_MAX_FILE_BYTES = 256 << 20
+_MAX_ERROR_CHARS = 1000
+_MIN_TEXT_ROWS = 3
+"""A cell without a table is a training if its text holds a metric this often: a number that is
+printed once or twice is a result."""
+_PROGRESS = re.compile(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
+"""How the trainer's bar says the step and how many there will be."""
+
+
+@dataclass
+class _Training:
+    """What the outputs of one cell hold of one training."""
+
+    tables: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    error: str = ""
+
+
+class NotebookStore:
+    """Reads a notebook whenever it has changed; each batch belongs to one of its trainings."""
+
+    def __init__(self, path: Path, make_console: Callable[[], Parser]) -> None:
+        self._path = path
+        self._make_console = make_console
+        self._stamp: tuple[int, int, int] | None = None
+        self._pending: deque[Batch] = deque()
+        self._runs: list[str] = []
+        self._last_problem = ""
+
+    def poll(self, limit: int) -> Batch:
+        """All of one training (a notebook is small), or nothing while the file is unchanged."""
+        del limit
+        if not self._pending:
+            self._read_if_changed()
+        return self._pending.popleft() if self._pending else Batch()
+
+    def side_files_changed(self) -> bool:
+        """There are no other files."""
+        return False
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _read_if_changed(self) -> None:
+        try:
+            found = self._path.stat()
+            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if stamp == self._stamp:
+                return
+            self._stamp = stamp
+            cells = _cells(_load_document(self._path, found.st_size))
+        except (OSError, ValueError, RecursionError) as error:
+            self._report_problem(f"cannot be read now: {str(error)[:100]}")
+            return
+        self._last_problem = ""
+        batches = {batch.stored_run: batch for batch in self._batches(cells)}
+        gone = [Batch(stored_run=run) for run in self._runs if run not in batches]
+        for batch in (*gone, *batches.values()):
+            batch.restarted = batch.stored_run in self._runs
+            self._pending.append(batch)
+        self._runs = list(batches)
+
+    def _report_problem(self, what: str) -> None:
+        """Report it once, until the notebook can be read again; what was read before stays."""
+        if what != self._last_problem:
+            self._last_problem = what
+            run = self._runs[0] if self._runs else ""
+            self._pending.append(Batch(problems=[Problem(0, what)], stored_run=run))
+
+    def _batches(self, cells: list[dict[str, Any]]) -> Iterator[Batch]:
+        for number, cell in enumerate(cells, 1):
+            found = [self._batch(each) for each in _trainings(cell)]
+            shown = [batch for batch in found if batch is not None]
+            for count, batch in enumerate(shown, 1):
+                part = f"-{count}" if len(shown) > 1 else ""
+                batch.stored_run = f"{self._path.stem}-cell-{number}{part}"
+                yield batch
+
+    def _batch(self, training: _Training) -> Batch | None:
+        """The points of the table if there is one, else those of the text; its lines in any case.
+
+        None if there is no training.
+        """
+        console = self._make_console()
+        batch = console.feed("".join(training.text).encode("utf-8", "replace"))
+        rest = console.finish()
+        if training.tables:
+            _add_tables(batch, training.tables)
+        else:
+            batch.points += rest.points
+            batch.ended = rest.ended or batch.ended
+        batch.lines.extend(rest.lines)
+        batch.config.update(rest.config)
+        if training.error:
+            batch.ended = RunEnd(State.DIED, training.error)
+        rows = max(map(len, batch.points), default=0)
+        return batch if rows >= (1 if training.tables else _MIN_TEXT_ROWS) else None
+
+
+def _load_document(path: Path, size: int) -> object:
+    if size > _MAX_FILE_BYTES:
+        raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
+    return json.loads(path.read_bytes())
+
+
+def _cells(document: object) -> list[dict[str, Any]]:
+    """The cells of a notebook; version 3 keeps them in worksheets. Raises `ValueError`."""
+    if isinstance(document, dict):
+        sheets = [document, *_list(document.get("worksheets"))]
+        found = [each["cells"] for each in sheets if isinstance(each, dict) and "cells" in each]
+        if found:
+            return [cell for cells in found for cell in _list(cells) if isinstance(cell, dict)]
+    raise ValueError("not a notebook: no cells")
+
+
+def _trainings(cell: dict[str, Any]) -> list[_Training]:
+    """The trainings of a cell; text belongs to the table before it, else to the first one."""
+    found = [_Training()]
+    for output in _list(cell.get("outputs")):
+        if not isinstance(output, dict):
+            continue
+        if output.get("output_type") in ("error", "pyerr"):
+            words = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+            found[-1].error = words[:_MAX_ERROR_CHARS]
+            continue
+        data = output.get("data")
+        shown = data if isinstance(data, dict) else {}
+        page = _text(shown.get("text/html", output.get("html")))
+        if LOSS_COLUMN in page and "<table" in page:
+            if found[-1].tables:
+                found.append(_Training())
+            found[-1].tables.append(page)
+        else:
+            found[-1].text.append(_text(output.get("text") or shown.get("text/plain")))
+    return found
+
+
+def _add_tables(batch: Batch, pages: list[str]) -> None:
+    """Replace what the text gave by the rows of the tables; a full bar is a regular end."""
+    builder = ColumnBuilder()
+    batch.ended = None
+    for page in pages:
+        columns = None
+        for cells in HtmlRows().add_text(page):
+            if (header := trainer_columns(cells)) is not None:
+                columns = header
+            elif columns is not None and (row := columns.row(cells)) is not None:
+                for tag, value in row.values:
+                    builder.add_point(tag, row.step, UNKNOWN_TIME, value)
+        if (bar := _PROGRESS.search(page)) is not None:
+            done, total = int(bar[1]), int(bar[2])
+            batch.config["max_steps"] = total
+            if done >= total > 0:
+                batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
+    batch.points = builder.pop_points()
+
+
+def _text(value: object) -> str:
+    """A text of a notebook: a string or a list of its lines."""
+    if isinstance(value, list):
+        return "".join(each for each in value if isinstance(each, str))
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether the file is a JSON object."""
+    start = head.lstrip()
+    return start.startswith(b"{") if start else None
+
+
+FORMAT = Format(
+    name="notebook",
+    claims=claims,
+    claim_order=10,
+    precedence=30,
+    text_store=NotebookStore,
+    rewritten=True,
+)

@@ -1,0 +1,50 @@
+"""Files that were not read, or gave nothing, and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ppo_top.text.format import plural
+
+NOT_A_LOG = "unrecognised log format"
+UNKNOWN_NAME = "not called like a log: give its own path to read it"
+UNASKED_NOTEBOOK = "a notebook"
+EMPTY = "empty"
+NO_METRICS = "no metrics in it"
+
+MAX_NAMED = 20
+"""How many files a list names for each reason."""
+
+
+class PassedOver(NamedTuple):
+    """A file that is no source of any run."""
+
+    path: str
+    reason: str
+
+
+def passed_over_lines(files: Iterable[PassedOver]) -> Iterator[str]:
+    """One line a file, by reason; of many with one reason only the first are named.
+
+    Notebooks have a line of their own, which is always printed (`notebooks_line`).
+    """
+    by_reason = defaultdict(list)
+    for path, reason in sorted(files):
+        if reason != UNASKED_NOTEBOOK:
+            by_reason[reason].append(path)
+    for reason, paths in by_reason.items():
+        yield from (f"passed over {path}: {reason}" for path in paths[:MAX_NAMED])
+        if len(paths) > MAX_NAMED:
+            yield f"passed over {len(paths) - MAX_NAMED:,} more: {reason}"
+
+
+def notebooks_line(files: Iterable[PassedOver]) -> str:
+    """Which notebooks were passed over; empty if none."""
+    paths = sorted(path for path, reason in files if reason == UNASKED_NOTEBOOK)
+    if not paths:
+        return ""
+    rest = len(paths) - MAX_NAMED
+    names = ", ".join(paths[:MAX_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+    return f"{plural(len(paths), 'notebook')} passed over (name them, or use --notebooks): {names}"

@@ -1,0 +1,125 @@
+"""The Trainer's table, in every way it gets out of a notebook."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, feed_parser, parse_every_way
+
+HEADER = ["Step", "Training Loss", "reward", "completions / mean_length", "rewards / right / mean"]
+TAGS = ["loss", "reward", "completions/mean_length", "rewards/right/mean"]
+LAYOUTS = ("tabs", "markdown", "bars", "aligned", "blanks", "html", "html in one line")
+NUMBERS = st.floats(-1e6, 1e6).map(lambda value: f"{value:.6f}") | st.just("nan")
+ROWS = st.lists(st.lists(NUMBERS | st.just("No Log"), min_size=4, max_size=4), min_size=1)
+
+
+def table(layout: str, rows: list[list[str]]) -> str:
+    """The rows below their header in a layout."""
+    lines = [HEADER, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = [
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines
+    ]
+    if layout == "markdown":
+        aligned.insert(1, ["-" * width for width in widths])
+        return "".join(f"| {' | '.join(line)} |\n" for line in aligned)
+    if layout.startswith("html"):
+        return html_table(lines, "" if "one line" in layout else "\n")
+    separator = {"tabs": "\t", "bars": " | ", "aligned": "  ", "blanks": " "}[layout]
+    return "".join(
+        separator.join(line) + "\n" for line in (aligned if layout == "aligned" else lines)
+    )
+
+
+def html_table(lines: list[list[str]], end: str) -> str:
+    """As transformers/utils/notebook.py writes it."""
+    head = "".join(f"      <th>{cell}</th>{end}" for cell in lines[0])
+    body = "".join(
+        f"    <tr>{end}"
+        + "".join(f"      <td>{cell}</td>{end}" for cell in line)
+        + f"    </tr>{end}"
+        for line in lines[1:]
+    )
+    return (
+        f'<table border="1" class="dataframe">{end}  <thead>{end} '
+        f'<tr style="text-align: left;">{end}{head}'
+        f"    </tr>{end}  </thead>{end}  <tbody>{end}{body}  </tbody>{end}</table><p>\n"
+    )
+
+
+def expected(rows: list[list[str]]) -> dict[str, list[tuple[int, str]]]:
+    """Steps and values by tag, NaN equal to NaN."""
+    return {
+        tag: [(int(row[0]), repr(float(row[at]))) for row in rows if row[at] != "No Log"]
+        for at, tag in enumerate(TAGS, 1)
+        if any(row[at] != "No Log" for row in rows)
+    }
+
+
+def read(text: str) -> ParserOutput:
+    """The text as a console."""
+    return feed_parser(ConsoleParser(), [text.encode()])
+
+
+def found(output: ParserOutput) -> dict[str, list[tuple[int, str]]]:
+    """As `expected`."""
+    return {tag: [(at, value) for at, _, value in rows] for tag, rows in output.points.items()}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(values=ROWS)
+def test_every_value_of_every_layout_is_read(layout: str, values: list[list[str]]) -> None:
+    """Steps of ten; a cell without a value is no point."""
+    rows = [[str(10 * number), *row] for number, row in enumerate(values, 1)]
+    assert found(read(table(layout, rows))) == expected(rows)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_cut_of_the_bytes_changes_nothing(layout: str) -> None:
+    """Whole, byte by byte and in odd chunks."""
+    rows = [[str(step), "0.100000", "1.5", "20.0", "nan"] for step in (1, 2, 3)]
+    assert found(parse_every_way(ConsoleParser, table(layout, rows).encode())) == expected(rows)
+
+
+def test_columns_of_an_evaluation_are_told_from_those_of_the_training() -> None:
+    """With an evaluation the Trainer capitalises the names of its metrics."""
+    names = ("Epoch", "Training Loss", "Validation Loss", "Rewards/chosen", "Mean Token Accuracy")
+    text = "\t".join(names) + "\n1\t0.6\t0.7\t0.1\t0.9\n"
+    output = read(text)
+    assert output.values_by_step() == {
+        "loss": [(1, 0.6)],
+        "eval/loss": [(1, 0.7)],
+        "eval/rewards/chosen": [(1, 0.1)],
+        "eval/mean_token_accuracy": [(1, 0.9)],
+    }
+
+
+def test_text_around_and_between_tables_stays_text() -> None:
+    """An issue: a sentence, a table, a log line, another table with its own columns."""
+    rows = [["1", "0.5", "1.0", "20.0", "0.1"], ["2", "0.4", "2.0", "21.0", "0.2"]]
+    text = (
+        "My reward does not move:\n"
+        + table("markdown", rows)
+        + "lr: 0.001 | reward: 7\n"
+        + "Step\tTraining Loss\n3\t0.3\n"
+    )
+    output = read(text)
+    assert output.values_by_step()["loss"] == [(1, 0.5), (2, 0.4), (3, 0.3)]
+    assert output.values("reward")[:2] == [1.0, 2.0]
+    assert not any(math.isnan(value) for value in output.values("loss"))
+
+
+def test_another_table_is_no_training() -> None:
+    """Only a table with steps and a training loss is the Trainer's."""
+    assert (
+        read(
+            "<table><tr><th>name</th><th>Step</th></tr><tr><td>1</td><td>2</td></tr></table>\n"
+        ).points
+        == {}
+    )
+    assert read("Step  size\n1  2\n").points == {}

@@ -1,0 +1,98 @@
+"""Which files of a directory are read: by name, and by content where a name says little."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from ppo_top.cli import main
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module
+
+RECORDS = "".join(f"Episode {step} | reward: {step}.5 | loss: 0.{step}\n" for step in range(1, 31))
+PFRL = (
+    "steps\tepisodes\telapsed\tmean\tmedian\tstdev\tmax\tmin\taverage_q\taverage_loss\n"
+    + "".join(
+        f"{n}00\t{n}\t{n}.25\t{n}.5\t{n}\t1.5\t{n + 2}\t{n - 2}\t0.5\t0.25\n" for n in range(1, 31)
+    )
+)
+"""As pfrl/experiments/evaluator.py writes it."""
+SURE = ("cout.txt", "nohup.out", "slurm-4711.out", "stdout.txt", "train.log")
+UNSURE = ("out.txt", "run.txt", "results.txt", "result_3.txt", "ppo.txt", "PPO_CartPole.txt", "log")
+
+
+def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], str]:
+    """The number of updates of every run, and what is said of files that gave nothing."""
+    main(["check", "--json", "--no-cache", "-v", str(folder)])
+    out, err = capsys.readouterr()
+    return [run["progress"]["updates"] for run in json.loads(out or '{"runs": []}')["runs"]], err
+
+
+@pytest.mark.parametrize("name", [*SURE, *UNSURE])
+def test_a_console_is_found_under_this_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a directory, without being named."""
+    (tmp_path / name).write_text(RECORDS)
+    assert check(tmp_path, capsys) == ([30], "")
+
+
+@pytest.mark.parametrize("name", [f"{name}.{kind}" for name in SURE for kind in ("gz", "xz")])
+def test_a_compressed_console_is_found_too(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Finished logs are often kept so."""
+    pack = gzip.compress if name.endswith("gz") else lzma.compress
+    (tmp_path / name).write_bytes(pack(RECORDS.encode()))
+    assert check(tmp_path, capsys) == ([30], "")
+
+
+def test_a_table_with_tabs_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """PFRL writes its evaluations to scores.txt, at environment steps."""
+    (tmp_path / "scores.txt").write_text(PFRL)
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["producer"] == "pfrl"
+    assert run["progress"]["step"] == 3000
+    rewards = [each for each in run["metrics"] if each["concept"] == "reward_mean"]
+    assert [(each["tag"], each["first"], each["last"]) for each in rewards] == [("mean", 1.5, 30.5)]
+
+
+@pytest.mark.parametrize("name", UNSURE)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reward: 210.3\nloss: 0.1\n",
+        "The results of this paper were obtained with three seeds.\n" * 40,
+        "",
+    ],
+)
+def test_another_text_with_such_a_name_is_no_run(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A summary, prose, an empty file: passed over, with a reason."""
+    (tmp_path / name).write_text(text)
+    (tmp_path / "train.log").write_text(RECORDS)
+    reason = "unrecognised log format" if text else "empty"
+    assert check(tmp_path, capsys) == ([30], f"ppo-top: passed over {tmp_path / name}: {reason}\n")
+
+
+def test_a_text_that_becomes_a_log_is_read() -> None:
+    """Until there are records it may still become one."""
+    assert detect_format("results.txt", b"Using CUDA\n") is None
+    assert detect_format("results.txt", b"Using CUDA\n" + RECORDS.encode())
+    assert detect_format("results.txt", b"PK\x00\x01") is False
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["requirements.txt", "notes.txt", "wiki.txt", "blog", "log.txt.py", "catalog", "run.py.txt"],
+)
+def test_other_texts_are_not_opened(name: str) -> None:
+    """Data sets, notes, and names that only contain such a word."""
+    assert not formats_by_module(name)
+    assert not ANY_FILE_NAME.search(name)

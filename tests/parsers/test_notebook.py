@@ -1,0 +1,284 @@
+"""Notebooks: every value of every training, each training its own run, crashes where they were."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.files.follower import Follower
+from ppo_top.model import RunEnd, State
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.base import Format, Store
+from ppo_top.runs.load import drain
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from tests.support.parser_harness import ParserOutput
+from tests.support.recordings import DATA_FOLDER, damaged_bytes, memory_folder, recorded_points
+
+NOTEBOOK = DATA_FOLDER / "hf_notebook_5.23.0" / "bandit.ipynb"
+RUNS = {
+    "bandit-cell-4": "healthy",
+    "bandit-cell-5-1": "seed2",
+    "bandit-cell-5-2": "seed3",
+    "bandit-cell-6": "sick",
+    "bandit-cell-7": "crashed",
+}
+PRINTED = "bandit-cell-9"
+
+
+def store_of(path: Path) -> Store:
+    """The store that reads a notebook."""
+    found = detect_format(path.name, path.read_bytes()[:4096])
+    assert isinstance(found, Format)
+    assert found.store is not None
+    return found.store(path)
+
+
+def read_all(store: Store) -> dict[str, ParserOutput]:
+    """All that is new, by run."""
+    runs: dict[str, ParserOutput] = {}
+    while batch := store.poll(1000):
+        runs.setdefault(batch.stored_run, ParserOutput()).add_batch(batch)
+    return runs
+
+
+def logged(training: str) -> dict[str, list[tuple[int, float]]]:
+    """What the trainer logged, as its table prints it: floats with six digits after the point."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in recorded_points("hf_notebook_5.23.0"):
+        if row["run"] == training:
+            value = float(f"{row['value']:.6f}")
+            found.setdefault(row["tag"], []).append((row["step"], value))
+    return found
+
+
+def notebook(*cells: list[dict[str, Any]]) -> bytes:
+    """A notebook of code cells with these outputs."""
+    written = [{"cell_type": "code", "source": "", "outputs": outputs} for outputs in cells]
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": written}).encode()
+
+
+def table(*rewards: float) -> dict[str, Any]:
+    """The output of a training in progress, one row for each reward."""
+    rows = "".join(
+        f"<tr><td>{step}</td><td>0.1</td><td>{reward}</td></tr>"
+        for step, reward in enumerate(rewards, 1)
+    )
+    head = "<tr><th>Step</th><th>Training Loss</th><th>reward</th></tr>"
+    return {
+        "output_type": "display_data",
+        "data": {
+            "text/html": [
+                f"<progress value='{len(rewards)}' max='9'>",
+                f"<table>{head}{rows}</table>",
+            ]
+        },
+    }
+
+
+def printed(text: str) -> dict[str, Any]:
+    """What a cell printed."""
+    return {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
+
+
+def check_json(
+    capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, dict[str, dict[str, Any]], str]:
+    """The exit code, the runs by name and the lines on stderr of `check --json`."""
+    code = main(["check", "--json", *arguments])
+    out, err = capsys.readouterr()
+    runs = {run["name"]: run for run in json.loads(out)["runs"]} if out else {}
+    return code, runs, err
+
+
+def test_every_value_of_every_training_is_read() -> None:
+    """Equal to the trainers' own log history; the table of the one that raised lags behind it."""
+    runs = read_all(store_of(NOTEBOOK))
+    assert list(runs) == [*RUNS, PRINTED]
+    for run, training in RUNS.items():
+        points, history = runs[run].values_by_step(), logged(training)
+        assert points.keys() == history.keys()
+        for tag, values in history.items():
+            assert points[tag] == values[: len(points[tag])], (run, tag)
+            assert len(points[tag]) == len(values) or training == "crashed"
+        assert runs[run].problems == []
+
+
+def test_a_loop_that_prints_is_a_training_too() -> None:
+    """A cell without a table is read as a console."""
+    run = read_all(store_of(NOTEBOOK))[PRINTED]
+    assert run.steps("reward") == list(range(1, 41))
+    assert run.values("reward") == [float(f"{step * 0.5 - 3:.2f}") for step in range(1, 41)]
+
+
+def test_an_error_ends_the_training_of_its_own_cell_only() -> None:
+    """A full bar is a regular end; the cell that fails without a training is no run."""
+    ends = {run: output.ended for run, output in read_all(store_of(NOTEBOOK)).items()}
+    assert ends.pop("bandit-cell-7") == RunEnd(
+        State.DIED, "RuntimeError: CUDA error: device-side assert triggered"
+    )
+    assert ends.pop(PRINTED) is None
+    assert {end.state for end in ends.values() if end} == {State.FINISHED}
+
+
+def test_check_judges_each_training(capsys: pytest.CaptureFixture[str]) -> None:
+    """By name: the sick one is found, the healthy one passes, the crashed one has died."""
+    code, runs, err = check_json(capsys, str(NOTEBOOK))
+    assert (code, err) == (1, "")
+    assert {run["producer"] for name, run in runs.items() if name != PRINTED} == {"trl-grpo"}
+    assert runs["bandit-cell-6"]["verdict"] == "crit"
+    assert runs["bandit-cell-6"]["findings"][0]["rule"] == "reward-crash"
+    assert runs["bandit-cell-4"]["verdict"] == "healthy"
+    assert runs["bandit-cell-7"]["state"] == "died"
+
+
+def test_notebooks_in_directories_are_read_on_demand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without `--notebooks` one line says which were passed over."""
+    shutil.copy(NOTEBOOK, tmp_path)
+    shutil.copytree(DATA_FOLDER.parents[1] / "demo_logs" / "trl_grpo", tmp_path / "run")
+    _, runs, err = check_json(capsys, str(tmp_path))
+    assert len(runs) == 1
+    assert err == (
+        "ppo-top: 1 notebook passed over (name them, or use --notebooks): "
+        f"{tmp_path / 'bandit.ipynb'}\n"
+    )
+    _, runs, err = check_json(capsys, str(tmp_path), "--notebooks")
+    assert {*RUNS, PRINTED} <= runs.keys()
+    assert len(runs) == len(RUNS) + 2
+    assert err == ""
+
+
+def save(path: Path, data: bytes) -> None:
+    """Replace a file as editors do."""
+    other = path.with_name("saving")
+    other.write_bytes(data)
+    other.replace(path)
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[tuple[Path, Follower, Session]]:
+    """A notebook that is being watched."""
+    path = tmp_path / "live.ipynb"
+    save(path, notebook([table(1.0, 2.0)]))
+    follower = Follower([path])
+    yield path, follower, Session(Settings())
+    follower.close()
+
+
+def look(follower: Follower, session: Session) -> dict[str, tuple[list[float], list[str]]]:
+    """The rewards and problems of every source after reading what is new."""
+    follower._next_sweep = 0.0  # now, not in half a second
+    drain(follower, session)
+    session.assign_pending_logs()
+    return {
+        run.name: (
+            [value for source in run.sources.values() for value in source.series["reward"].values]
+            if any("reward" in source.series for source in run.sources.values())
+            else [],
+            [each.message for source in run.sources.values() for each in source.problems],
+        )
+        for run in session.runs.values()
+    }
+
+
+def test_a_notebook_that_is_saved_again_is_read_again(
+    live: tuple[Path, Follower, Session],
+) -> None:
+    """Further rows, a second training, and a cell that was run anew."""
+    path, follower, session = live
+    assert look(follower, session) == {"live-cell-1": ([1.0, 2.0], [])}
+    save(path, notebook([table(1.0, 2.0, 3.0)], [table(7.0)]))
+    assert look(follower, session) == {
+        "live-cell-1": ([1.0, 2.0, 3.0], []),
+        "live-cell-2": ([7.0], []),
+    }
+    save(path, notebook([table(5.0)], [table(7.0, 8.0)]))
+    assert look(follower, session) == {
+        "live-cell-1": ([5.0], []),
+        "live-cell-2": ([7.0, 8.0], []),
+    }
+
+
+def test_a_damaged_notebook_keeps_its_last_good_reading(
+    live: tuple[Path, Follower, Session],
+) -> None:
+    """It says so, once, and not any more when it can be read again."""
+    path, follower, session = live
+    good = look(follower, session)
+    data = path.read_bytes()
+    save(path, data[:-30])
+    ((rewards, problems),) = look(follower, session).values()
+    assert rewards == [1.0, 2.0]
+    assert len(problems) == 1
+    assert problems[0].startswith("cannot be read now: ")
+    save(path, data[:-20])
+    assert [len(found[1]) for found in look(follower, session).values()] == [1]
+    save(path, data)
+    assert look(follower, session) == good
+
+
+def test_text_belongs_to_the_training_before_it(tmp_path: Path) -> None:
+    """Two tables in a cell, text around them; numbers in it do not mix with the table's."""
+    path = tmp_path / "two.ipynb"
+    outputs = [
+        printed("before\n"),
+        table(1.0),
+        printed("reward: 9\nmiddle\n"),
+        table(2.0),
+        printed("after\n"),
+    ]
+    path.write_bytes(notebook(outputs))
+    runs = read_all(store_of(path))
+    assert {run: output.texts() for run, output in runs.items()} == {
+        "two-cell-1-1": ["before", "reward: 9", "middle"],
+        "two-cell-1-2": ["after"],
+    }
+    assert [output.values("reward") for output in runs.values()] == [[1.0], [2.0]]
+
+
+def test_results_that_are_printed_once_are_no_training(tmp_path: Path) -> None:
+    """One accuracy is a result; so are two."""
+    path = tmp_path / "few.ipynb"
+    path.write_bytes(notebook([printed("reward: 1\n")], [printed("loss: 1\nloss: 2\n")]))
+    assert read_all(store_of(path)) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"cells": 3}', '{"cells": [3, {"outputs": [3]}]}']
+)
+def test_other_json_is_no_notebook(text: str, tmp_path: Path) -> None:
+    """At most a line says that there are no cells; nothing is raised."""
+    path = tmp_path / "odd.ipynb"
+    path.write_text(text)
+    found = read_all(notebook_store(path))
+    assert all(not output.points for output in found.values())
+
+
+def notebook_store(path: Path) -> Store:
+    """The store of a file whatever its first bytes are."""
+    form = detect_format("a.ipynb", b"{")
+    assert isinstance(form, Format)
+    assert form.store is not None
+    return form.store(path)
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=60)
+def test_random_damage_is_reported_or_harmless(seed: int) -> None:
+    """Nothing is raised, and nothing is lost without a word: a cut of cells leaves the others."""
+    with memory_folder() as folder:
+        path = folder / "bandit.ipynb"
+        path.write_bytes(damaged_bytes(NOTEBOOK.read_bytes(), seed))
+        found = read_all(notebook_store(path))
+        problems = [each for output in found.values() for each in output.problems]
+        assert problems or any(output.points for output in found.values())
