@@ -66,24 +66,22 @@ class Reach:
         """The result of a function without state; notes the changes that would give another."""
         if self._trying:
             return function(*values)
-        memos = getattr(values[0], "memos", {}) if values else {}
-        before = dict(memos)
+        state = _state_of(values)
+        before = [dict(each) for each in state]
         self._differing.append(set())
         try:
             result = function(*values)
         finally:
             differing = self._differing.pop()
-        after = dict(memos)
+        after = [dict(each) for each in state]
         self._trying = True
         for change in differing - self.found:
-            memos.clear()
-            memos.update(before)
+            _restore(state, before)
             changed = self._function(change)
-            if not _is_same((result, after), lambda: (changed(*values), dict(memos))):  # noqa: B023
+            if not _is_same((result, after), lambda: (changed(*values), state)):  # noqa: B023
                 self.found.add(change)
         self._trying = False
-        memos.clear()
-        memos.update(after)
+        _restore(state, after)
         return result
 
     def _function(self, change: int) -> FunctionType:
@@ -99,6 +97,18 @@ class Reach:
                 self._differing[-1].add(change)
             else:
                 self.found.add(change)
+
+
+def _state_of(values: Sequence[object]) -> list[dict[object, object]]:
+    """What a rule remembers of a run."""
+    found = (getattr(value, name, None) for value in values for name in ("memos", "non_finite"))
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _restore(state: list[dict[object, object]], before: list[dict[object, object]]) -> None:
+    for each, values in zip(state, before, strict=True):
+        each.clear()
+        each.update(values)
 
 
 def _is_same(result: object, other: Callable[[], object]) -> bool:

@@ -1,0 +1,5 @@
+"""x"""
+
+from tests.rules.specifications import Pair
+
+PAIRS: tuple[Pair, ...] = ()
