@@ -207,9 +207,9 @@ def main() -> int:
     if all(path.name.startswith("reward") for path in paths):
         tests.append(TESTS_OF_REWARDS)
     quiet = ("-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
-    pytest.main([*quiet, *tests], plugins=[run])
-    if run.failing:
-        print("tests fail without any change:", *run.failing[:20])
+    status = pytest.main([*quiet, *tests], plugins=[run])
+    if run.failing or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        print("the tests fail without any change:", *run.failing[:20])
         return 1
     print(*_shares(mutants, run.survivors), sep="\n")
     noticed = 1.0 - len(run.survivors) / max(1, len(mutants))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import importlib
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
@@ -88,14 +89,20 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield f"never {ast.unparse(node.test)}", without
 
 
+def module_at(path: Path) -> ModuleType:
+    """The loaded module of a file."""
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return importlib.import_module(name.removesuffix(".__init__"))
+
+
 def put_in_place(path: Path, tree: ast.Module, extra: dict[str, object] | None = None) -> None:
     """Make a loaded module behave as if it had been imported from this tree.
 
     Functions get new code; rules, constants and defaults new values, also where other modules have
     imported them by name. For a forked process that ends afterwards.
     """
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    real, code = sys.modules[name], compile(tree, str(path), "exec")
+    real = module_at(path)
+    name, code = real.__name__, compile(tree, str(path), "exec")
     changed = ModuleType(name)
     changed.__dict__.update({"__file__": str(path), "__package__": name.rpartition(".")[0]})
     changed.__dict__.update(extra or {})

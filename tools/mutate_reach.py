@@ -8,7 +8,6 @@ is one run of the tests instead of one for each change.
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -16,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from tools.mutate_changes import ROOT, Mutant, become, put_in_place
+from tools.mutate_changes import Mutant, become, module_at, put_in_place
 
 REACHED = "__reached__"
 COMPARED = "__compared__"
@@ -124,7 +123,7 @@ def _is_same(result: object, other: Callable[[], object]) -> bool:
 def watch(path: Path, mutants: Sequence[tuple[int, Mutant]], reach: Reach) -> set[int]:
     """Put an instrumented module in place; returns the numbers of the changes it can note."""
     tree, noted = instrumented(path, mutants)
-    module = sys.modules[".".join(path.relative_to(ROOT).with_suffix("").parts)]
+    module = module_at(path)
     original = ast.parse(path.read_text(encoding="utf-8"))
     owners = {
         id(node): function.name

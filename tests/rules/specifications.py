@@ -28,6 +28,8 @@ class Pair:
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     differs_config: Mapping[str, ConfigValue] = field(default_factory=dict)
     count: int = 60
+    otherwise_count: int | None = None
+    otherwise_trainer: str = ""
 
 
 FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}

@@ -1,4 +1,4 @@
-"""What rules depend on: two drawn courses that differ in one condition, and what is said of each."""
+"""What rules depend on: drawn courses that differ in one condition, and what is said of each."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def reached(pair: Pair, *, differs: bool) -> Severity | int:
     """The worst severity of the pair's rule in one of its courses; 0: it does not speak."""
     columns = {**HEALTHY_COLUMNS[pair.family], **pair.course, **(pair.differs if differs else {})}
     config = {**pair.config, **(pair.differs_config if differs else {})}
-    trainer = pair.trainer or TRAINER_BY_FAMILY[pair.family]
+    trainer = (differs and pair.otherwise_trainer) or pair.trainer or TRAINER_BY_FAMILY[pair.family]
+    count = (pair.otherwise_count if differs else None) or pair.count
     about = Profile(trainer, pair.family, config, samples={"reward_mean": Sample("update")})
-    found = findings(about, draw_rows(columns, pair.count))
+    found = findings(about, draw_rows(columns, count))
     return max((f.severity for f in found if f.rule == pair.rule), default=0)
 
 
