@@ -19,7 +19,7 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
     budget = run.progress
-    early = budget is not None and budget < 0.9
+    early = budget is not None and budget < limits["budget"]
     idle = history.recent[-int(limits["idle"]) :]
     over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
     if over and budget is None and not run.at_max:
@@ -188,7 +188,7 @@ RULES = (
         concepts=("lr",),
         assess=rate_over,
         stays_calm=_never_near_zero,
-        limits={"share": 1e-3, "idle": 20, "warmup": 5},
+        limits={"budget": 0.9, "share": 1e-3, "idle": 20, "warmup": 5},
         persistence=k_of_n(3, 3),
         causes=("the schedule is shorter than the run",),
         remedies=(
