@@ -11,7 +11,7 @@ from tests.support.drawn_runs import DrawnColumns, jitter
 
 
 @dataclass(frozen=True)
-class Pair:
+class Contrast:
     """A course, what is replaced in the other one, and what the rule says of each (0: nothing).
 
     `says` completes "the rule depends on whether ...".
