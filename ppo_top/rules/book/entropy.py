@@ -167,7 +167,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
     little = reward.gain < limits["little"] * reward.scale
     flat = drop < limits["flat"] * first and little
     held = _is_held(history, drop, limits) and not _climbs(reward)
-    if flat or held or (drop < limits["slow"] * first and _stagnates(reward)):
+    if flat or held or (drop < limits["creep"] * first and _stagnates(reward)):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
@@ -321,7 +321,7 @@ RULES = (
             "points": 20,
             "little": 0.25,
             "flat": 0.01,
-            "slow": 0.03,
+            "creep": 0.03,
             "held": 0.2,
             "at_once": 0.5,
             "share": 0.97,
