@@ -1,169 +1,189 @@
 """How much of the rules the tests pin down: `python -m tools.mutate`.
 
 Changes one thing of `ppo_top/rules` at a time (a constant halved or doubled, a comparison turned, a
-condition dropped) and runs the tests of rules in a forked process. A change that no test
-notices has survived. Code that only decides whether a block of rows needs to be looked at is left
-out: when it says no too often, nothing but speed is lost.
+condition dropped) and runs those tests of rules in which the changed expression has another value,
+in a forked process. A change that no test notices has survived. Code that only decides whether a
+block of rows needs to be looked at is left out: when it says no too often, nothing but speed is
+lost.
 
-    python -m tools.mutate [--sample N] [--seed N] [--at-least SHARE] [--only PART] [--jobs N]
+    python -m tools.mutate [--sample N] [--seed N] [--at-least SHARE] [--only PART ...] [--jobs N]
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib.abc
-import importlib.util
-import io
+import mmap
 import os
+import pickle
 import random
-import signal
+import resource
+import struct
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
-from copy import deepcopy
-from importlib.machinery import ModuleSpec
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple
 
 import pytest
+from _pytest.runner import runtestprotocol
 
-ROOT = Path(__file__).resolve().parents[1]
+from tools.mutate_changes import ROOT, Mutant, mutants_of, put_in_place
+from tools.mutate_reach import Reach, watch
+
 RULES = ROOT / "ppo_top" / "rules"
 
 TESTS = [
     f"tests/rules/{name}.py"
     for name in (
-        "test_limits", "test_reward_points", "test_stats", "test_rule_cases",
-        "test_families", "test_traps", "test_odd_but_healthy", "test_odd_but_healthy_llm",
-        "test_statements", "test_advice", "test_text_and_ranges", "test_judge",
+        "test_limits", "test_specifications", "test_reward_points", "test_stats",
+        "test_rule_cases", "test_families", "test_traps", "test_odd_but_healthy",
+        "test_odd_but_healthy_llm", "test_statements", "test_advice", "test_text_and_ranges",
+        "test_judge", "test_causes",
     )
 ]  # fmt: skip
-"""Fast ones that see most first; those of whole logs take minutes and are left out."""
+"""Fast ones; those of whole logs take minutes and are left out."""
 
-TESTS_OF_REWARDS = ["tests/rules/test_false_alarms.py"]
-"""Slower ones, for changes to what is known of the reward."""
+TESTS_OF_REWARDS = "tests/rules/test_false_alarms.py"
+"""Slower ones, where only what is known of the reward is changed."""
 
 SKIPPED_FILES = ("block.py", "calm.py")
-TIMEOUT = 180  # seconds for the tests of one change; one that never ends is noticed
-
-TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
+SPARE_CPU_S = 10.0
+"""A change that keeps the tests busy for this much longer than usual is noticed."""
 
 
-class Mutant(NamedTuple):
-    """One change: of a node (by its number in the module) into another one."""
+class MutationRun:
+    """A pytest plugin that runs the collected tests with one change after another."""
 
-    path: Path
-    line: int
-    what: str
-    node: int
-    replacement: ast.AST
+    def __init__(self, mutants: Sequence[Mutant], jobs: int) -> None:
+        self.mutants, self.jobs = mutants, jobs
+        self.survivors: list[Mutant] = []
+        self.failing: list[str] = []
+        self._seconds: dict[int, float] = {}
+        self._killers: dict[Path, Counter[int]] = defaultdict(Counter)
 
-    def tree(self) -> ast.Module:
-        """The changed module."""
-        module = ast.parse(self.path.read_text(encoding="utf-8"))
-        target = list(ast.walk(module))[self.node]
-        target.__class__ = type(self.replacement)
-        target.__dict__.update(self.replacement.__dict__)
-        return ast.fix_missing_locations(module)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Instead of running each test once."""
+        _passes(session.items[0])  # what all tests share is made once
+        reach = self._reach(session.items)
+        if not self.failing:
+            self._run(session.items, reach)
+        return True
 
-    def __str__(self) -> str:
-        return f"{self.path.relative_to(ROOT)}:{self.line}: {self.what}"
+    def _run(self, items: Sequence[pytest.Item], reach: Sequence[Sequence[int]]) -> None:
+        noticed = mmap.mmap(-1, 4 * (len(self.mutants) + 1))
+        waiting, running = list(reversed(range(len(self.mutants)))), dict[int, int]()
+        while waiting or running:
+            while waiting and len(running) < self.jobs:
+                number = waiting.pop()
+                tests = self._in_order(self.mutants[number].path, reach[number])
+                if tests:
+                    child = _fork(partial(self._try, number, tests, items, noticed))
+                    running[child] = number
+                else:
+                    self._survived(number)
+            if running:
+                child, status = os.wait()
+                number = running.pop(child)
+                (test,) = struct.unpack_from("i", noticed, 4 * number)
+                if test:
+                    self._killers[self.mutants[number].path][test - 1] += 1
+                elif status == 0:
+                    self._survived(number)
+
+    def _survived(self, number: int) -> None:
+        self.survivors.append(self.mutants[number])
+        print(f"survived  {self.mutants[number]}", flush=True)
+
+    def _in_order(self, path: Path, tests: Sequence[int]) -> list[int]:
+        """First those that noticed other changes of the file, then the fast ones."""
+        killers, seconds = self._killers[path], self._seconds
+        return sorted(tests, key=lambda test: (-killers[test], seconds[test]))
+
+    def _try(
+        self, number: int, tests: Sequence[int], items: Sequence[pytest.Item], noticed: mmap.mmap
+    ) -> int:
+        """Run tests with a change; notes the number, from 1, of the one that noticed."""
+        limit = int(SPARE_CPU_S + 3.0 * sum(self._seconds[test] for test in tests))
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        mutant = self.mutants[number]
+        put_in_place(mutant.path, mutant.tree())
+        for test in tests:
+            if not _passes(items[test]):
+                struct.pack_into("i", noticed, 4 * number, test + 1)
+                return 1
+        return 0
+
+    def _reach(self, items: Sequence[pytest.Item]) -> list[list[int]]:
+        """For each change the tests that could notice it."""
+        parts = [range(start, len(items), self.jobs) for start in range(self.jobs)]
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / str(part.start) for part in parts]
+            children = [
+                _fork(partial(self._watch, items, part, file))
+                for part, file in zip(parts, files, strict=True)
+            ]
+            for child in children:
+                if os.waitpid(child, 0)[1]:
+                    raise RuntimeError("the tests could not be watched")
+            found = [pickle.loads(file.read_bytes()) for file in files]
+        reach: list[list[int]] = [[] for _ in self.mutants]
+        for tests_by_change, seconds, failing in found:
+            self._seconds.update(seconds)
+            self.failing += failing
+            for number, tests in tests_by_change.items():
+                reach[number] += tests
+        return reach
+
+    def _watch(self, items: Sequence[pytest.Item], tests: range, file: Path) -> int:
+        """Run tests with the modules instrumented and write down what they reach."""
+        reach, found = Reach(), defaultdict[int, list[int]](list)
+        by_path = defaultdict[Path, list[tuple[int, Mutant]]](list)
+        for number, mutant in enumerate(self.mutants):
+            by_path[mutant.path].append((number, mutant))
+        everywhere = set(range(len(self.mutants)))
+        for path, mutants in by_path.items():
+            everywhere -= watch(path, mutants, reach)
+        seconds, failing = dict[int, float](), list[str]()
+        for test in tests:
+            reach.found.clear()
+            began = time.process_time()
+            if not _passes(items[test]):
+                failing.append(items[test].nodeid)
+            seconds[test] = time.process_time() - began
+            for number in (*reach.found, *everywhere):
+                found[number].append(test)
+        file.write_bytes(pickle.dumps((dict(found), seconds, failing)))
+        return 0
 
 
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """All changes to a module."""
-    module = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = {id(node) for part in _skipped(module) for node in ast.walk(part)}
-    for number, node in enumerate(ast.walk(module)):
-        if id(node) in skipped:
-            continue
-        for what, replacement in _changes(node):
-            yield Mutant(path, getattr(node, "lineno", 0), what, number, replacement)
+def _passes(item: pytest.Item) -> bool:
+    """Whether a test passes; fixtures of the session stay for others."""
+    reports = runtestprotocol(item, log=False, nextitem=item.session)  # type: ignore[arg-type]
+    return not any(report.failed for report in reports)
 
 
-def _skipped(module: ast.Module) -> Iterator[ast.AST]:
-    """Annotations, and functions about whole blocks."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef):
-            if "RowBlock" in ast.unparse(node.args):
-                yield node
-            yield from (each.annotation for each in node.args.args if each.annotation)
-        elif isinstance(node, ast.AnnAssign):
-            yield node.annotation
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if isinstance(node, ast.Constant) and type(number := node.value) in (int, float) and number:
-        assert isinstance(number, int | float)
-        for value in (number * 2, type(number)(number / 2)):
-            yield f"{number} -> {value}", ast.Constant(value)
-    elif isinstance(node, ast.Compare):
-        for index, operator in enumerate(node.ops):
-            other = deepcopy(node)
-            other.ops[index] = TURNED[type(operator)]()
-            yield f"{ast.unparse(node)} -> {ast.unparse(other)}", other
-    elif isinstance(node, ast.BoolOp):
-        for index in range(len(node.values)):
-            left = node.values[:index] + node.values[index + 1 :]
-            fewer = left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
-            yield f"without {ast.unparse(node.values[index])}", deepcopy(fewer)
-    elif isinstance(node, ast.If) and not isinstance(node.test, ast.Compare | ast.BoolOp):
-        without = deepcopy(node)
-        without.test = ast.Constant(False)
-        yield f"never {ast.unparse(node.test)}", without
-
-
-class _MutantFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports the changed module in place of the original."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-        self.name = ".".join(mutant.path.relative_to(ROOT).with_suffix("").parts)
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name != self.name:
-            return None
-        return importlib.util.spec_from_file_location(name, self.mutant.path, loader=self)
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.mutant.tree(), str(self.mutant.path), "exec"), module.__dict__)
-
-
-def start_tests(mutant: Mutant | None) -> int:
-    """Run the tests with a change (or none) in a forked process; returns its id."""
+def _fork(work: Callable[[], int]) -> int:
+    """Do work in a forked process; an exception counts as noticed."""
     child = os.fork()
     if child:
         return child
-    signal.alarm(TIMEOUT)
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        try:
-            tests = TESTS
-            if mutant is not None:
-                sys.meta_path.insert(0, _MutantFinder(mutant))
-                tests = TESTS + TESTS_OF_REWARDS * mutant.path.name.startswith("reward")
-            code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
-        except BaseException:  # noqa: BLE001 (whatever it is, the change was noticed)
-            code = 1
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        code = work()
+    except BaseException:  # noqa: BLE001 (whatever it is, the change was noticed)
+        code = 1
     os._exit(code)
 
 
-def survivors_of(mutants: Sequence[Mutant | None], jobs: int) -> Iterator[Mutant | None]:
-    """The changes with which all tests pass, as they are found."""
-    waiting = list(reversed(mutants))
-    running: dict[int, Mutant | None] = {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            mutant = waiting.pop()
-            running[start_tests(mutant)] = mutant
-        child, status = os.wait()
-        mutant = running.pop(child)
-        if status == 0:
-            yield mutant
+def _shares(mutants: Sequence[Mutant], survivors: Sequence[Mutant]) -> Iterator[str]:
+    """The share noticed, for each file."""
+    all_of, left = Counter(m.path for m in mutants), Counter(m.path for m in survivors)
+    for path, count in all_of.items():
+        yield f"{1 - left[path] / count:6.1%} of {count:4}  {path.relative_to(RULES)}"
 
 
 def main() -> int:
@@ -172,24 +192,27 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="so many changes, drawn by the seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-least", type=float, default=0.0, help="the share to be noticed")
-    parser.add_argument("--only", default="", help="files whose path holds this")
+    parser.add_argument("--only", nargs="*", default=[""], help="files whose path holds this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     os.chdir(ROOT)
     paths = [path for path in sorted(RULES.rglob("*.py")) if path.name not in SKIPPED_FILES]
-    mutants = [m for path in paths if options.only in str(path) for m in mutants_of(path)]
-    print(f"{len(mutants)} changes")
+    paths = [path for path in paths if any(part in str(path) for part in options.only)]
+    mutants = [mutant for path in paths for mutant in mutants_of(path)]
+    print(f"{len(mutants)} changes", flush=True)
     if options.sample and options.sample < len(mutants):
         mutants = random.Random(options.seed).sample(mutants, options.sample)
-    if not list(survivors_of([None], 1)):
-        print("the tests fail without any change")
+    run = MutationRun(mutants, options.jobs)
+    tests = [test for test in TESTS if Path(test).exists()]
+    if all(path.name.startswith("reward") for path in paths):
+        tests.append(TESTS_OF_REWARDS)
+    quiet = ("-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
+    status = pytest.main([*quiet, *tests], plugins=[run])
+    if run.failing or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        print("the tests fail without any change:", *run.failing[:20])
         return 1
-    survived = 0
-    for mutant in survivors_of(mutants, options.jobs):
-        if mutant is not None:
-            survived += 1
-            print(f"survived  {mutant}", flush=True)
-    noticed = 1.0 - survived / max(1, len(mutants))
+    print(*_shares(mutants, run.survivors), sep="\n")
+    noticed = 1.0 - len(run.survivors) / max(1, len(mutants))
     print(f"{noticed:.1%} of {len(mutants)} changes noticed")
     return int(noticed < options.at_least)
 

@@ -153,8 +153,9 @@ class RunGroups:
         main = cluster.main
         log = main.logs[0]
         root, absolute = self._roots[log.key]
-        if log.path == absolute:  # a file given by itself: its folder stands for it
-            root, absolute = root.rpartition("/")[0] or ".", log.folder
+        if log.path == absolute or not is_inside(log.path, absolute):
+            # A file given by itself, or one of the runs in it: its folder stands for it.
+            root, absolute = root.rpartition("/")[0] or ".", absolute.rpartition("/")[0] or "/"
         path = main.location.unit or main.home
         is_file = not main.location.unit and shared[main.home] > 1
         if is_file:

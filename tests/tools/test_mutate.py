@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tools import mutate
+from tools import mutate, mutate_changes, mutate_reach
 
 SOURCE = """
 LIMIT = 4
@@ -22,7 +22,7 @@ def test_constants_comparisons_and_conditions_are_changed(tmp_path: Path) -> Non
     """One thing at a time; what only skips blocks of rows is left alone."""
     path = tmp_path / "rule.py"
     path.write_text(SOURCE, encoding="utf-8")
-    found = {mutant.what: ast.unparse(mutant.tree()) for mutant in mutate.mutants_of(path)}
+    found = {mutant.what: ast.unparse(mutant.tree()) for mutant in mutate_changes.mutants_of(path)}
     assert set(found) == {
         "4 -> 8", "4 -> 2", "never calm", "value > LIMIT -> value <= LIMIT",
         "without value > LIMIT", "without not calm",
@@ -34,5 +34,22 @@ def test_constants_comparisons_and_conditions_are_changed(tmp_path: Path) -> Non
 
 def test_every_change_of_a_rule_still_compiles() -> None:
     """A change that is no Python would be noticed by chance."""
-    for mutant in mutate.mutants_of(mutate.RULES / "book" / "step_size.py"):
+    for mutant in mutate_changes.mutants_of(mutate.RULES / "book" / "step_size.py"):
         compile(mutant.tree(), str(mutant.path), "exec")
+
+
+def test_a_test_can_notice_only_what_changes_a_value(tmp_path: Path) -> None:
+    """6 is above 4 and above 2, but not above 8: halving that limit shows with none of these."""
+    path = tmp_path / "rule.py"
+    path.write_text("def speaks(value: float) -> bool:\n    return value > 4\n", encoding="utf-8")
+    mutants = list(mutate_changes.mutants_of(path))
+    tree, noted = mutate_reach.instrumented(path, list(enumerate(mutants)))
+    reach = mutate_reach.Reach()
+    module = reach.names()
+    exec(compile(tree, str(path), "exec"), module)
+    speaks = module["speaks"]
+    assert callable(speaks) and speaks(6)
+    assert noted == set(range(len(mutants)))
+    assert {mutants[number].what for number in reach.found} == {
+        "4 -> 8", "value > 4 -> value <= 4",
+    }  # fmt: skip

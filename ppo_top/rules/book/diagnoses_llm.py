@@ -16,7 +16,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Reward and KL rise together while length, evaluation or a reward component drifts."""
     kl = reference_kl(run)
     high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
-    climbs = kl is not None and kl.count >= 25 and kl.rising()
+    climbs = kl is not None and kl.count >= limits["points"] and kl.rising()
     if not (climbs or high) or run.reward is None:
         return None
     if not (run.rising or run.gained):
@@ -24,7 +24,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     worse = run.severity_of("eval-gap") >= WARN
     length = run.histories.get("resp_len_mean")
     moved = 0.0
-    if length is not None and length.count >= 25 and length.baseline(10) > 0.0:
+    if length is not None and length.count >= limits["points"] and length.baseline(10) > 0.0:
         moved = length.recent_median(5) / length.baseline(10) - 1.0
     signs = []
     if worse:
@@ -49,7 +49,9 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     gradient = run.histories.get("grad_norm")
     gone = run.severity_of("grad-zero") >= WARN
     if gradient is not None and gradient.high > 0.0:
-        gone = gone or gradient.last < 0.01 * gradient.recent_median(30) or gradient.last < 1e-6
+        gone = gone or gradient.last < max(
+            limits["share"] * gradient.recent_median(30), limits["gradient"]
+        )
     if (share is not None and share < 1.0) or not (gone or share is not None):
         return borderline(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
@@ -91,7 +93,7 @@ RULES = (
         concepts=("reward_mean", "ref_kl", "ref_kl_token"),
         assess=hacking,
         families=LLM_FAMILIES,
-        limits={"length": 0.3},
+        limits={"points": 25, "length": 0.3},
         persistence=times(3, 5),
         causes=("the policy exploits the reward instead of the intended task",),
         remedies=(
@@ -118,6 +120,7 @@ RULES = (
         assess=no_signal,
         needs=("zero-variance-groups", "reward-spread-gone"),
         families=frozenset({GRPO}),
+        limits={"share": 0.01, "gradient": 1e-06},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("every completion gets the same reward",),
         remedies=(

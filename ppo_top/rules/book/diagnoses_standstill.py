@@ -20,7 +20,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     missed = goal is not None and run.severity_of("reward-plateau") and reward.best < goal
     if not ((entropy >= WARN and reward.stuck) or missed):
         return borderline(0.0)
-    far = not reward.gained or (goal is not None and reward.best < 0.5 * goal)
+    far = not reward.gained or (goal is not None and reward.best < limits["far"] * goal)
     left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
     return Assessment(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
@@ -31,7 +31,11 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
-    rises = loss is not None and loss.rising() and loss.recent_median(5) > 1.5 * loss.baseline(5)
+    rises = (
+        loss is not None
+        and loss.rising()
+        and loss.recent_median(5) > limits["times"] * loss.baseline(5)
+    )
     worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
     if not (worse or rises):
         return borderline(0.0)
@@ -67,7 +71,12 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Learning rate, KL and clipping go to zero together, with a stable reward."""
     rate = run.histories.get("lr")
-    if rate is None or rate.count < 10 or rate.last > 0.05 * rate.high or run.falling:
+    if (
+        rate is None
+        or rate.count < limits["points"]
+        or rate.last > limits["share"] * rate.high
+        or run.falling
+    ):
         return None
     if is_cut(run, rate):
         return None
@@ -88,6 +97,7 @@ RULES = (
         assess=premature,
         needs=("entropy-collapsed",),
         families=POLICY_GRADIENT,
+        limits={"far": 0.5},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=(
@@ -112,6 +122,7 @@ RULES = (
         assess=critic_failing,
         needs=("critic-not-learning",),
         families=POLICY_GRADIENT,
+        limits={"times": 1.5},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=("critic untrained or too small, or its targets too large",),
@@ -177,7 +188,7 @@ RULES = (
         stays_calm=rate_never_decayed,
         families=POLICY_GRADIENT,
         judged_at=("lr",),
-        limits={"kl": 1e-3, "clip": 0.01},
+        limits={"points": 10, "share": 0.05, "kl": 1e-3, "clip": 0.01},
         persistence=k_of_n(2, 2),
         causes=("the schedule reached its end",),
         remedies=(),

@@ -60,7 +60,7 @@ GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
 
 def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """KL or clipping is high and the reward falls."""
-    if not (_step_size_bad(run) or _jumped_from_reference(run)):
+    if not (_step_size_bad(run) or _jumped_from_reference(run, limits)):
         return None
     if not (run.falling or run.severity_of("reward-crash") >= WARN):
         return borderline(0.0)
@@ -85,13 +85,14 @@ def _certain(run: RuleContext) -> bool:
     return severe or run.severity_of("reward-crash") >= WARN
 
 
-def _jumped_from_reference(run: RuleContext) -> bool:
+def _jumped_from_reference(run: RuleContext, limits: RuleLimits) -> bool:
     """Where no update KL is logged: a jump of the reference KL within ten updates."""
     history = run.histories.get("ref_kl_token")
     if history is None or run.severity_of("ref-kl-token-high") < WARN:
         return False
-    recent = history.recent[-10:]
-    return max(recent) - min(recent) > 0.5 or (history.count <= 12 and max(recent) > 0.5)
+    recent, leap = history.newest(int(limits["points"])), limits["leap"]
+    early = history.count <= limits["early"]
+    return max(recent) - min(recent) > leap or (early and max(recent) > leap)
 
 
 def _step_size_bad(run: RuleContext) -> bool:
@@ -155,7 +156,7 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None
     watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
     signed = any(run.severity_of(rule, 10) >= WATCH for rule in _TROUBLE_SIGNS)
-    if signed or not watched or not _shifted(run):
+    if signed or not watched or not _shifted(run, limits):
         return borderline(0.0)
     reward = run.reward
     if reward is None:
@@ -167,13 +168,13 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     return Assessment(WARN, reward.smooth, None, words)
 
 
-def _shifted(run: RuleContext) -> bool:
+def _shifted(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether the length of episodes or prompts changed."""
     for concept in ("ep_len", "query_len_mean"):
         history = run.histories.get(concept)
-        if history is not None and history.count >= 20:
-            usual, now = history.recent[-20], history.recent_median(3)
-            if usual > 0.0 and not 0.67 <= now / usual <= 1.5:
+        if history is not None and history.count >= limits["points"]:
+            usual, now = history.newest(int(limits["points"]))[0], history.recent_median(3)
+            if usual > 0.0 and not limits["shorter"] <= now / usual <= limits["longer"]:
                 return True
     return False
 
@@ -212,7 +213,7 @@ RULES = (
         assess=too_large,
         needs=("kl-high", "clip-high", "ratio-off", "learning-rate-jump", "ref-kl-token-high"),
         families=POLICY_GRADIENT,
-        limits={"kl": 0.02},
+        limits={"points": 10, "leap": 0.5, "early": 12, "kl": 0.02},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=("learning rate too high", "too many epochs", "advantages not normalised"),
@@ -283,6 +284,7 @@ RULES = (
         asks_about=_TROUBLE_SIGNS,
         needs=("reward-crash",),
         families=POLICY_GRADIENT,
+        limits={"points": 20, "shorter": 0.67, "longer": 1.5},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=("the curriculum, environment, reward or data changed",),

@@ -124,7 +124,7 @@ def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """No entropy is left and nothing moves, so every other value looks healthy."""
     history = run.histories["entropy"]
     first = highest_initial_entropy(history)
-    if history.last > 5 * limits["share"] * first or not is_discrete(run) or run.at_max:
+    if history.last > limits["clear"] * first or not is_discrete(run) or run.at_max:
         return None
     kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
     moves = kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > 0.0)
@@ -163,11 +163,11 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return _stays_random(run, limits, message, limits["share"] * first)
-    drop = -history.trend(20).effect()
-    little = reward.gain < 0.25 * reward.scale
-    flat = drop < 0.01 * first and little
-    held = _is_held(history, drop) and not _climbs(reward)
-    if flat or held or (drop < 0.03 * first and _stagnates(reward)):
+    drop = -history.trend(int(limits["points"])).effect()
+    little = reward.gain < limits["little"] * reward.scale
+    flat = drop < limits["flat"] * first and little
+    held = _is_held(history, drop, limits) and not _climbs(reward)
+    if flat or held or (drop < limits["creep"] * first and _stagnates(reward)):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
@@ -201,14 +201,14 @@ def _began_random(run: RuleContext, first: float) -> bool:
     return random and not run.resumed and is_discrete(run)
 
 
-def _is_held(history: History, drop: float) -> bool:
+def _is_held(history: History, drop: float, limits: RuleLimits) -> bool:
     """Whether most of the fall came at once and none after: an entropy bonus holds it there.
 
     If learning is merely slow, the fall continues in small steps.
     """
     first = initial_entropy(history)
     fallen, at_once = first - history.recent_median(5), first - median(history.first[-5:])
-    return drop < 0.2 * fallen and at_once > 0.5 * fallen
+    return drop < limits["held"] * fallen and at_once > limits["at_once"] * fallen
 
 
 def _climbs(reward: RewardCourse) -> bool:
@@ -251,7 +251,7 @@ def _keeps_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
 
 
 def _keeps_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return _entropy_stays_above(run, block, 5 * limits["share"])
+    return _entropy_stays_above(run, block, limits["clear"])
 
 
 def _lost_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -295,7 +295,7 @@ RULES = (
         stays_calm=_keeps_some_entropy,
         families=POLICY_GRADIENT,
         judged_at=("entropy",),
-        limits={"share": 0.01, "kl": 1e-5, "warmup": 5},
+        limits={"clear": 0.05, "share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
         ranks_causes=True,
         causes=("the policy became deterministic in an earlier collapse",),
@@ -325,6 +325,12 @@ RULES = (
         stays_calm=_lost_some_entropy,
         families=frozenset({ON_POLICY}),
         limits={
+            "points": 20,
+            "little": 0.25,
+            "flat": 0.01,
+            "creep": 0.03,
+            "held": 0.2,
+            "at_once": 0.5,
             "share": 0.97,
             "some": 0.90,
             "early": 0.25,

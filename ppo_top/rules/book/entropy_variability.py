@@ -20,9 +20,12 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A language model's entropy rises while something else gets worse."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
-    if first <= 0.0 or value <= 1.25 * first:
+    if first <= 0.0 or value <= limits["clear"] * first:
         return None
-    climbed = history.rising() and value - history.previous(25)[0] > 0.5 * first
+    climbed = (
+        history.rising()
+        and value - history.previous(int(limits["points"]))[0] > limits["climb"] * first
+    )
     if not (value > limits["times"] * first or climbed):
         return borderline(value)
     worse = run.falling or run.rises("truncated_frac") or gradient_trebled(run)
@@ -53,7 +56,7 @@ def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     grown = value - first
     if grown <= max(limits["nats"], limits["share"] * abs(first)) or is_discrete(run):
         return None
-    trend = history.trend(40)
+    trend = history.trend(int(limits["points"]))
     if not (trend.full and trend.tau > limits["tau"]) or run.rising or run.at_max:
         return None
     if run.gained and not run.falling:
@@ -87,13 +90,15 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Entropy goes up and down by a large share of its initial value."""
     history = run.histories["entropy"]
     leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
-    recent = history.recent[-20:]
+    recent = history.newest(int(limits["points"]))
     if initial_entropy(history) <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
         return None
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:
-        return borderline(history.last) if turns >= 2 else None
-    message = f"entropy oscillates ({turns} turns in 20 updates): learning rate too high?"
+        return borderline(history.last) if turns >= limits["clear_turns"] else None
+    message = (
+        f"entropy oscillates ({turns} turns in {len(recent)} updates): learning rate too high?"
+    )
     return Assessment(WARN, history.last, None, message)
 
 
@@ -104,7 +109,7 @@ def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
 
 
 def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.high("entropy") <= 1.25 * start_level(run, "entropy", 3)
+    return block.high("entropy") <= limits["clear"] * start_level(run, "entropy", 3)
 
 
 def _spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -113,7 +118,7 @@ def _spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
 
 
 def _entropy_stays_near(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    low, high = near_bounds(run, block, "entropy", 20)
+    low, high = near_bounds(run, block, "entropy", int(limits["points"]))
     return high - low <= limits["leg"] * start_level(run, "entropy", 3)
 
 
@@ -127,7 +132,7 @@ RULES = (
         assess=entropy_explodes,
         stays_calm=_entropy_stays_low,
         families=LLM_FAMILIES,
-        limits={"times": 3.0, "warmup": 25},
+        limits={"clear": 1.25, "climb": 0.5, "points": 25, "times": 3.0, "warmup": 25},
         persistence=k_of_n(3, 4),
         causes=("learning rate too high", "entropy bonus too high", "sampler/trainer mismatch"),
         remedies=(
@@ -169,7 +174,7 @@ RULES = (
         assess=entropy_rises,
         stays_calm=_never_random,
         families=frozenset({ON_POLICY}),
-        limits={"nats": 0.5, "share": 0.1, "tau": 0.8, "warmup": 40},
+        limits={"points": 40, "nats": 0.5, "share": 0.1, "tau": 0.8, "warmup": 40},
         persistence=k_of_n(4, 5),
         causes=(
             "entropy bonus larger than anything that reward offers",
@@ -212,7 +217,7 @@ RULES = (
         assess=entropy_swings,
         stays_calm=_entropy_stays_near,
         families=frozenset({ON_POLICY, GRPO}),
-        limits={"leg": 0.3, "nats": 0.2, "turns": 4, "warmup": 15},
+        limits={"points": 20, "clear_turns": 2, "leg": 0.3, "nats": 0.2, "turns": 4, "warmup": 15},
         persistence=k_of_n(2, 3),
         causes=("learning rate too high",),
         remedies=("lower {learning_rate}", "{larger_batches}"),

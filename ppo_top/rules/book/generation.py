@@ -85,7 +85,7 @@ def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if abs(now - began) > limits["shift"]:
         message = f"the reference's log-probs moved from {num(began)} to {num(now)}: is it frozen?"
         return Assessment(WATCH, now, began, message, concepts=("ref_logprobs_dist",))
-    if own.last > limits["certain"] and own.last - reference.last > 0.05:
+    if own.last > limits["certain"] and own.last - reference.last > limits["apart"]:
         message = f"log-prob {num(own.last)}, the reference's {num(reference.last)}: nearly certain"
         return Assessment(INFO, own.last, limits["certain"], message)
     moved = fixed - now - (own.baseline(5) - began)
@@ -206,7 +206,7 @@ RULES = (
         assess=logprobs_shift,
         judged_at=("logprobs_p50", "logprobs_dist"),
         families=LLM_FAMILIES,
-        limits={"certain": -0.05, "shift": 1.0, "warmup": 10},
+        limits={"apart": 0.05, "certain": -0.05, "shift": 1.0, "warmup": 10},
         causes=("entropy has collapsed, or drift", "a reference that is trained or loaded anew"),
         remedies=("raise the KL penalty: {kl_penalty}", "lower {learning_rate}"),
         source="TRL practice: inspect log-probs against the reference for shifts",

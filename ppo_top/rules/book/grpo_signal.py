@@ -36,9 +36,9 @@ def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return borderline(value, limits["clear"])
     rows = run.histories["frac_zero_std"].recent[-TIE_WINDOW_ROWS:]
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
-    if run.updates <= limits["early"] and _at_floor(run):
+    if run.updates <= limits["early"] and _at_floor(run, limits):
         level -= 1  # normal at the start of a hard task
-    if _nearly_solved(run):
+    if _nearly_solved(run, limits):
         return Assessment(WATCH, value, limits["clear"], message + " (most are solved)")
     return Assessment(max(level, WATCH), value, limits["clear"], message)
 
@@ -66,17 +66,17 @@ def _scaled_by_batch(run: RuleContext) -> bool:
     return run.config.get("scale_rewards") == "batch"
 
 
-def _at_floor(run: RuleContext) -> bool:
+def _at_floor(run: RuleContext, limits: RuleLimits) -> bool:
     reward = run.reward
-    return reward is not None and reward.history.low >= 0.0 and reward.smooth < 0.1
+    return reward is not None and reward.history.low >= 0.0 and reward.smooth < limits["floor"]
 
 
-def _nearly_solved(run: RuleContext) -> bool:
+def _nearly_solved(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether groups tie because their prompts have become easy, which is the goal of training."""
     reward = run.reward
     if reward is None or not reward.gained or reward.history.low < 0.0:
         return False
-    return reward.history.high <= 1.0 and reward.history.recent_median(10) >= 0.9
+    return reward.history.high <= 1.0 and reward.history.recent_median(10) >= limits["solved"]
 
 
 def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -134,14 +134,15 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.updates % int(limits["every"]):
         return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
     moved = {
-        concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history)
+        concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history, limits)
         for concept, history in run.histories.items()
-        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= 25
+        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= limits["points"]
     }
     if not moved or not min(moved.values()) < 0.0 < max(moved.values()):
         return None
     best, worst = max(moved, key=moved.__getitem__), min(moved, key=moved.__getitem__)
-    message = f"{best} {moved[best]:+.2g}, but {worst} {moved[worst]:+.2g} over 25 updates"
+    changes = f"{best} {moved[best]:+.2g}, but {worst} {moved[worst]:+.2g}"
+    message = f"{changes} over {num(limits['points'])} updates"
     matters = any(word in worst.lower() for word in ("accura", "correct", "solve", "answer"))
     return Assessment(WARN if matters else WATCH, moved[worst], None, message)
 
@@ -172,14 +173,14 @@ def _never_moved(history: History, limits: RuleLimits) -> bool:
     return change <= limits["noise"] * apart and not at_top
 
 
-def _moved(history: History) -> float:
+def _moved(history: History, limits: RuleLimits) -> float:
     """The change of a reward component over 25 points, 0 if it may be chance."""
-    trend = history.trend(25)
-    if abs(trend.tau) < 0.4 or abs(trend.z) < 3.0:
+    trend = history.trend(int(limits["points"]))
+    if abs(trend.tau) < limits["tau"] or abs(trend.z) < limits["z"]:
         return 0.0
     moved = trend.effect()
     spread = history.high - history.low
-    return moved if abs(moved) > 0.2 * spread else 0.0
+    return moved if abs(moved) > limits["share"] * spread else 0.0
 
 
 def _spread_stays_up(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -197,7 +198,14 @@ RULES = (
         stays_calm=at_most("frac_zero_std", "clear"),
         judged_at=("frac_zero_std", "group_reward_std", "adv_max", "reward_std"),
         families=frozenset({GRPO}),
-        limits={"clear": 0.6, "warn": 0.8, "early": 50, "spread": 1e-6},
+        limits={
+            "floor": 0.1,
+            "solved": 0.9,
+            "clear": 0.6,
+            "warn": 0.8,
+            "early": 50,
+            "spread": 1e-6,
+        },
         persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
         causes=(
             "prompts too easy or too hard: every answer gets the same reward",
@@ -246,7 +254,7 @@ RULES = (
         assess=parts_diverge,
         judged_at=(),
         families=LLM_FAMILIES,
-        limits={"every": 5},
+        limits={"points": 25, "tau": 0.4, "z": 3.0, "share": 0.2, "every": 5},
         persistence=k_of_n(1, 1),
         causes=("the policy optimises the easier component",),
         remedies=("change the weights of the reward functions", "read some samples"),

@@ -14,18 +14,19 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["kl_coef"]
     if history.high <= history.low:
         return None
-    trend = history.trend(20)
+    trend = history.trend(int(limits["points"]))
     before = trend.values[0]
     if before <= 0.0 or not trend.full:
         return None
     up = history.last / before
     kl = reference_kl(run)
-    if trend.tau > 0.5 and trend.z > 3.3 and kl is not None and not kl.falling():
-        grown = kl.recent_median(5) >= 0.95 * kl.recent[-20] if len(kl.recent) >= 20 else False
+    if trend.tau > limits["tau"] and trend.z > limits["z"] and kl is not None and not kl.falling():
+        then = kl.newest(int(limits["points"]))
+        grown = len(then) >= limits["points"] and kl.recent_median(5) >= limits["kept"] * then[0]
         if grown and up > limits["losing"]:
             message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
             return Assessment(WARN, history.last, None, message)
-    since = history.recent[-50:][0]
+    since = history.newest(int(limits["rise_points"]))[0]
     if since > 0.0 and history.last / since >= limits["rise"]:
         message = f"KL coefficient rose x {num(history.last / since)}: the controller reacts"
         return Assessment(INFO, history.last, None, message)
@@ -52,7 +53,7 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     gain = reward.history.last - reward.baseline
     spread = run.value("reward_std", 1)
-    floor = 0.5 * spread if spread is not None else 4 * reward.noise
+    floor = limits["spreads"] * spread if spread is not None else limits["noise"] * reward.noise
     if cost <= abs(gain) or cost <= floor:
         return None
     message = f"KL penalty (-{num(cost)}) outweighs the change of the score ({gain:+.3g})"
@@ -91,7 +92,16 @@ RULES = (
         related=("ref_kl",),
         assess=controller,
         families=LLM_FAMILIES,
-        limits={"rise": 1.5, "losing": 1.2, "warmup": 20},
+        limits={
+            "points": 20,
+            "tau": 0.5,
+            "z": 3.3,
+            "kept": 0.95,
+            "rise_points": 50,
+            "rise": 1.5,
+            "losing": 1.2,
+            "warmup": 20,
+        },
         causes=("the policy drifts faster than the coefficient grows",),
         remedies=(
             "lower {learning_rate}",
@@ -120,7 +130,7 @@ RULES = (
         related=("ref_kl", "kl_coef"),
         assess=penalty_dominates,
         families=frozenset({RLHF}),
-        limits={"warmup": 20},
+        limits={"spreads": 0.5, "noise": 4, "warmup": 20},
         persistence=k_of_n(8, 10),
         causes=("KL penalty too strong, or policy drifted too far",),
         remedies=("lower the KL penalty: {kl_penalty}", "lower {learning_rate} if the KL is large"),

@@ -19,7 +19,7 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
     budget = run.progress
-    early = budget is not None and budget < 0.9
+    early = budget is not None and budget < limits["budget"]
     idle = history.recent[-int(limits["idle"]) :]
     over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
     if over and budget is None and not run.at_max:
@@ -128,7 +128,7 @@ def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The KL limit ends nearly every update early."""
-    recent = run.histories["n_updates"].recent[-12:]
+    recent = run.histories["n_updates"].newest(int(limits["points"]))
     made = [later - early for early, later in pairwise(recent)]
     epochs = run.config_number("n_epochs")
     target = run.config_number("target_kl")
@@ -188,7 +188,7 @@ RULES = (
         concepts=("lr",),
         assess=rate_over,
         stays_calm=_never_near_zero,
-        limits={"share": 1e-3, "idle": 20, "warmup": 5},
+        limits={"budget": 0.9, "share": 1e-3, "idle": 20, "warmup": 5},
         persistence=k_of_n(3, 3),
         causes=("the schedule is shorter than the run",),
         remedies=(
@@ -292,7 +292,7 @@ RULES = (
         assess=stopped_by_kl,
         stays_calm=_no_early_stopping,
         families=frozenset({ON_POLICY}),
-        limits={"warmup": 5},
+        limits={"points": 12, "warmup": 5},
         persistence=k_of_n(8, 10),
         causes=("learning rate too high for the KL target; early stopping hides the KL",),
         remedies=("lower {learning_rate}", "fewer passes over the same data: {n_epochs:above 1}"),

@@ -109,7 +109,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         due = run.updates - gone  # how many there would be had it never been missing
         always = history.count >= due - 1
         waited = limits["rows"] - always
-        if waited <= gone <= 50 and history.count >= 0.9 * (due - 2):
+        if waited <= gone <= limits["most_rows"] and history.count >= limits["share"] * (due - 2):
             what = "reward " * concept.startswith("reward_component") + label(concept)
             words = f"{what} is no longer logged, for {gone} updates, while others are"
             return Assessment(level, history.last, None, words, concepts=(concept,))
@@ -191,7 +191,7 @@ RULES = (
         stays_calm=_none_missing,
         judged_at=(),
         persistence=AT_ONCE,
-        limits={"points": 10, "rows": 3},
+        limits={"most_rows": 50, "share": 0.9, "points": 10, "rows": 3},
         causes=(
             "the value became NaN and the tracker drops NaN",
             "a reward function returned NaN or None and was left out",

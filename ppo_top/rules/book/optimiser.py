@@ -32,8 +32,8 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(INFO, value, limits["extreme"], message)
     if abs(value) > limits["extreme"] and run.family == ON_POLICY and _usually_small(run):
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
-    before = [abs(x) for x in history.previous(30) if x]
-    large = abs(value) > limits["small"] and len(before) >= 10
+    before = [abs(x) for x in history.previous(int(limits["points"])) if x]
+    large = abs(value) > limits["small"] and len(before) >= limits["few"]
     jumps = large and _jumped(abs(value), before, limits)
     if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
@@ -84,11 +84,11 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The total loss jumps."""
     history = run.histories["total_loss"]
     value = abs(history.last)
-    before = [abs(x) for x in history.previous(30) if x]
+    before = [abs(x) for x in history.previous(int(limits["points"])) if x]
     largest = max(abs(history.high), abs(history.low))
     if value < limits["share"] * largest or not before:
         return None
-    if value <= limits["recent_times"] * max(before[-20:]):
+    if value <= limits["recent_times"] * max(before[-int(limits["recent"]) :]):
         return None
     if not _jumped(value, before, limits):
         return None
@@ -98,7 +98,7 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No total loss of the block is many times another's size."""
-    low, high = near_bounds(run, block, "total_loss", 30)
+    low, high = near_bounds(run, block, "total_loss", int(limits["points"]))
     smallest = low if low > 0.0 else -high
     return smallest > 0.0 and max(-low, high) <= limits["times"] * smallest
 
@@ -109,7 +109,7 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     value = history.last
     if value < limits["floor"]:
         return None
-    before = history.previous(30)
+    before = history.previous(int(limits["points"]))
     middle = median(before)
     if value <= limits["times"] * middle or robust_log_z(value, before) <= limits["deviations"]:
         return None if value <= limits["clear_times"] * middle else borderline(value)
@@ -134,7 +134,10 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Gradients vanish."""
     history = run.histories["grad_norm"]
     rate = run.value("lr", 1)
-    if history.last > limits["share"] * history.recent_median(30) and history.last > 0.0:
+    if (
+        history.last > limits["share"] * history.recent_median(int(limits["points"]))
+        and history.last > 0.0
+    ):
         return None
     if history.high <= 0.0 or rate == 0.0 or run.at_max:
         return None
@@ -144,13 +147,13 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _gradient_never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No gradient norm of the block is far above one shortly before it."""
-    low, high = near_bounds(run, block, "grad_norm", 30)
+    low, high = near_bounds(run, block, "grad_norm", int(limits["points"]))
     return low > 0.0 and high <= min(limits["clear_times"], limits["times"]) * low
 
 
 def _gradient_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No gradient norm of the block is near zero."""
-    low, high = near_bounds(run, block, "grad_norm", 30)
+    low, high = near_bounds(run, block, "grad_norm", int(limits["points"]))
     return low > limits["share"] * high and low > 0.0
 
 
@@ -169,6 +172,8 @@ RULES = (
         stays_calm=_loss_stays_small,
         families=frozenset({ON_POLICY, RLHF}),
         limits={
+            "points": 30,
+            "few": 10,
             "warn": 0.01,
             "clear": 0.005,
             "extreme": 1.0,
@@ -197,6 +202,8 @@ RULES = (
         stays_calm=_total_loss_stays,
         families=NOT_LLM | {RLHF},
         limits={
+            "points": 30,
+            "recent": 20,
             "times": 10.0,
             "deviations": 6.0,
             "recent_times": 3.0,
@@ -218,6 +225,7 @@ RULES = (
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
         limits={
+            "points": 30,
             "times": 10.0,
             "clear_times": 3.0,
             "crit_times": 100.0,
@@ -239,6 +247,7 @@ RULES = (
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
         limits={
+            "points": 30,
             "times": 10.0,
             "clear_times": 3.0,
             "crit_times": 100.0,
@@ -259,7 +268,7 @@ RULES = (
         related=("frac_zero_std",),
         assess=grad_zero,
         stays_calm=_gradient_stays,
-        limits={"share": 1e-6, "warmup": 5},
+        limits={"points": 30, "share": 1e-6, "warmup": 5},
         causes=("all advantages are zero", "frozen parameters"),
         remedies=("check that rewards differ within a batch", "check which parameters are trained"),
         source="autocontext#1067: gradient 0 when all groups tie",

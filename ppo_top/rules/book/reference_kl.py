@@ -42,7 +42,9 @@ def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if length is not None and value <= limits["token"] * length:
         words = f"{message}, {num(value / length)} a token"
         return Assessment(WATCH, value, limits["watch"], words) if value > limits["watch"] else None
-    far = value > limits["crit"] or (length is not None and length > 0 and value > 0.5 * length)
+    far = value > limits["crit"] or (
+        length is not None and length > 0 and value > limits["token_crit"] * length
+    )
     if far and value > limits["watch"] and run.stuck:
         return Assessment(CRIT, value, limits["watch"], message)
     losing = value > 2 * target and run.severity_of("kl-coef-rising") >= WARN
@@ -74,7 +76,7 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return Assessment(CRIT, value, limit, message, immediate=True)
     before = history.previous(20)
     if value > limits["warn"] and (
-        value - min(before[-5:]) > limits["leap"] or value > 10 * median(before)
+        value - min(before[-5:]) > limits["leap"] or value > limits["times"] * median(before)
     ):
         return Assessment(WARN, value, limit, message, immediate=True)
     if value > limits["crit"] and run.stuck:
@@ -119,7 +121,7 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
     """A mean per token: k1 (log p - log q) is negative by chance, k3 never but for rounding."""
     value, is_k1 = history.last, run.facts.get("ref-kl-estimator") == "k1"
-    if not is_k1 and value < -1e-3:
+    if not is_k1 and value < limits["token_rounding"]:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
         return Assessment(CRIT, value, 0.0, message)
     if is_k1 and history.recent_median(3) < limits["token_noise"]:
@@ -156,13 +158,13 @@ def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None
     history = reference_kl(run)
     if history is None or history.last_row != run.mark.row or not run.stuck:
         return None
-    trend = history.trend(25)
-    if not (trend.full and trend.tau > 0.5 and trend.z > 3.3):
+    trend = history.trend(int(limits["points"]))
+    if not (trend.full and trend.tau > limits["tau"] and trend.z > limits["z"]):
         return None
     early, late = max(trend.values[0], 1e-9), trend.values[-1]
     floor = limits["floor"] if "ref_kl" in run.histories else limits["token_floor"]
     climbed = late - early
-    if late < floor or not (climbed >= limits["nats"] or late > 2 * early):
+    if late < floor or not (climbed >= limits["nats"] or late > limits["times"] * early):
         return None
     message = f"KL to the reference climbs ({num(early)} -> {num(late)}) and reward does not"
     return Assessment(WARN, late, None, message)
@@ -194,6 +196,7 @@ RULES = (
         asks_about=("kl-coef-rising",),
         families=LLM_FAMILIES,
         limits={
+            "token_crit": 0.5,
             "watch": 10.0,
             "warn": 20.0,
             "crit": 50.0,
@@ -215,7 +218,15 @@ RULES = (
         assess=drifted_token,
         stays_calm=at_most("ref_kl_token", "clear"),
         families=LLM_FAMILIES,
-        limits={"clear": 0.1, "warn": 0.3, "leap": 0.5, "crit": 1.0, "once": 5.0, "warmup": 2},
+        limits={
+            "times": 10,
+            "clear": 0.1,
+            "warn": 0.3,
+            "leap": 0.5,
+            "crit": 1.0,
+            "once": 5.0,
+            "warmup": 2,
+        },
         causes=("KL penalty too weak for the learning rate", "the reward model favours drift"),
         remedies=REFERENCE_KL_REMEDIES,
         source="TRL's GRPO guide: see that the policy does not stray too far; verl's target is 0.1",
@@ -230,7 +241,13 @@ RULES = (
         stays_calm=_kl_never_negative,
         judged_at=("ref_kl", "ref_kl_token"),
         families=LLM_FAMILIES,
-        limits={"crit": -1.0, "noise": -0.05, "token_noise": -0.01, "warmup": 2},
+        limits={
+            "token_rounding": -0.001,
+            "crit": -1.0,
+            "noise": -0.05,
+            "token_noise": -0.01,
+            "warmup": 2,
+        },
         persistence={WARN: (5, 5), CRIT: (3, 5)},
         causes=(
             "sampling differs from the policy's distribution (top-k, top-p, min length)",
@@ -281,7 +298,16 @@ RULES = (
         assess=drift_for_nothing,
         judged_at=("ref_kl", "ref_kl_token"),
         families=frozenset({RLHF, GRPO}),
-        limits={"nats": 2.0, "floor": 5.0, "token_floor": 0.1, "warmup": 25},
+        limits={
+            "points": 25,
+            "tau": 0.5,
+            "z": 3.3,
+            "times": 2,
+            "nats": 2.0,
+            "floor": 5.0,
+            "token_floor": 0.1,
+            "warmup": 25,
+        },
         persistence=k_of_n(3, 3),
         causes=("reward over-optimisation, or a learning rate that only adds noise",),
         remedies=REFERENCE_KL_REMEDIES[:3],

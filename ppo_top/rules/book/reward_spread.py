@@ -14,10 +14,13 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The spread of rewards grows far more than their mean."""
     history, reward = run.histories["reward_std"], run.reward
     base = history.baseline(10)
-    if reward is None or base <= 0.0 or history.last <= 2.0 * base:
+    if reward is None or base <= 0.0 or history.last <= limits["clear"] * base:
         return None
     mean, first = max(abs(reward.smooth), base), max(abs(reward.baseline), base)
-    if history.last <= limits["times"] * base or history.last / mean <= 2.0 * base / first:
+    if (
+        history.last <= limits["times"] * base
+        or history.last / mean <= limits["clear"] * base / first
+    ):
         return borderline(history.last)
     message = f"spread of rewards grew from {num(base)} to {num(history.last)}"
     level = WARN if reward.falling else WATCH
@@ -72,7 +75,7 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     last = history.recent[-3:]
     falls = len(last) == 3 and last[0] > last[1] > last[2]
-    if falls and reward.rising and last[0] - last[2] > 0.2 * reward.gain:
+    if falls and reward.rising and last[0] - last[2] > limits["fall"] * reward.gain:
         message = f"evaluation falls ({num(last[0])} -> {num(last[2])}) while training reward rises"
         return Assessment(WARN, last[2], last[0], message)
     if reward.smooth - history.last > limits["share"] * reward.gain:
@@ -117,7 +120,7 @@ RULES = (
         description="the spread of rewards grows far more than their mean",
         concepts=("reward_std",),
         assess=spread_explodes,
-        limits={"times": 3.0, "warmup": 10},
+        limits={"clear": 2.0, "times": 3.0, "warmup": 10},
         causes=("reward outliers", "the policy behaves very differently from episode to episode"),
         remedies=("clip or normalise rewards", "lower {learning_rate}"),
         source="TRL practice: reward std 'moderate; not exploding'",
@@ -141,7 +144,7 @@ RULES = (
         description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
-        limits={"share": 0.3, "spreads": 2.0, "far": 0.8},
+        limits={"fall": 0.2, "share": 0.3, "spreads": 2.0, "far": 0.8},
         persistence=k_of_n(2, 2),
         causes=(
             "the deterministic policy is worse than the stochastic one",

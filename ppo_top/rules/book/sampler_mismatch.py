@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, GRPO, WARN, WATCH
@@ -24,7 +26,7 @@ def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     scale = limits["of_probabilities"] if "logp-diff-of-probabilities" in run.facts else 1.0
     value_in = abs(value) / scale
-    if value_in <= 0.5 * limits["gap"]:
+    if value_in <= limits["clear_share"] * limits["gap"]:
         return None
     message = f"sampler and trainer disagree: mean gap of log-probs {num(value)}"
     bad, worst = value_in > limits["gap"], value_in > limits["gap_crit"]
@@ -41,11 +43,12 @@ def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | N
     message = f"mean importance ratio of trainer to sampler {num(value)} (should be 1)"
     if _masked_sequences(run):
         gap = run.value("logp_diff_mean", 1)
-        bad = value < 0.2 and gap is not None and gap > 0.05
-        return Assessment(WARN, value, 0.2, message) if bad else None
-    if not 0.1 <= value <= 10.0:
+        bad = value < limits["sequences"] and gap is not None and gap > limits["sequence_gap"]
+        return Assessment(WARN, value, limits["sequences"], message) if bad else None
+    far = max(value, 1.0 / value) if value > 0.0 else math.inf
+    if far > limits["ratio_crit"]:
         return Assessment(CRIT, value, 1.0, message)
-    return Assessment(WARN, value, 1.0, message) if not 0.5 <= value <= 2.0 else None
+    return Assessment(WARN, value, 1.0, message) if far > limits["ratio"] else None
 
 
 def _masked_sequences(run: RuleContext) -> bool:
@@ -61,7 +64,7 @@ def _masked_sequences(run: RuleContext) -> bool:
 
 def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     size = abs(value)
-    if size <= 0.5 * limits["kl"]:
+    if size <= limits["clear_share"] * limits["kl"]:
         return None
     message = f"KL between sampler and trainer {num(value)} (healthy below 0.01)"
     limit = limits["kl"]
@@ -69,7 +72,7 @@ def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None
 
 
 def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
-    if value >= 0.5:
+    if value >= limits["ess_clear"]:
         return None
     message = f"effective sample size {num(value)} (healthy above 0.5)"
     limit = limits["ess"]
@@ -103,6 +106,12 @@ RULES = (
         judged_at=MISMATCH_CONCEPTS,
         families=frozenset({GRPO}),
         limits={
+            "clear_share": 0.5,
+            "sequences": 0.2,
+            "sequence_gap": 0.05,
+            "ratio": 2.0,
+            "ratio_crit": 10.0,
+            "ess_clear": 0.5,
             "gap": 0.1,
             "gap_crit": 0.5,
             "of_probabilities": 0.1,

@@ -69,8 +69,16 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["kl"])
     if abs(value) >= limits["kl"] or 0.0 < clip < limits["held"]:
         return borderline(value, limits["kl"])
-    stopped = value == clip == 0.0 and _moved_before(run, limits) and not _rate_gone(run, 0.02)
-    if run.at_max or _never_moved_by_design(run) or (_rate_gone(run, 0.2) and not stopped):
+    stopped = (
+        value == clip == 0.0
+        and _moved_before(run, limits)
+        and not _rate_gone(run, limits["rate_over"])
+    )
+    if (
+        run.at_max
+        or _never_moved_by_design(run)
+        or (_rate_gone(run, limits["rate_low"]) and not stopped)
+    ):
         return None
     good = run.gained and not run.falling
     if "lr" not in run.histories and good:
@@ -131,7 +139,9 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
     entropy = run.histories.get("entropy")
-    fell = entropy is not None and entropy.recent_median() < 0.97 * initial_entropy(entropy)
+    fell = entropy is not None and entropy.recent_median() < limits["fell"] * initial_entropy(
+        entropy
+    )
     return (fell and is_discrete(run)) or (run.gained and not run.falling)
 
 
@@ -148,7 +158,7 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
     message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
-    if clip > 2.5 * limits["clip"] and not run.falling:
+    if clip > limits["binds"] and not run.falling:
         return Assessment(WATCH, kl, limits["kl"], message + ", and it does bind")
     return Assessment(WARN, kl, limits["kl"], message)
 
@@ -231,7 +241,16 @@ RULES = (
         stays_calm=_kl_stays_visible,
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
-        limits={"kl": 1e-5, "clear_kl": 1e-4, "held": 0.3, "decimals": 5, "warmup": 4},
+        limits={
+            "fell": 0.97,
+            "rate_over": 0.02,
+            "rate_low": 0.2,
+            "kl": 1e-5,
+            "clear_kl": 1e-4,
+            "held": 0.3,
+            "decimals": 5,
+            "warmup": 4,
+        },
         limit_overrides={RLHF: {"warmup": 10}, GRPO: {"warmup": 10}},
         persistence=k_of_n(8, 10),
         ranks_causes=True,
@@ -263,6 +282,7 @@ RULES = (
         judged_at=("approx_kl", "approx_kl_k1"),
         families=frozenset({ON_POLICY}),
         limits={
+            "binds": 0.05,
             "kl": 0.05,
             "clip": 0.02,
             "wide": 0.4,

@@ -37,7 +37,7 @@ def update_kl(run: RuleContext) -> float | None:
     history = run.histories.get("approx_kl_k1")
     if history is None or history.last_row != run.mark.row:
         return None if value is None else abs(value)
-    plain = abs(history.recent_median(5 if history.count >= 5 else history.count))
+    plain = abs(history.recent_median(5))
     return plain if value is None else max(abs(value), plain)
 
 
@@ -69,9 +69,11 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value > limits["once"]:
         return Assessment(CRIT, value, amber, message, immediate=True)
     clip = run.value("clip_fraction", 1)
-    harm = _harm(run) or (clip is not None and clip > 0.4)
+    harm = _harm(run) or (clip is not None and clip > limits["clip"])
     if value > crit:
-        return Assessment(CRIT if harm or value > 3 * crit else WARN, value, amber, message)
+        return Assessment(
+            CRIT if harm or value > limits["far"] * crit else WARN, value, amber, message
+        )
     return Assessment(WARN if harm else WATCH, value, amber, message)
 
 
@@ -114,8 +116,12 @@ def _narrow(run: RuleContext, share: float, limits: RuleLimits) -> bool:
     clip range is not logged, a larger share is doubted.
     """
     clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
-    small = kl is not None and 0.0 <= kl <= 0.02 and (clip is None or clip < 0.15)
-    most = limits["crit"] if clip is None else 0.8
+    small = (
+        kl is not None
+        and 0.0 <= kl <= limits["small_kl"]
+        and (clip is None or clip < limits["narrow"])
+    )
+    most = limits["crit"] if clip is None else limits["narrow_most"]
     return small and run.family == ON_POLICY and share <= most and not _harm(run)
 
 
@@ -131,10 +137,10 @@ def clipped_share(run: RuleContext) -> float | None:
 def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
     """Token-level fractions are small: ten times the run's own level is a warning too."""
     history = run.histories.get("clip_fraction")
-    if run.family != GRPO or history is None or history.count < 30:
+    if run.family != GRPO or history is None or history.count < limits["own_points"]:
         return False
-    own = median(history.previous(30))
-    return history.last > max(10 * own, limits["own_floor"]) and own > 0
+    own = median(history.previous(int(limits["own_points"])))
+    return history.last > max(limits["own_times"] * own, limits["own_floor"]) and own > 0
 
 
 def _clipping_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -149,11 +155,11 @@ def _kl_stays_below_red(run: RuleContext, block: RowBlock, limits: RuleLimits) -
 def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One update is far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
-    if value is None or history is None or history.count < 12:
+    if value is None or history is None:
         return None
     if value <= _kl_limits(run, limits)[1] or run.open_severities.get("kl-high"):
         return None
-    middle = median(history.previous(20))
+    middle = median(history.previous(int(limits["points"])))
     if value <= limits["times"] * middle:
         return None
     words = f"one update far larger than the others: approx KL {num(value)}, usually {num(middle)}"
@@ -180,6 +186,8 @@ RULES = (
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
         limits={
+            "clip": 0.4,
+            "far": 3,
             "watch": 0.02,
             "warn": 0.03,
             "crit": 0.1,
@@ -207,7 +215,15 @@ RULES = (
         asks_about=("kl-high",),
         stays_calm=_kl_stays_below_red,
         families=POLICY_GRADIENT,
-        limits={"times": 4.0, "watch": 0.02, "warn": 0.03, "crit": 0.1, "controlled": 0.01},
+        limits={
+            "points": 20,
+            "warmup": 11,
+            "times": 4.0,
+            "watch": 0.02,
+            "warn": 0.03,
+            "crit": 0.1,
+            "controlled": 0.01,
+        },
         limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
         persistence=k_of_n(1, 1),
         ranks_causes=True,
@@ -228,6 +244,11 @@ RULES = (
         families=POLICY_GRADIENT,
         judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={
+            "small_kl": 0.02,
+            "narrow": 0.15,
+            "narrow_most": 0.8,
+            "own_points": 30,
+            "own_times": 10,
             "clear": 0.2,
             "watch": 0.3,
             "warn": 0.4,

@@ -34,7 +34,7 @@ def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return _after_spike(run, limits, history, memo)
     if not _is_spike(history, limits):
         return None
-    usual = max(median(history.previous(10)), 1e-12)
+    usual = max(median(history.previous(int(limits["usual_points"]))), 1e-12)
     highest = max((*history.first, *history.recent[:-1]))
     gain = run.reward.gain if run.reward is not None else math.inf
     run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
@@ -47,11 +47,11 @@ def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _is_spike(history: History, limits: RuleLimits) -> bool:
-    value, before = history.last, history.previous(20)
+    value, before = history.last, history.previous(int(limits["points"]))
     return (
-        value > 3.0 * max(before)
-        and value > 0.1 * history.high
-        and value > limits["times"] * median(before[-10:])
+        value > limits["peaks"] * max(before)
+        and value > limits["of_highest"] * history.high
+        and value > limits["times"] * median(before[-int(limits["usual_points"]) :])
     )
 
 
@@ -72,20 +72,22 @@ def _after_spike(
     """
     value, usual, began = history.last, memo[0], memo[1]
     age = history.count - began
-    belongs = age > limits["settled"] and _belongs_to_task(run, memo[3])
-    if belongs or (age > 5 and value < 5.0 * usual):
+    belongs = age > limits["settled"] and _belongs_to_task(run, memo[3], limits)
+    if belongs or (age > limits["calm_after"] and value < limits["calm_times"] * usual):
         del run.memos["value-loss-spike"]
         return None
-    if value <= limits["times"] * usual or value <= 0.03 * history.high:
-        return borderline(value) if value > 5.0 * usual else None
+    if value <= limits["times"] * usual or value <= limits["small"] * history.high:
+        return borderline(value) if value > limits["calm_times"] * usual else None
     message = f"value loss jumped {ratio_text(value, usual)} and stays up ({num(value)})"
-    explained = (run.rising and history.high <= 5.0 * memo[2]) or _first_success(run, memo[3])
+    explained = (run.rising and history.high <= limits["usual_peak"] * memo[2]) or _first_success(
+        run, memo[3]
+    )
     if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
         return Assessment(WATCH, value, limits["times"] * usual, message)
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 
 
-def _belongs_to_task(run: RuleContext, gain: float) -> bool:
+def _belongs_to_task(run: RuleContext, gain: float, limits: RuleLimits) -> bool:
     """Whether the reward of a control task has grown since the jump, and the loss with it.
 
     A language model is scored on a fixed scale.
@@ -93,7 +95,7 @@ def _belongs_to_task(run: RuleContext, gain: float) -> bool:
     reward = run.reward
     if reward is None or run.family in LLM_FAMILIES or run.falling:
         return reward is None
-    return reward.at_max or reward.gain > max(1.5 * gain, 0.0)
+    return reward.at_max or reward.gain > max(limits["gained"] * gain, 0.0)
 
 
 def _first_success(run: RuleContext, gain: float) -> bool:
@@ -120,7 +122,7 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     losses = [loss for loss in _losses(run) if loss.last_row == run.mark.row]
     for loss in losses:
         early, late = _climb(run, loss)
-        climbs = late > limits["times"] * early > 0.0 and late > 0.03 * loss.high
+        climbs = late > limits["times"] * early > 0.0 and late > limits["small"] * loss.high
         if climbs and not _follows_returns(run, late / early):
             message = (
                 f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
@@ -134,7 +136,10 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     for loss in losses:
         base = loss.baseline(5)
-        if loss.count >= limits["flat_points"] and loss.recent_median(5) >= 0.9 * base:
+        if (
+            loss.count >= limits["flat_points"]
+            and loss.recent_median(5) >= limits["unfallen"] * base
+        ):
             message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
             fails = run.flat and (explained is not None or not run.gained)
             level, about = WATCH if fails else INFO, _concept(run, loss)
@@ -197,7 +202,7 @@ def _no_loss_spike(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
     clipped = "value_error" in run.histories or "value_error" in block.columns
     if clipped or "value_loss" not in block.columns:
         return False
-    low, high = near_bounds(run, block, "value_loss", 20)
+    low, high = near_bounds(run, block, "value_loss", int(limits["points"]))
     return "value-loss-spike" not in run.memos and low > 0.0 and high <= limits["times"] * low
 
 
@@ -212,7 +217,7 @@ def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
         if history is None or history.count < 19:
             return False
         base, (low, high) = history.baseline(5), near_bounds(run, block, concept, 20)
-        falls = explains or high < 0.9 * base
+        falls = explains or high < limits["unfallen"] * base
         if falls and high <= limits["times"] * min(low, base):
             continue
         values = (*history.newest(19), *block.columns[concept])
@@ -252,7 +257,21 @@ RULES = (
         stays_calm=_no_loss_spike,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
-        limits={"times": 10.0, "again": 20, "settled": 30, "warmup": 10},
+        limits={
+            "points": 20,
+            "peaks": 3.0,
+            "of_highest": 0.1,
+            "usual_points": 10,
+            "calm_after": 5,
+            "calm_times": 5.0,
+            "small": 0.03,
+            "usual_peak": 5.0,
+            "gained": 1.5,
+            "times": 10.0,
+            "again": 20,
+            "settled": 30,
+            "warmup": 10,
+        },
         persistence={WATCH: (1, 1), WARN: (1, 1), CRIT: (2, 3)},
         ranks_causes=True,
         causes=(
@@ -273,7 +292,14 @@ RULES = (
         stays_calm=_no_rise,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
-        limits={"times": 3.0, "explained": 0.2, "flat_points": 40, "warmup": 7},
+        limits={
+            "small": 0.03,
+            "unfallen": 0.9,
+            "times": 3.0,
+            "explained": 0.2,
+            "flat_points": 40,
+            "warmup": 7,
+        },
         persistence=k_of_n(2, 2),
         ranks_causes=True,
         causes=("the critic cannot keep up with the policy", "returns grow without bound"),

@@ -1,0 +1,36 @@
+"""What rules depend on: drawn courses that differ in one condition, and what is said of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.model import Profile, Sample, Severity
+from tests.rules import specifications_llm, specifications_step, specifications_value
+from tests.rules.specifications import Contrast
+from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, findings
+
+PAIRS = (*specifications_step.PAIRS, *specifications_value.PAIRS, *specifications_llm.PAIRS)
+
+
+def reached(pair: Contrast, *, differs: bool) -> Severity | int:
+    """The worst severity of the pair's rule in one of its courses; 0: it does not speak."""
+    columns = {**HEALTHY_COLUMNS[pair.family], **pair.course, **(pair.differs if differs else {})}
+    config = {**pair.config, **(pair.differs_config if differs else {})}
+    trainer = (differs and pair.otherwise_trainer) or pair.trainer or TRAINER_BY_FAMILY[pair.family]
+    count = (pair.otherwise_count if differs else None) or pair.count
+    about = Profile(trainer, pair.family, config, samples={"reward_mean": Sample("update")})
+    found = findings(about, draw_rows(columns, count))
+    return max((f.severity for f in found if f.rule == pair.rule), default=0)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.rule}: {pair.says}")
+def test_a_rule_depends_on_this(pair: Contrast) -> None:
+    """The course is judged as written, and otherwise where just that differs."""
+    assert reached(pair, differs=False) == pair.level
+    assert reached(pair, differs=True) == pair.otherwise
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.rule}: {pair.says}")
+def test_a_pair_shows_a_difference(pair: Contrast) -> None:
+    """A pair of which both are judged alike would show nothing."""
+    assert pair.level != pair.otherwise
