@@ -109,10 +109,11 @@ class RunGroups:
         may show that it is the same run.
         """
         logs = [log for unit in cluster.units for log in unit.logs if log.kind != SETTINGS]
-        if any(log.key in self._id_of for log in logs):
+        has_points = any(log.facts.heads for log in logs)
+        if has_points and any(log.key in self._id_of for log in logs):
             return True
         is_alone = all(near[unit.home] == 1 for unit in cluster.units)
-        if not any(log.facts.heads for log in logs):
+        if not has_points:
             decided = [log for log in logs if log.is_decided]
             return bool(decided) and (is_alone or any(log.facts.has_last_words for log in decided))
         is_settled = any(log.facts.rows >= SETTLED_ROW_COUNT or log.is_decided for log in logs)

@@ -182,9 +182,12 @@ def look(follower: Follower, session: Session) -> dict[str, tuple[list[float], l
     session.assign_pending_logs()
     return {
         run.name: (
-            [value for source in run.sources.values() for value in source.series["reward"].values]
-            if any("reward" in source.series for source in run.sources.values())
-            else [],
+            [
+                value
+                for source in run.sources.values()
+                if "reward" in source.series
+                for value in source.series["reward"].values
+            ],
             [each.message for source in run.sources.values() for each in source.problems],
         )
         for run in session.runs.values()

@@ -86,7 +86,7 @@ def test_a_run_that_starts_over_is_measured_as_a_new_one() -> None:
     """A restart from step 0 has nothing to go on from: a reward that stays there is a fault."""
     columns = {**CTRL_COLUMNS, "reward_mean": 0.0, "ep_len": 20.0, "entropy": 0.692}
     made = draw_rows(columns, 100)
-    judge = Judge(profile())
+    judge = Judge(profile(total_timesteps=60_000))
     for at, row in enumerate(made):
         if at == 40:
             judge.restart()

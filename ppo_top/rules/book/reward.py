@@ -183,11 +183,21 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
     enough = episodes >= limits["constant_episodes"]
-    learned = reward.baseline > 0.0 and run.resumed  # it may have been, before
+    learned = reward.baseline > 0.0 and (run.resumed or _same_lengths(run))
     sure = long and (enough or run.ended) and not learned
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
     return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
+
+
+def _same_lengths(run: RuleContext) -> bool:
+    """Whether all episodes take as long: a policy that was learned before may do its best.
+
+    Not with a replay buffer, which begins with random actions.
+    """
+    lengths = run.histories.get("ep_len")
+    steady = lengths is not None and lengths.high <= lengths.low
+    return steady and run.family in POLICY_GRADIENT
 
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:

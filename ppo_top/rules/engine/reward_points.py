@@ -301,7 +301,7 @@ class RewardPoints:
         """Whether steps turn out to be updates, thousands, ...: too few for these episodes."""
         if self.total is not None:
             return False
-        few = self.rows == 1 and OTHER_UNIT * self.step < self.length
+        few = self.rows == 1 and 0.0 < OTHER_UNIT * self.step < self.length
         return few or (
             self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
         )
