@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
 from ppo_top.parsers.console.line_templates import LineTemplates
-from ppo_top.parsers.console.progress_bars import StepCounter
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
@@ -24,13 +26,15 @@ _RSL_RL_ROW = re.compile(
 class ProcessStream:
     """Reads single-line records of one process and gives records their steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, count_step: Callable[[], int] | None = None) -> None:
         self.table = ConsoleTable()
         self.end_detector = RunEndDetector()
-        self.step_counter = StepCounter()
+        self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
         self.axis = ""
         """What `step` counts; "" until a line has said a step."""
+        self.counts_records = False
+        """Whether a record was given its number, since nothing has said a step."""
         self._has_records = False
         self._templates = LineTemplates()
         self.dict_reader = DictReader()
@@ -72,6 +76,7 @@ class ProcessStream:
         self._has_records = True
         self._record_count += 1
         if found.step is None:
+            self.counts_records |= self.step is None
             return self._record_count if self.step is None else self.step
         if self._has_coarser_step(found) and self.step is not None and _is_heading(found):
             return self.step
@@ -89,7 +94,8 @@ class ProcessStream:
         """The step of a dictionary without one: the last one, else counted."""
         if self.axis and self.step is not None:
             return self.step
-        return self.step_counter.step_by_count()
+        self.counts_records = True
+        return self._count_step()
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""

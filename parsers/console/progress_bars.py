@@ -72,30 +72,6 @@ class TrainingBar:
         return True
 
 
-class StepCounter:
-    """Steps for records without one, from the bars around them or by counting."""
-
-    def __init__(self) -> None:
-        self._last_step = 0
-        self._stride = 1
-
-    def step_by_count(self, done: int | None = None) -> int:
-        """The next step if no bar follows the record; `done` is that of a bar before it."""
-        if done is not None and done > self._last_step:
-            return self._set_last_step(done)
-        return self._set_last_step(self._last_step + self._stride)
-
-    def step_by_bar(self, done: int) -> int:
-        """The step of a record that is followed by a bar at `done`."""
-        if done > self._last_step:
-            self._stride = done - self._last_step
-        return self._set_last_step(done)
-
-    def _set_last_step(self, step: int) -> int:
-        self._last_step = step
-        return step
-
-
 class BarValues:
     """Records of the values after bars: each is drawn many times and counts once.
 

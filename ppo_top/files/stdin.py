@@ -164,6 +164,7 @@ class StdinReader:
             batch.points += last.points
             batch.lines.extend(last.lines)
             batch.problems += last.problems
+            batch.notes += last.notes
             batch.config.update(last.config)
             batch.ended = last.ended or batch.ended
         if batch.ended is None and not self._has_said_end:

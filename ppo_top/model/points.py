@@ -71,11 +71,14 @@ class Batch:
     lines: ConsoleLines = field(default_factory=ConsoleLines)
     problems: list[Problem] = field(default_factory=list)
     ended: RunEnd | None = None
+    notes: list[str] = field(default_factory=list)
+    """How the log is written, where that matters to its reader; each is said once."""
     stored_run: str = ""
     """In a store of several runs: the name of the run that this batch belongs to."""
 
     def __bool__(self) -> bool:
-        return bool(self.points or self.config or self.lines or self.problems or self.ended)
+        said = self.config or self.problems or self.notes
+        return bool(self.points or self.lines or said or self.ended)
 
 
 @dataclass(slots=True)

@@ -85,6 +85,7 @@ def _source(source: SourceState) -> dict[str, Any]:
         "points": source.points,
         "problems": source.problem_count,
         "left_out": source.left_out_values,
+        "notes": source.notes,
     }
 
 

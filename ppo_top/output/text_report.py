@@ -137,6 +137,8 @@ def _problems(run: Run) -> Iterator[str]:
             yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
         if source.left_out_text:
             yield f"  {clean(key)}: {source.left_out_text}"
+        for note in source.notes:
+            yield from _wrap(f"{key}: {note}", "  ", "    ")
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:

@@ -228,6 +228,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         points=state.points,
         problem_count=state.problem_count,
         left_out_values=state.left_out_values,
+        notes=state.notes,
         ended=state.ended,
         rows=state.first_points.rows,
         first_points=state.first_points,

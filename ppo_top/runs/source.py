@@ -49,6 +49,8 @@ class SourceState:
     evidence: list[tuple[ConsoleLine, TextEvidence]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
+    notes: list[str] = field(default_factory=list)
+    """How the log is written, in sentences without a full stop."""
     left_out_values: int = 0
     """values of tags beyond `MAX_TAGS_KEPT`"""
     points: int = 0
@@ -75,6 +77,7 @@ class SourceState:
             first_points=first,
             problem_count=saved.problem_count,
             left_out_values=saved.left_out_values,
+            notes=list(saved.notes),
             points=saved.points,
             ended=saved.ended,
             mtime=saved.mtime,
@@ -133,6 +136,7 @@ class SourceState:
         for kept in (self.series, self.first_points, self.config, self.lines, self.evidence):
             kept.clear()
         self.problems.clear()
+        self.notes.clear()
         self.points = self.held_points = self.first_points.rows = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
@@ -170,6 +174,7 @@ class SourceState:
         fresh = self._add_lines(batch.lines) or fresh
         self.problem_count += len(batch.problems)
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
+        self.notes.extend(note for note in batch.notes if note not in self.notes)
         died = self.died
         if batch.ended is not None:
             self.ended = batch.ended
