@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ppo_top.model import Batch, ConfigValue, RunEnd, State
+from ppo_top.model import Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.console import dicts, progress_bars, tables
@@ -20,6 +20,7 @@ from ppo_top.parsers.console.fast_path import FAST_FIRST_BYTES, FastPath
 from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.text_check import claims, is_damaged
 from ppo_top.parsers.console.unwrap import Unwrapper
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
@@ -149,6 +150,8 @@ class ConsoleParser:
     def _read_line(self, segment: Segment) -> str:
         """Read all values of a line; return its plain text."""
         shown = text = to_plain_text(segment.data)
+        if is_damaged(segment.data, segment.offset):
+            return self._drop_damaged(segment, shown)
         self._is_after_bar = False
         bar = progress_bars.find_bar(shown)
         if bar is not None:
@@ -161,6 +164,12 @@ class ConsoleParser:
             self._read_printed(text, segment)
         elif segment.newline:
             self._end_open_line()
+        return shown
+
+    def _drop_damaged(self, segment: Segment, shown: str) -> str:
+        """A line with zeros or control bytes inside costs only itself."""
+        self._splitter.problems.append(Problem(segment.offset, "damaged line: control bytes"))
+        self._open_text, self._is_torn, self._is_after_bar = "", False, False
         return shown
 
     def _read_printed(self, text: str, segment: Segment) -> None:
@@ -301,22 +310,6 @@ class ConsoleParser:
             self._builder.add_record(name, found, self._processes[name].step_of(found))
 
 
-_EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
-_SWANLAB_POINTS_START = b'{"index":'
-"""Start of the point files of a SwanLab store, which are named .log."""
-_BINARY_BYTES = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
-
-
-def claims(name: str, head: bytes) -> bool | None:
-    """Whether a file with a log's name holds text."""
-    if _EXCLUDED_FILE_NAMES.match(name):
-        return False
-    if not head:
-        return None
-    head = Utf16Decoder().decode(head)
-    return not _BINARY_BYTES.search(head) and not head.startswith(_SWANLAB_POINTS_START)
-
-
 FORMAT = Format(
     name="console",
     claims=claims,
@@ -324,5 +317,6 @@ FORMAT = Format(
     precedence=20,
     parser=ConsoleParser,
     console=True,
+    by_lines=True,
     kept_open=True,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -16,6 +17,10 @@ from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
+
+_SURE_OF_AXIS = 3
+"""After as many steps of one kind, a coarser one in a line is not the step."""
+_MAX_KINDS = 256
 
 _RSL_RL_HEADING = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
 _RSL_RL_ROW = re.compile(
@@ -36,6 +41,11 @@ class ProcessStream:
         self.counts_records = False
         """Whether a record was given its number, since nothing has said a step."""
         self._has_records = False
+        self._steps_by_axis: Counter[str] = Counter()
+        self._headings_only = True
+        self._headings_are_stray = False
+        self._kinds_below_headings: set[tuple[str, ...]] = set()
+        self._kinds_here: set[tuple[str, ...]] = set()
         self._templates = LineTemplates()
         self.dict_reader = DictReader()
         self._record_count = 0
@@ -77,11 +87,31 @@ class ProcessStream:
         self._record_count += 1
         if found.step is None:
             self.counts_records |= self.step is None
-            return self._record_count if self.step is None else self.step
-        if self._has_coarser_step(found) and self.step is not None and _is_heading(found):
+            return self._record_count if self.step is None else self._step_below_heading(found)
+        if self.step is not None and self._is_ignored_step(found):
             return self.step
+        self._steps_by_axis[found.axis] += 1
+        self._headings_only &= _is_heading(found)
+        self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
         return found.step
+
+    def _step_below_heading(self, found: ConsoleRecord) -> int:
+        """The step that the last heading said, unless it is a stray one.
+
+        If the only kind of record comes several times below one heading (a debug line now and then
+        that says `step=50`), it is not about them: they are counted on.
+        """
+        assert self.step is not None
+        kind = tuple(tag for tag, _ in found.values)
+        if len(self._kinds_below_headings) < _MAX_KINDS:
+            self._kinds_below_headings.add(kind)
+        is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
+        if self._headings_are_stray or (kind in self._kinds_here and is_only_kind):
+            self._headings_are_stray = self.counts_records = True
+            self.step += 1
+        self._kinds_here.add(kind)
+        return self.step
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
@@ -96,6 +126,13 @@ class ProcessStream:
             return self.step
         self.counts_records = True
         return self._count_step()
+
+    def _is_ignored_step(self, found: ConsoleRecord) -> bool:
+        """Whether a line's own step is not what this process counts."""
+        if self._headings_are_stray and _is_heading(found):
+            return True
+        is_sure = self._steps_by_axis[self.axis] >= _SURE_OF_AXIS
+        return self._has_coarser_step(found) and (is_sure or _is_heading(found))
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number
 
 _BAR_START = re.compile(
     r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
@@ -92,6 +92,9 @@ class BarValues:
             return None
         if followed:
             self._last_values = bar.name, values
+            stated = [as_step(value) for key, value in values if metric_names.step_axis(key)]
+            if stated and stated[0] is not None:
+                return ConsoleRecord(values, stated[0])
             part = _PART_OF_EPISODE.search(bar.name)
             before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
             return ConsoleRecord(values, before + bar.done)

@@ -27,7 +27,12 @@ _LEVEL_PREFIX = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"
 )
 _LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
+_GLOG_PREFIX = re.compile(
+    r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9}\s{1,8}\d{1,20} [\w./<>-]{1,120}:\d{1,6}\] "
+)
+"""absl's and glog's: level, month and day, thread, place in the source."""
 _SOURCE_LOCATION = re.compile(
+    r"(?:\w[\w.]{0,80}\s?[-|:]\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)))|"
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
 )
 
@@ -55,6 +60,8 @@ class Unwrapper:
     def unwrap(self, text: str) -> UnwrappedLine:
         """The line's text, process and time."""
         head = text[:1]
+        if head in "IWEF" and (glog := _GLOG_PREFIX.match(text)):
+            return UnwrappedLine(text[glog.end() :], "", UNKNOWN_TIME)
         if head.isalpha() and not text.startswith(_LOG_LEVELS):
             return UnwrappedLine(text, "", UNKNOWN_TIME)
         text, process = self._strip_process(text)

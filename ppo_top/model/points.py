@@ -76,6 +76,15 @@ class Batch:
     stored_run: str = ""
     """In a store of several runs: the name of the run that this batch belongs to."""
 
+    def add(self, later: Batch) -> None:
+        """Append what was read after it from the same log."""
+        self.points += later.points
+        self.config.update(later.config)
+        self.lines.extend(later.lines)
+        self.problems += later.problems
+        self.notes += later.notes
+        self.ended = later.ended or self.ended
+
     def __bool__(self) -> bool:
         said = self.config or self.problems or self.notes
         return bool(self.points or self.lines or said or self.ended)
