@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ppo_top.model import Batch, ConfigValue, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.console import dicts, progress_bars, tables
@@ -86,6 +86,7 @@ class ConsoleParser:
             self._read_line(rest)
         elif not self._is_torn:
             self._read_open_text()
+        self._read_held_lines()
         self._bar_steps.finish()
         for name, process in self._processes.items():
             table = process.table.pop_record()
@@ -110,6 +111,7 @@ class ConsoleParser:
             or self._bar_steps.is_waiting
             or not self._has_fast_path
             or self._main_process.table.has_rows
+            or self._main_process.joined_lines.is_open
             or self._main_process.end_detector.in_traceback
         ):
             return 0
@@ -180,18 +182,40 @@ class ConsoleParser:
             self._read_open_text()
         self._open_text, self._is_torn = text, False
         if segment.newline or self._bar_steps.total is None or self._is_closed_dict(text):
-            self._read_open_text()
+            self._read_open_text(is_line=segment.newline)
 
     def _end_open_line(self) -> None:
         """A line ended on either stream; a dictionary goes on until it is closed."""
         if not (self._is_torn and self._unwrapper.unwrap(self._open_text).text.startswith("{")):
             self._read_open_text()
 
-    def _read_open_text(self) -> None:
+    def _read_open_text(self, *, is_line: bool = False) -> None:
         text, self._open_text, self._is_torn = self._open_text, "", False
-        if text:
-            text, name, time = self._unwrapper.unwrap(text)
+        if not text:
+            return
+        plain = self._main_process.joined_lines
+        if is_line and plain.is_open and plain.is_plain:
+            self._parse_plain(plain.add_line(text))
+            return
+        found = self._unwrapper.unwrap(text)
+        name = found.process and self._process_name(found.process)
+        joined = self._processes[name].joined_lines
+        lines = joined.add_line(found.text) if is_line else [*joined.release(), found.text]
+        joined.is_plain = found.text == text
+        for line in lines:
+            self._parse_line(line.rstrip(), name, found.time)
+
+    def _parse_plain(self, lines: Sequence[str]) -> None:
+        """Read held lines: those of a wrapped record have no prefixes, others may."""
+        for line in lines:
+            text, name, time = self._unwrapper.unwrap(line)
             self._parse_line(text.rstrip(), name and self._process_name(name), time)
+
+    def _read_held_lines(self) -> None:
+        self._parse_plain(self._main_process.joined_lines.release())
+        for name, process in self._processes.items():
+            for line in process.joined_lines.release():
+                self._parse_line(line.rstrip(), name, UNKNOWN_TIME)
 
     def _is_closed_dict(self, text: str) -> bool:
         text = text.strip()

@@ -11,6 +11,7 @@ from itertools import count
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
+from ppo_top.parsers.console.joined_lines import JoinedLines
 from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.run_end import RunEndDetector
@@ -33,6 +34,7 @@ class ProcessStream:
 
     def __init__(self, count_step: Callable[[], int] | None = None) -> None:
         self.table = ConsoleTable()
+        self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
         self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
@@ -118,6 +120,9 @@ class ProcessStream:
         self._has_records = True
         self._record_count += 1
         self.step, self.axis = step, "table"
+        self._steps_by_axis["table"] += 1
+        self._headings_only = False
+        self._kinds_here.clear()
         self.table.is_open = False
 
     def next_step(self) -> int:

@@ -37,6 +37,18 @@ _SOURCE_LOCATION = re.compile(
 )
 
 
+_QUOTE = re.compile(r"(?:>\s?){1,8}(?=\S)")
+"""Marks of a quoted text in mail and Markdown."""
+_CONTAINER = re.compile(
+    r"[a-z0-9][\w.-]{0,80}[-_]\d{1,4}\s{1,24}\|\s(?=\S)"  # docker compose
+    r"|\[pod/[\w./-]{1,200}\]\s"  # kubectl logs --prefix
+    r"|(?:stdout|stderr) [FP] "  # a container runtime's file
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} "
+    r"[\w./@-]{1,80}(?:\[\d{1,10}\])?: "  # journald
+)
+_LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
+
+
 class UnwrappedLine(NamedTuple):
     """A line without its prefixes."""
 
@@ -56,9 +68,33 @@ class Unwrapper:
     def __init__(self) -> None:
         self._labels: set[str] = set()
         self._has_srun_labels = False
+        self._line_number = 0
 
     def unwrap(self, text: str) -> UnwrappedLine:
         """The line's text, process and time."""
+        head = text[:1]
+        if head == ">" and (quote := _QUOTE.match(text)):
+            text = text[quote.end() :]
+        if head.isdigit() or head in " >":
+            text = self._strip_line_number(text)
+        found = self._unwrap_prefixes(text)
+        container = _CONTAINER.match(found.text) if _may_be_container(found.text) else None
+        if container is None:
+            return found
+        inner = self._unwrap_prefixes(found.text[container.end() :])
+        return inner if inner.time == inner.time else inner._replace(time=found.time)
+
+    def _strip_line_number(self, text: str) -> str:
+        """Without the number of an editor or a web page: one more than on the line before."""
+        number = _LINE_NUMBER.match(text)
+        if number is None:
+            return text
+        is_next = int(number[1]) == self._line_number + 1
+        self._line_number = int(number[1])
+        is_record = text.startswith(("{", "| ", "--"), number.end())
+        return text[number.end() :] if is_next or is_record else text
+
+    def _unwrap_prefixes(self, text: str) -> UnwrappedLine:
         head = text[:1]
         if head in "IWEF" and (glog := _GLOG_PREFIX.match(text)):
             return UnwrappedLine(text[glog.end() :], "", UNKNOWN_TIME)
@@ -85,6 +121,13 @@ class Unwrapper:
                 self._labels.add(label[1])
             return text[label.end() :], _rank_name(label[1]) if self._has_srun_labels else ""
         return text, ""
+
+
+def _may_be_container(text: str) -> bool:
+    """A quick look before the search."""
+    if text[9:13:3] == "::" or text.startswith(("[pod/", "stdout ", "stderr ")):
+        return True
+    return text[:1].isalnum() and "| " in text[:120]
 
 
 def _rank_name(rank: str) -> str:

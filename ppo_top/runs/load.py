@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.stdin import STDIN_NAME
 from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
 from ppo_top.runs.memory import RunMemory
@@ -56,13 +58,17 @@ def open_loader(
     memory: RunMemory | None = None,
     *,
     ended: bool = False,
+    stdin: BinaryIO | None = None,
 ) -> Loader | None:
-    """As `load_session`, for going through the runs again; the caller closes the loader."""
+    """As `load_session`, for going through the runs again; the caller closes the loader.
+
+    `stdin` is one more log, which is read to its end first.
+    """
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err)
+    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err, stdin)
     try:
         loader.read_all(on_run)
     except BaseException:
@@ -70,7 +76,7 @@ def open_loader(
         raise
     if not any(run.points or run.findings for run in loader.session.runs.values()):
         loader.close()
-        names = ", ".join(clean(str(path)) for path in paths)
+        names = ", ".join(clean(str(path)) for path in paths) or str(STDIN_NAME)
         print(
             f"ppo-top: {names}: nothing here that I can read as a training log; {NO_LOGS_HINT}",
             file=err,
@@ -82,10 +88,14 @@ def open_loader(
 class Loader:
     """A session and the follower that reads its logs."""
 
-    def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
+    def __init__(
+        self, paths: Sequence[Path], session: Session, err: TextIO, stdin: BinaryIO | None = None
+    ) -> None:
         self.session = session
         patterns, memory = session.settings.patterns, session.memory
-        self._follower = Follower(paths, patterns=patterns, once=True, memory=memory)
+        # A paste from Windows has carriage returns, which are no lines drawn over.
+        text = BytesIO(stdin.read().replace(b"\r\n", b"\n")) if stdin is not None else None
+        self._follower = Follower(paths, stdin=text, patterns=patterns, once=True, memory=memory)
         self.problems: list[str] = []
         self._err = err
 
