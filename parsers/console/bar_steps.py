@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
 
 from ppo_top.parsers.console.dicts import RUNTIME_KEY, steps_ahead_of_bar
 from ppo_top.parsers.console.progress_bars import ProgressBar, TrainingBar
@@ -91,13 +93,14 @@ class BarSteps:
 
     def add(self, record: ConsoleRecord) -> None:
         """Place a record, or hold it until the next bar says its step."""
+        kind = _kind(record)
         if self._log_calls:
             self.is_block_buffered |= len(self._log_calls) >= _FEWEST_IN_BLOCK
-            self._place(record, self._log_calls.popleft() + steps_ahead_of_bar(record))
+            self._place(record, kind, self._log_calls.popleft() + kind.ahead)
             return
         self._is_erased = False
         self._held.append(record)
-        if len(self._held) > _MAX_HELD or _is_summary(record):
+        if len(self._held) > _MAX_HELD or kind.is_summary:
             self.finish()
 
     def finish(self) -> None:
@@ -125,26 +128,28 @@ class BarSteps:
         """Count the records that came after a bar of their own."""
         held, self._held = self._held, []
         for record in held:
-            self._place(record, self.count_step())
+            self._place(record, _kind(record), self.count_step())
 
     def _place_held(self, done: int, *, is_end: bool = False) -> None:
         """Place all held records below or at `done` steps of the bar."""
-        held, self._held = self._held, []
+        held, self._held = [(record, _kind(record)) for record in self._held], []
         self._placed_in_bar = True
-        summaries = [record for record in held if _is_summary(record)]
-        logged = [record for record in held if not _is_summary(record)]
-        done += max(map(steps_ahead_of_bar, logged), default=0)
+        logged = [each for each in held if not each[1].is_summary]
+        done += max((kind.ahead for _, kind in logged), default=0)
         if len(logged) == 1 and not self._has_block_stride and not is_end:
             self._stride = max(done - self._last_step, 1)
-            self._place(logged[0], done)
+            self._place(*logged[0], done)
         elif logged:
             self._place_block(logged, done, is_end=is_end)
-        for record in summaries:
-            self._place(record, max(done, self._last_step))
+        for record, kind in held:
+            if kind.is_summary:
+                self._place(record, kind, max(done, self._last_step))
 
-    def _place_block(self, records: list[ConsoleRecord], done: int, *, is_end: bool) -> None:
+    def _place_block(
+        self, records: list[tuple[ConsoleRecord, _Kind]], done: int, *, is_end: bool
+    ) -> None:
         """Space records evenly between the last one and the bar; evaluations share a step."""
-        updates = sum(not _is_evaluation(record) for record in records)
+        updates = sum(not kind.is_evaluation for _, kind in records)
         if updates >= _FEWEST_IN_BLOCK and len(self._drawn_since_record) >= _FEWEST_IN_BLOCK:
             self.is_block_buffered = True
         room = done - self._last_step
@@ -154,27 +159,44 @@ class BarSteps:
             and not 0 <= spare < 2 * self._stride
             and not (self._has_block_stride and spare > 0)
         ):
-            epochs = [value for r in records for tag, value in r.values if tag == "epoch"]
+            epochs = [r.values[kind.epoch][1] for r, kind in records if kind.epoch is not None]
             found = find_stride(room, updates, self._bar.total or done, epochs, is_end=is_end)
             self._has_block_stride = found is not None and updates >= _FEWEST_IN_BLOCK
             self._stride = found or max(room // (updates + 1), 1)
-        for record in records:
-            ahead = 0 if _is_evaluation(record) else self._stride
-            self._place(record, self._last_step + ahead)
+        for record, kind in records:
+            ahead = 0 if kind.is_evaluation else self._stride
+            self._place(record, kind, self._last_step + ahead)
 
-    def _place(self, record: ConsoleRecord, step: int) -> None:
+    def _place(self, record: ConsoleRecord, kind: _Kind, step: int) -> None:
         """A step only falls if the epoch does too: the training was resumed in the same file."""
-        epoch = dict(record.values).get("epoch", self._last_epoch)
+        epoch = self._last_epoch if kind.epoch is None else record.values[kind.epoch][1]
         if step < self._last_step and epoch >= self._last_epoch:
-            step = self._last_step + (0 if _is_evaluation(record) else 1)
+            step = self._last_step + (0 if kind.is_evaluation else 1)
         self._last_step, self._last_epoch = step, epoch
         self._drawn_since_record.clear()
         self._place_record(record, step)
 
 
-def _is_summary(record: ConsoleRecord) -> bool:
-    return any(tag == RUNTIME_KEY for tag, _ in record.values)
+class _Kind(NamedTuple):
+    """What the names of a record tell."""
+
+    is_summary: bool
+    is_evaluation: bool
+    ahead: int
+    """Steps that it is ahead of the bar around it."""
+    epoch: int | None
+    """Where its epoch stands."""
 
 
-def _is_evaluation(record: ConsoleRecord) -> bool:
-    return any(tag.startswith(_EVALUATION_PREFIX) for tag, _ in record.values)
+@lru_cache(maxsize=256)
+def _kind_of(tags: tuple[str, ...]) -> _Kind:
+    return _Kind(
+        RUNTIME_KEY in tags,
+        any(tag.startswith(_EVALUATION_PREFIX) for tag in tags),
+        steps_ahead_of_bar(tags),
+        tags.index("epoch") if "epoch" in tags else None,
+    )
+
+
+def _kind(record: ConsoleRecord) -> _Kind:
+    return _kind_of(tuple([tag for tag, _ in record.values]))

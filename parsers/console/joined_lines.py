@@ -75,8 +75,11 @@ class JoinedLines:
 
 
 def _opens_record(text: str) -> bool:
-    if text.startswith(("{'", '{"')) or text.rstrip() == "{":
-        return not text.rstrip().endswith("}")
+    if text[:1] == "{":
+        is_dict = text[1:2] in ("'", '"') or text.rstrip() == "{"
+        return is_dict and not text.rstrip().endswith("}")
+    if text[:5] != "step:":
+        return False
     return _NARROWEST <= len(text) <= _WIDEST and _PAIRS_START.match(text) is not None
 
 

@@ -16,12 +16,12 @@ from ppo_top.parsers.console import dicts, progress_bars, tables
 from ppo_top.parsers.console.bar_steps import BarSteps
 from ppo_top.parsers.console.batch_builder import BatchBuilder
 from ppo_top.parsers.console.encoding import Utf16Decoder
-from ppo_top.parsers.console.fast_path import FAST_FIRST_BYTES, FastPath
+from ppo_top.parsers.console.fast_path import FastPath
 from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.text_check import claims, is_damaged
-from ppo_top.parsers.console.unwrap import Unwrapper
+from ppo_top.parsers.console.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.plain_text import to_plain_text
@@ -31,7 +31,7 @@ _MAX_PROCESSES = 64
 _MAX_TORN_CHARS = 1 << 20
 BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
 COUNTED = "the log states no step: its updates are counted"
-_NEWLINE, _DASH = b"\n-"
+_NEWLINE, _DASH, _BRACE = b"\n-{"
 
 
 class ConsoleParser:
@@ -103,23 +103,26 @@ class ConsoleParser:
     # --- from bytes to lines ---------------------------------------------------------------------
 
     def _read_fast(self, data: bytes, offset: int, position: int) -> int:
-        """Read a table or dictionary as a whole; its end, or 0 if it has to be read by lines."""
-        first = data[position]
-        if first not in FAST_FIRST_BYTES or (
+        """Read a table, dictionary or line as a whole; its end, or 0 if that takes longer."""
+        main = self._main_process
+        if (
             self._log_lines.pending
             or not self._log_lines.at_line_start
             or self._bar_steps.is_waiting
+            or self._open_text
             or not self._has_fast_path
-            or self._main_process.table.has_rows
-            or self._main_process.joined_lines.is_open
-            or self._main_process.end_detector.in_traceback
+            or main.table.has_rows
+            or main.joined_lines.is_open
+            or main.end_detector.in_traceback
         ):
             return 0
+        first = data[position]
         if first == _DASH:
-            return self._fast_path.read_table(self._main_process, data, offset, position)
-        if self._bar_steps.total is None:  # a bar would say the step
-            return self._fast_path.read_dict(self._main_process, data, offset, position)
-        return 0
+            return self._fast_path.read_table(main, data, offset, position)
+        if first == _BRACE:  # a bar would say the step
+            counts = self._bar_steps.total is None
+            return self._fast_path.read_dict(main, data, offset, position) if counts else 0
+        return self._fast_path.read_pairs(main, data, offset, position) if main.is_plain else 0
 
     def _read_segment(self, data: bytes, offset: int, position: int) -> int:
         """Read one line, or what is up to a carriage return."""
@@ -152,7 +155,7 @@ class ConsoleParser:
     def _read_line(self, segment: Segment) -> str:
         """Read all values of a line; return its plain text."""
         shown = text = to_plain_text(segment.data)
-        if is_damaged(segment.data, segment.offset):
+        if len(shown) != len(segment.data) and is_damaged(segment.data, segment.offset):
             return self._drop_damaged(segment, shown)
         self._is_after_bar = False
         bar = progress_bars.find_bar(shown)
@@ -197,13 +200,17 @@ class ConsoleParser:
         if is_line and plain.is_open and plain.is_plain:
             self._parse_plain(plain.add_line(text))
             return
-        found = self._unwrapper.unwrap(text)
+        is_dict = text[0] == "{"
+        found = UnwrappedLine(text, "", UNKNOWN_TIME) if is_dict else self._unwrapper.unwrap(text)
         name = found.process and self._process_name(found.process)
         joined = self._processes[name].joined_lines
         lines = joined.add_line(found.text) if is_line else [*joined.release(), found.text]
         joined.is_plain = found.text == text
         for line in lines:
             self._parse_line(line.rstrip(), name, found.time)
+        used = self._processes[name].templates.pop_last_used()
+        if used is not None and is_line and name == "" and lines == [text]:
+            self._fast_path.line_layouts.learn(text, *used)
 
     def _parse_plain(self, lines: Sequence[str]) -> None:
         """Read held lines: those of a wrapped record have no prefixes, others may."""

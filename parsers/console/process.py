@@ -48,7 +48,7 @@ class ProcessStream:
         self._headings_are_stray = False
         self._kinds_below_headings: set[tuple[str, ...]] = set()
         self._kinds_here: set[tuple[str, ...]] = set()
-        self._templates = LineTemplates()
+        self.templates = LineTemplates()
         self.dict_reader = DictReader()
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
@@ -64,7 +64,7 @@ class ProcessStream:
             return self._ray_result.pop_record()
         if self._in_rsl_rl_block and (row := _RSL_RL_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
-        found = trainer_lines.parse_line(text) or self._templates.parse_line(text)
+        found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
         if "Learning iteration" in text and _RSL_RL_HEADING.match(text):
             self._in_rsl_rl_block = True
         elif self._in_rsl_rl_block:
@@ -93,7 +93,7 @@ class ProcessStream:
         if self.step is not None and self._is_ignored_step(found):
             return self.step
         self._steps_by_axis[found.axis] += 1
-        self._headings_only &= _is_heading(found)
+        self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
         return found.step
@@ -114,6 +114,24 @@ class ProcessStream:
             self.step += 1
         self._kinds_here.add(kind)
         return self.step
+
+    def follows_steps(self, axis: str) -> bool:
+        """Whether a step of this kind is simply the next one."""
+        return self._has_records and axis == self.axis and not self._headings_are_stray
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no block or wrapped record is open, so that a line stands for itself."""
+        inside = self._in_rsl_rl_block or self._ray_result.is_open or self.table.is_open
+        return not (inside or self.joined_lines.is_open)
+
+    def note_step(self, step: int, *, is_heading: bool) -> None:
+        """Note the step of a line that was read as a whole; see `follows_steps`."""
+        self._record_count += 1
+        self._steps_by_axis[self.axis] += 1
+        self._headings_only &= is_heading
+        self._kinds_here.clear()
+        self.step = step
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
@@ -136,13 +154,14 @@ class ProcessStream:
         """Whether a line's own step is not what this process counts."""
         if self._headings_are_stray and _is_heading(found):
             return True
-        is_sure = self._steps_by_axis[self.axis] >= _SURE_OF_AXIS
-        return self._has_coarser_step(found) and (is_sure or _is_heading(found))
+        if not self._has_coarser_step(found):
+            return False
+        return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or _is_heading(found)
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""
         axes = metric_names.STEP_AXES
-        if self.axis not in axes or found.axis not in axes:
+        if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
 

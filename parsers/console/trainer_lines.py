@@ -130,6 +130,13 @@ _SETTINGS_WORDS = re.compile(
 _MAX_SETTINGS = 1000
 
 
+def may_match(text: str) -> bool:
+    """Whether a line with the same words, but other numbers, may be one of these."""
+    return any(hint in text for hint, _ in _LINES_BY_HINT) or text.startswith(
+        ("Using ", "Total steps: ")
+    )
+
+
 def parse_line(text: str) -> ConsoleRecord | None:
     """The record of a known line, or None."""
     for hint, line_type in _LINES_BY_HINT:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers.shared.metric_names import is_metric, step_axis
 
 _RANK = re.compile(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
@@ -46,6 +47,8 @@ _CONTAINER = re.compile(
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} "
     r"[\w./@-]{1,80}(?:\[\d{1,10}\])?: "  # journald
 )
+_FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
+_MAX_PREFIXES = 8
 _LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
 
 
@@ -69,13 +72,15 @@ class Unwrapper:
         self._labels: set[str] = set()
         self._has_srun_labels = False
         self._line_number = 0
+        self._known_prefixes: dict[str, int] = {}
+        """What has stood after a clock, with the first word of the line, and its length without."""
 
     def unwrap(self, text: str) -> UnwrappedLine:
         """The line's text, process and time."""
         head = text[:1]
         if head == ">" and (quote := _QUOTE.match(text)):
             text = text[quote.end() :]
-        if head.isdigit() or head in " >":
+        if (head.isdigit() and text[2:3] != ":" and text[4:5] != "-") or head in (" ", ">"):
             text = self._strip_line_number(text)
         found = self._unwrap_prefixes(text)
         container = _CONTAINER.match(found.text) if _may_be_container(found.text) else None
@@ -104,10 +109,26 @@ class Unwrapper:
         head = text[:1]
         if not (head.isdigit() or head == "[" or text.startswith(_LOG_LEVELS)):
             return UnwrappedLine(text, process, UNKNOWN_TIME)
-        text, time = _strip_clock(text)
+        text, time = self._strip_prefix(text)
         if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
             process = behaviour[1]
         return UnwrappedLine(text, process, time)
+
+    def _strip_prefix(self, text: str) -> tuple[str, float]:
+        """Strip clock, level and source location; what has stood after a clock is known by then."""
+        clock = _CLOCK.match(text)
+        if clock is None:
+            return _strip_prefix(text)
+        end = clock.end()
+        for known, length in self._known_prefixes.items():
+            if text.startswith(known, end):
+                return text[end + length :], _clock_time(clock)
+        rest, time = _strip_prefix(text)
+        word = _FIRST_WORD.match(rest)
+        if word is not None and time == time and len(self._known_prefixes) < _MAX_PREFIXES:
+            start = len(text) - len(rest)
+            self._known_prefixes[text[end : start + word.end()]] = start - end
+        return rest, time
 
     def _strip_process(self, text: str) -> tuple[str, str]:
         head = text[:12].lstrip()[:1]
@@ -123,6 +144,13 @@ class Unwrapper:
         return text, ""
 
 
+def has_no_prefix(text: str) -> bool:
+    """Whether a line begins with a word that is no prefix, whatever its numbers are."""
+    if not text[:1].isalpha() or text.startswith(_LOG_LEVELS) or _GLOG_PREFIX.match(text):
+        return False
+    return _CONTAINER.match(text) is None
+
+
 def _may_be_container(text: str) -> bool:
     """A quick look before the search."""
     if text[9:13:3] == "::" or text.startswith(("[pod/", "stdout ", "stderr ")):
@@ -134,7 +162,7 @@ def _rank_name(rank: str) -> str:
     return f"rank{int(rank)}" if int(rank) else ""
 
 
-def _strip_clock(text: str) -> tuple[str, float]:
+def _strip_prefix(text: str) -> tuple[str, float]:
     """Strip clock, level and source location; also return the clock's unix time."""
     time = UNKNOWN_TIME
     position = end = 0
@@ -147,13 +175,20 @@ def _strip_clock(text: str) -> tuple[str, float]:
             match = (
                 _SHORT_CLOCK.match(text, position)
                 or _LEVEL_PREFIX.match(text, position)
-                or (_SOURCE_LOCATION.match(text, position) if end else None)
+                or (_source_location(text, position) if end else None)
             )
         if match is None:
             break
         end = match.end()
     rest = text[end:].lstrip(" |-:]") if end else ""
     return (rest, time) if rest else (text, UNKNOWN_TIME)
+
+
+def _source_location(text: str, position: int) -> re.Match[str] | None:
+    """A place in the source such as `train.py:33`; `step:33` is none."""
+    match = _SOURCE_LOCATION.match(text, position)
+    name = match[0].partition(":")[0] if match is not None else ""
+    return None if step_axis(name) or is_metric(name) else match
 
 
 def _clock_time(match: re.Match[str]) -> float:
