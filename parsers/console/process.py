@@ -23,8 +23,11 @@ _SURE_OF_AXIS = 3
 """After as many steps of one kind, a coarser one in a line is not the step."""
 _MAX_KINDS = 256
 
-_RSL_RL_HEADING = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
-_RSL_RL_ROW = re.compile(
+_BLOCK_HEADING = re.compile(
+    r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
+)
+"""Of rsl_rl and of torchforge: lines of a single pair follow."""
+_BLOCK_ROW = re.compile(
     rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER_PATTERN})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
 
@@ -52,7 +55,7 @@ class ProcessStream:
         self.dict_reader = DictReader()
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
-        self._in_rsl_rl_block = False  # inside the block of right-aligned pairs that rsl_rl prints
+        self._in_block = False  # inside a block of single pairs
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
@@ -62,13 +65,14 @@ class ProcessStream:
             self._ray_result.is_open or text.startswith(ray_results.RESULT_STARTS)
         ) and self._ray_result.add_line(text):
             return self._ray_result.pop_record()
-        if self._in_rsl_rl_block and (row := _RSL_RL_ROW.match(text)):
+        if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
         found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
-        if "Learning iteration" in text and _RSL_RL_HEADING.match(text):
-            self._in_rsl_rl_block = True
-        elif self._in_rsl_rl_block:
-            self._in_rsl_rl_block = not found or ":" in text
+        is_heading = "Learning iteration" in text or " - METRICS STEP " in text
+        if is_heading and _BLOCK_HEADING.match(text):
+            self._in_block = True
+        elif self._in_block:
+            self._in_block = not found or ":" in text
         return self._separate_settings(found) if found else None
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
@@ -122,7 +126,7 @@ class ProcessStream:
     @property
     def is_plain(self) -> bool:
         """Whether no block or wrapped record is open, so that a line stands for itself."""
-        inside = self._in_rsl_rl_block or self._ray_result.is_open or self.table.is_open
+        inside = self._in_block or self._ray_result.is_open or self.table.is_open
         return not (inside or self.joined_lines.is_open)
 
     def note_step(self, step: int, *, is_heading: bool) -> None:

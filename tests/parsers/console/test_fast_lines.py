@@ -16,7 +16,9 @@ NEVER = re.compile("never seen")
 NUMBERS = st.one_of(
     st.integers(-5, 100_000).map(str),
     st.floats(allow_nan=True, width=32).map(str),
-    st.sampled_from(["0", "0.0", "-0", "1,234", "1e5", "1e-05", "3.", "nan", "-inf", "12:30", "7x"]),
+    st.sampled_from(
+        ["0", "0.0", "-0", "1,234", "1e5", "1e-05", "3.", "nan", "-inf", "12:30", "7x"]
+    ),
 )
 LINES = st.sampled_from(
     (
