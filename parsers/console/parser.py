@@ -21,6 +21,7 @@ from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.text_check import claims, is_damaged
+from ppo_top.parsers.console.unread_lines import UnreadLines
 from ppo_top.parsers.console.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
@@ -55,6 +56,7 @@ class ConsoleParser:
         self._builder = BatchBuilder()
         self._log_lines = LogLines()
         self._fast_path = FastPath(self._builder, self._log_lines)
+        self._unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
         self._is_after_bar = False
         self._open_text = ""
@@ -93,6 +95,8 @@ class ConsoleParser:
             if table is not None and tables.has_certain_step(table):
                 self._add_record(name, table)
         self._log_lines.set_step(self._builder.step)
+        if note := self._unread.note():
+            self._builder.add_note(note)
         return self._pop_batch()
 
     def _pop_batch(self) -> Batch:
@@ -250,6 +254,7 @@ class ConsoleParser:
             self._add_found(text, name, found if time != time else found._replace(time=time))
         elif name == "":
             self._bar_steps.note_text()
+        self._unread.add_line(text, is_read=found is not None)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
             self._builder.set_end(ended)

@@ -81,6 +81,10 @@ def open_loader(
             f"ppo-top: {names}: nothing here that I can read as a training log; {NO_LOGS_HINT}",
             file=err,
         )
+        for run in loader.session.runs.values():
+            for source in run.sources.values():
+                for note in source.notes:
+                    print(f"ppo-top: {clean(source.key)}: {clean(note)}", file=err)
         return None
     return loader
 
