@@ -19,7 +19,7 @@ from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import ParserOutput, parse_every_way
 
 
-class Printed(NamedTuple):
+class PrintedUpdate(NamedTuple):
     """One update as it is printed, `{n}` being its number."""
 
     update: str
@@ -29,7 +29,7 @@ class Printed(NamedTuple):
 
 
 CASES = {
-    "areal": Printed(
+    "areal": PrintedUpdate(
         "20260101-12:00:0{n}.123 StatsLogger INFO: Epoch 1/10 Step {n}/467 "
         "Train step {n}/4670 done.\n"
         "| grpo_actor/actor_loss/avg | 0.0e+00 | grpo_actor/entropy/avg | 1.4e-01 |\n"
@@ -38,7 +38,7 @@ CASES = {
         "grpo_actor/task_reward/avg",
         [1, 2, 3],
     ),
-    "slime": Printed(
+    "slime": PrintedUpdate(
         "[2026-01-01 12:00:0{n}] rollout.py:5 - rollout {n}: {{'rollout/raw_reward': 0.{n}, "
         "'rollout/rewards': 0.0, 'rollout/response_lengths': 512.5, 'rollout/log_probs': -0.2}}\n"
         "[2026-01-01 12:00:0{n}] model.py:6 - step {n}: {{'train/loss': 0.01, "
@@ -48,14 +48,14 @@ CASES = {
         "rollout/raw_reward",
         [1, 2, 3],
     ),
-    "roll": Printed(
+    "roll": PrintedUpdate(
         "step: {n}, {{'actor/ppo_ratio_clipfrac': 0.01, 'actor/approxkl': 0.002, "
         "'critic/score/mean': 0.{n}, 'tokens/response_length/mean': 512.0}}\n",
         "roll",
         "critic/score/mean",
         [1, 2, 3],
     ),
-    "prime-rl": Printed(
+    "prime-rl": PrintedUpdate(
         "12:00:0{n} SUCCESS Step {n} | Time: 8.15s | Reward: 0.{n} | Loss: 0.0123 | Entropy: 0.4 | "
         "Mismatch KL: 0.0004 | Grad. Norm: 0.0912 | LR: 1.00e-06 | Throughput: 4711 tokens/s | "
         "MFU: 31.2% | Peak Mem.: 40.1 GiB\n",
@@ -63,35 +63,35 @@ CASES = {
         "Reward",
         [1, 2, 3],
     ),
-    "minimind": Printed(
+    "minimind": PrintedUpdate(
         "Epoch:[1/1]({n}/9751), Actor Loss: 0.5, Critic Loss: 0.2, Reward: 0.{n}, KL: 0.01, "
         "KL_ref: 0.02, Avg Response Len: 120.50, Actor LR: 0.00000030, Critic LR: 0.00000050\n",
         "minimind",
         "Reward",
         [1, 2, 3],
     ),
-    "trlx": Printed(
+    "trlx": PrintedUpdate(
         "\r[losses/total_loss: 1.64 | losses/policy_loss: 0.12 | "
         "losses/value_loss: 0.9 | reward/mean: 0.{n}]:  {n}%|#   | {n}/100 [00:01<00:09, 9.1it/s]",
         "",
         "reward/mean",
         [1, 2, 3],
     ),
-    "mappo": Printed(
+    "mappo": PrintedUpdate(
         "\n Scenario simple_spread Algo rmappo Exp check updates {n}/100 episodes, "
         "total num timesteps {n}200/20000000, FPS 512.\n\naverage episode rewards is -18{n}.25\n",
         "",
         "average_episode_rewards",
         [1200, 2200, 3200],
     ),
-    "ml-agents 0.8": Printed(
+    "ml-agents 0.8": PrintedUpdate(
         "INFO:mlagents.trainers: run-0: Brain: Step: {n}000. Mean Reward: -57.2{n}. "
         "Std of Reward: 0.000. Training.\n",
         "ml-agents",
         "Environment/Cumulative Reward",
         [1000, 2000, 3000],
     ),
-    "nemo-rl": Printed(
+    "nemo-rl": PrintedUpdate(
         "========================= Step {n}/100 =========================\n"
         "\N{BAR CHART} Training Results:\n"
         "  \N{BULLET} Loss: 0.0123\n"
@@ -101,7 +101,7 @@ CASES = {
         "Avg Reward",
         [1, 2, 3],
     ),
-    "torchforge": Printed(
+    "torchforge": PrintedUpdate(
         "=== [global_reduce] - METRICS STEP {n} ===\n"
         "  grpo_loss/kl_divergence_mean: 0.01\n"
         "  rollout/count: 64.0\n"
