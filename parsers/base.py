@@ -94,6 +94,9 @@ class Format:
     """Files in one folder continue each other: a resumed run adds a file."""
     cumulative: bool = False
     """Each file holds the whole history, so the longest is the newest."""
+    by_lines: bool = False
+    """Its records are lines, written whole: one without a line end counts once the file has been
+    quiet for a while."""
     kept_open: bool = False
     """Writers keep the file open as long as they live."""
     tag_of_path: Callable[[str], str] | None = None

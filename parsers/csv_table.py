@@ -311,6 +311,7 @@ FORMATS = (
         claim_order=20,
         precedence=60,
         parser=CsvParser,
+        by_lines=True,
         rewritten=True,
         kept_open=True,
     ),
@@ -328,5 +329,6 @@ FORMATS = (
         claim_order=60,
         precedence=50,
         parser=CsvParser,
+        by_lines=True,
     ),
 )

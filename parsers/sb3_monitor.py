@@ -77,5 +77,6 @@ FORMAT = Format(
     claim_order=10,
     precedence=40,
     parser=MonitorParser,
+    by_lines=True,
     kept_open=True,
 )

@@ -68,5 +68,6 @@ FORMAT = Format(
     claim_order=65,
     precedence=55,
     parser=TorchRlCsvParser,
+    by_lines=True,
     tag_of_path=tag_of,
 )

@@ -24,6 +24,7 @@ class BatchBuilder:
         self._process_by_tag: dict[str, str] = {}
         self._has_other_processes = False
         self._has_died = False
+        self._said: set[str] = set()
         self._finished: RunEnd | None = None
         self._known_tag_sets: set[tuple[str, ...]] = set()  # while there is only one process
         self._reset_batch()
@@ -32,16 +33,24 @@ class BatchBuilder:
         self._builder = ColumnBuilder()
         self._config: dict[str, ConfigValue] = {}
         self._ended: RunEnd | None = None
+        self._notes: list[str] = []
 
     def pop_batch(self, lines: ConsoleLines, problems: list[Problem]) -> Batch:
         """Everything since the last call as a batch."""
-        batch = Batch(self._builder.pop_points(), self._config, lines, problems, self._ended)
+        points, notes = self._builder.pop_points(), self._notes
+        batch = Batch(points, self._config, lines, problems, self._ended, notes)
         self._reset_batch()
         return batch
 
     def add_settings(self, config: Mapping[str, ConfigValue]) -> None:
         """Add settings of the run."""
         self._config.update(config)
+
+    def add_note(self, note: str) -> None:
+        """Say how the log is written, once."""
+        if note not in self._said:
+            self._said.add(note)
+            self._notes.append(note)
 
     def set_end(self, ended: RunEnd) -> None:
         """Note that the stream says the run is over."""

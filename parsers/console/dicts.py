@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ppo_top.model import ConfigValue
@@ -118,12 +118,12 @@ def parse_record(text: str) -> ConsoleRecord | None:
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
 
 
-def steps_ahead_of_bar(found: ConsoleRecord) -> int:
-    """How many steps a record is ahead of the bar around it.
+def steps_ahead_of_bar(tags: Sequence[str]) -> int:
+    """How many steps a record with these tags is ahead of the bar around it.
 
     TRL's PPO trainer logs before it moves its bar; the others move the bar first.
     """
-    return int(any(tag == _KEY_LOGGED_BEFORE_BAR for tag, _ in found.values))
+    return int(_KEY_LOGGED_BEFORE_BAR in tags)
 
 
 def runtime_text(found: ConsoleRecord) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared import metric_names
+from ppo_top.parsers.shared import chinese, metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
 MAX_PAIRS_LINE_CHARS = 8192
@@ -22,7 +22,7 @@ _UNIT_NAMES = (
     r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
 )
 _UNIT_PATTERN = rf"(?:{_UNIT_NAMES}(?![\w/])|\s{_UNIT_NAMES}(?=\s*+(?:$|[,;|)\]])))?"
-_NAME_WORD_PATTERN = r"[A-Za-z(%#][\w%./()@#+\-^]*+"
+_NAME_WORD_PATTERN = rf"[A-Za-z(%#{chinese.LETTERS}][\w%./()@#+\-^]*+"
 _PAIR = re.compile(
     rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
@@ -46,7 +46,16 @@ _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 _ORDINAL = re.compile(r"#(?=\d)")
 _MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
-_EPISODE_COUNT_NAMES = ("episodes", "nepisodes", "numepisodes", "episodecount")
+_EPISODE_COUNT_NAMES = (
+    *("episodes", "nepisodes", "numepisodes", "episodecount"),
+    *chinese.EPISODE_COUNTS,
+)
+_EPOCH_AND_STEP = re.compile(
+    r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
+)
+"""minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
+`Epoch: [1][ 47/9751]`, with epochs from 0."""
+_FEWEST_PAIRS_BEFORE_WORDS = 2
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
@@ -73,13 +82,20 @@ def parse_field(text: str) -> list[Pair] | None:
     while position < len(text):
         match = _PAIR.match(text, position)
         if match is None or _CLOCK_START.match(text, match.start("value")):
-            return None
+            return found if _are_written_out(found) else None
         pair = _make_pair(match)
         if pair.is_blank_separated and metric_names.is_prose(pair.key):
             return None
         found.append(pair)
         position = _skip_separators(text, match.end())
     return found
+
+
+def _are_written_out(pairs: list[Pair]) -> bool:
+    """Whether words may follow the pairs: `lr=1e-3 (10437 steps/s)`, `kl: 0.1 saved checkpoint`."""
+    if len(pairs) < _FEWEST_PAIRS_BEFORE_WORDS:
+        return False
+    return not any(pair.is_blank_separated for pair in pairs) and any(map(_is_known, pairs))
 
 
 def _skip_separators(text: str, position: int) -> int:
@@ -101,7 +117,7 @@ def _make_pair(match: re.Match[str]) -> Pair:
 
 def _clean_name(key: str) -> str:
     """A name without surrounding punctuation; brackets inside it are kept."""
-    name = " ".join(key.split()).strip("()#-.")
+    name = " ".join(key.split()).strip("()#-. ")
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
     return name
@@ -112,6 +128,10 @@ def normalise_line(text: str) -> str:
 
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
+    if not text.isascii():
+        text = text.translate(chinese.PUNCTUATION)
+    if "Epoch" in text:
+        text = _EPOCH_AND_STEP.sub(_steps_of_all_epochs, text)
     text = unwrap_numbers(text)
     if ": episode: " in text:
         text = _LEADING_STEP.sub(r"step \1, ", text)
@@ -125,6 +145,13 @@ def normalise_line(text: str) -> str:
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
     return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+
+
+def _steps_of_all_epochs(match: re.Match[str]) -> str:
+    """The step in an epoch as one of all epochs."""
+    epoch, epochs, step, steps = (int(group or 0) for group in match.groups())
+    done = (epoch - (epochs > 0)) * steps + step
+    return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
 def is_episode_count(key: str) -> bool:

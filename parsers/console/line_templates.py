@@ -46,6 +46,12 @@ class LineTemplates:
     def __init__(self) -> None:
         self._templates: dict[str, LineTemplate | None] = {}
         self._seen_once: set[str] = set()
+        self._last_used: tuple[str, LineTemplate] | None = None
+
+    def pop_last_used(self) -> tuple[str, LineTemplate] | None:
+        """Words and template of the line read since the last call, if it was read by one."""
+        used, self._last_used = self._last_used, None
+        return used
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line, or None if it is prose."""
@@ -62,7 +68,11 @@ class LineTemplates:
             return None
         if template is _NO_TEMPLATE:
             return key_values.parse_line(text)
-        return _fill_template(template, parts[1::2]) or key_values.parse_line(text)
+        found = _fill_template(template, parts[1::2])
+        if found is None:
+            return key_values.parse_line(text)
+        self._last_used = words, template
+        return found
 
     def _parse_unknown(self, text: str, words: str, parts: list[str]) -> ConsoleRecord | None:
         """Parse a line without a template; learn the template the second time."""

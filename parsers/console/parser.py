@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from ppo_top.model import Batch, ConfigValue, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.console import dicts, progress_bars, tables
+from ppo_top.parsers.console import dicts, progress_bars, tables, text_check
+from ppo_top.parsers.console.bar_steps import BarSteps
 from ppo_top.parsers.console.batch_builder import BatchBuilder
 from ppo_top.parsers.console.encoding import Utf16Decoder
-from ppo_top.parsers.console.fast_path import FAST_FIRST_BYTES, FastPath
+from ppo_top.parsers.console.fast_path import FastPath
 from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.unwrap import Unwrapper
+from ppo_top.parsers.console.text_check import is_damaged
+from ppo_top.parsers.console.unread_lines import UnreadLines
+from ppo_top.parsers.console.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
@@ -28,15 +30,10 @@ from ppo_top.parsers.shared.plain_text import to_plain_text
 
 _PEEK_BYTES = 1024
 _MAX_PROCESSES = 64
-_NEWLINE, _DASH = b"\n-"
-
-
-class _PendingDict(NamedTuple):
-    """A dictionary that waits for the progress bar drawn after it."""
-
-    record: ConsoleRecord
-    step_before: int | None
-    """Step of a bar drawn between the previous dictionary and this one."""
+_MAX_TORN_CHARS = 1 << 20
+BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
+COUNTED = "the log states no step: its updates are counted"
+_NEWLINE, _DASH, _BRACE = b"\n-{"
 
 
 class ConsoleParser:
@@ -54,15 +51,18 @@ class ConsoleParser:
         self._decoder = Utf16Decoder()
         self._splitter = LineSplitter(max_line_bytes)
         self._unwrapper = Unwrapper()
-        self._main_process = ProcessStream()
+        self._bar_steps = BarSteps(self._add_placed)
+        self._main_process = ProcessStream(self._bar_steps.count_step)
         self._processes: dict[str, ProcessStream] = {"": self._main_process}
         self._builder = BatchBuilder()
         self._log_lines = LogLines()
         self._fast_path = FastPath(self._builder, self._log_lines)
-        self._training_bar = progress_bars.TrainingBar()
+        self._unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
-        self._drawn_step: int | None = None
-        self._pending_dict: _PendingDict | None = None
+        self._is_after_bar = False
+        self._open_text = ""
+        """Text that a carriage return ended: to be drawn over, or torn by a bar on stderr."""
+        self._is_torn = False
 
     def feed(self, data: bytes) -> Batch:
         """What the next bytes of the stream complete."""
@@ -75,49 +75,59 @@ class ConsoleParser:
         while position < len(data):
             end = self._read_fast(data, offset, position)
             position = end or self._read_segment(data, offset, position)
-        if self._pending_dict is not None:
+        if self._bar_steps.is_waiting:
             self._peek_at_bar()
         return self._pop_batch()
 
     def finish(self) -> Batch:
         """What was waiting; an unfinished last line counts only if it is a closed dictionary."""
         rest = self._splitter.unfinished()
+        shown = to_plain_text(rest.data)
         if rest.data.strip():
-            shown = to_plain_text(rest.data)
-            text = self._unwrapper.unwrap(shown).text.rstrip()
-            if text.startswith("{") and text.endswith("}"):
-                self._read_line(rest)
             self._log_lines.add_line(rest.offset, shown)
-        self._finish_pending_dict()
+        if self._is_closed_dict(self._open_text * self._is_torn + shown):
+            self._read_line(rest)
+        elif not self._is_torn:
+            self._read_open_text()
+        self._read_held_lines()
+        self._bar_steps.finish()
         for name, process in self._processes.items():
             table = process.table.pop_record()
             if table is not None and tables.has_certain_step(table):
                 self._add_record(name, table)
         self._log_lines.set_step(self._builder.step)
+        if note := self._unread.note():
+            self._builder.add_note(note)
         return self._pop_batch()
 
     def _pop_batch(self) -> Batch:
+        if self._main_process.counts_records:
+            self._builder.add_note(COUNTED)
         return self._builder.pop_batch(self._log_lines.pop_lines(), self._splitter.pop_problems())
 
     # --- from bytes to lines ---------------------------------------------------------------------
 
     def _read_fast(self, data: bytes, offset: int, position: int) -> int:
-        """Read a table or dictionary as a whole; its end, or 0 if it has to be read by lines."""
-        first = data[position]
-        if first not in FAST_FIRST_BYTES or (
+        """Read a table, dictionary or line as a whole; its end, or 0 if that takes longer."""
+        main = self._main_process
+        if (
             self._log_lines.pending
             or not self._log_lines.at_line_start
-            or self._pending_dict is not None
+            or self._bar_steps.is_waiting
+            or self._open_text
             or not self._has_fast_path
-            or self._main_process.table.has_rows
-            or self._main_process.end_detector.in_traceback
+            or main.table.has_rows
+            or main.joined_lines.is_open
+            or main.end_detector.in_traceback
         ):
             return 0
+        first = data[position]
         if first == _DASH:
-            return self._fast_path.read_table(self._main_process, data, offset, position)
-        if self._training_bar.total is None:  # a bar would say the step
-            return self._fast_path.read_dict(self._main_process, data, offset, position)
-        return 0
+            return self._fast_path.read_table(main, data, offset, position)
+        if first == _BRACE:  # a bar would say the step
+            counts = self._bar_steps.total is None
+            return self._fast_path.read_dict(main, data, offset, position) if counts else 0
+        return self._fast_path.read_pairs(main, data, offset, position) if main.is_plain else 0
 
     def _read_segment(self, data: bytes, offset: int, position: int) -> int:
         """Read one line, or what is up to a carriage return."""
@@ -127,30 +137,103 @@ class ConsoleParser:
         elif segment.data.strip():
             self._log_lines.add_segment(segment, self._read_line(segment))
         else:
-            self._log_lines.add_blank(segment)
+            self._read_blank(segment)
         if not self._is_waiting():
             self._log_lines.set_step(self._builder.step)
         return end
 
+    def _read_blank(self, segment: Segment) -> None:
+        """Blanks right after the training's bar erase it."""
+        self._log_lines.add_blank(segment)
+        if segment.newline:
+            self._end_open_line()
+        if segment.data and self._is_after_bar and not segment.data.strip(b" "):
+            self._bar_steps.erase()
+        self._is_after_bar = False
+
     def _is_waiting(self) -> bool:
         """Whether lines wait for a record whose step is unknown yet."""
-        if self._pending_dict is not None or self._main_process.table.has_rows:
+        if self._bar_steps.is_waiting or self._main_process.table.has_rows:
             return True
         return len(self._processes) > 1 and any(v.table.has_rows for v in self._processes.values())
 
     def _read_line(self, segment: Segment) -> str:
         """Read all values of a line; return its plain text."""
-        shown = to_plain_text(segment.data)
+        shown = text = to_plain_text(segment.data)
+        if len(shown) != len(segment.data) and is_damaged(segment.data, segment.offset):
+            return self._drop_damaged(segment, shown)
+        self._is_after_bar = False
         bar = progress_bars.find_bar(shown)
         if bar is not None:
-            self._add_bar_values(bar, shown[: bar.end], self._follow_bar(bar))
-            if not bar.end or not shown[bar.end :].strip():
-                return shown
-        if self._pending_dict is not None:
-            self._finish_pending_dict()
-        text, name, time = self._unwrapper.unwrap(shown[bar.end :] if bar else shown)
-        self._parse_line(text.rstrip(), name and self._process_name(name), time)
+            self._is_torn = bool(self._open_text)
+            self._is_after_bar = self._follow_bar(bar)
+            self._add_bar_values(bar, shown[: bar.end], self._is_after_bar)
+            text = shown[bar.end :] if bar.end else ""
+        if text.strip():
+            self._is_after_bar = False
+            self._read_printed(text, segment)
+        elif segment.newline:
+            self._end_open_line()
         return shown
+
+    def _drop_damaged(self, segment: Segment, shown: str) -> str:
+        """A line with zeros or control bytes inside costs only itself."""
+        self._splitter.problems.append(Problem(segment.offset, "damaged line: control bytes"))
+        self._open_text, self._is_torn, self._is_after_bar = "", False, False
+        return shown
+
+    def _read_printed(self, text: str, segment: Segment) -> None:
+        """Read what was printed between bars; a bar on stderr may tear it anywhere."""
+        if self._is_torn and len(self._open_text) < _MAX_TORN_CHARS:
+            text = self._open_text + text
+        else:
+            self._read_open_text()
+        self._open_text, self._is_torn = text, False
+        if segment.newline or self._bar_steps.total is None or self._is_closed_dict(text):
+            self._read_open_text(is_line=segment.newline)
+
+    def _end_open_line(self) -> None:
+        """A line ended on either stream; a dictionary goes on until it is closed."""
+        if not (self._is_torn and self._unwrapper.unwrap(self._open_text).text.startswith("{")):
+            self._read_open_text()
+
+    def _read_open_text(self, *, is_line: bool = False) -> None:
+        text, self._open_text, self._is_torn = self._open_text, "", False
+        if not text:
+            return
+        plain = self._main_process.joined_lines
+        if is_line and plain.is_open and plain.is_plain:
+            self._parse_plain(plain.add_line(text))
+            return
+        is_dict = text[0] == "{"
+        found = UnwrappedLine(text, "", UNKNOWN_TIME) if is_dict else self._unwrapper.unwrap(text)
+        name = found.process and self._process_name(found.process)
+        joined = self._processes[name].joined_lines
+        lines = joined.add_line(found.text) if is_line else [*joined.release(), found.text]
+        joined.is_plain = found.text == text
+        for line in lines:
+            self._parse_line(line.rstrip(), name, found.time)
+        used = self._processes[name].templates.pop_last_used()
+        if used is not None and is_line and name == "" and lines == [text]:
+            self._fast_path.line_layouts.learn(text, *used)
+
+    def _parse_plain(self, lines: Sequence[str]) -> None:
+        """Read held lines: those of a wrapped record have no prefixes, others may."""
+        for line in lines:
+            text, name, time = self._unwrapper.unwrap(line)
+            self._parse_line(text.rstrip(), name and self._process_name(name), time)
+
+    def _read_held_lines(self) -> None:
+        self._parse_plain(self._main_process.joined_lines.release())
+        for name, process in self._processes.items():
+            for line in process.joined_lines.release():
+                self._parse_line(line.rstrip(), name, UNKNOWN_TIME)
+
+    def _is_closed_dict(self, text: str) -> bool:
+        text = text.strip()
+        if not text.endswith("}"):
+            return False
+        return text.startswith("{") or self._unwrapper.unwrap(text).text.startswith("{")
 
     def _process_name(self, name: str) -> str:
         if name not in self._processes:
@@ -175,6 +258,9 @@ class ConsoleParser:
         found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
             self._add_found(text, name, found if time != time else found._replace(time=time))
+        elif name == "":
+            self._bar_steps.note_text()
+        self._unread.add_line(text, is_read=found is not None)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
             self._builder.set_end(ended)
@@ -224,15 +310,11 @@ class ConsoleParser:
 
     def _follow_bar(self, bar: progress_bars.ProgressBar) -> bool:
         """Follow a bar; False if it does not count the training's steps."""
-        known = self._training_bar.total
-        if not self._training_bar.follow(bar):
+        known = self._bar_steps.total
+        if not self._bar_steps.draw(bar):
             return False
         if bar.total != known:
             self._builder.add_settings({"max_steps": bar.total})
-        self._drawn_step = bar.done
-        if self._pending_dict is not None:
-            ahead = dicts.steps_ahead_of_bar(self._pending_dict.record)
-            self._add_pending_dict(self._main_process.step_counter.step_by_bar(bar.done + ahead))
         return True
 
     def _add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
@@ -244,25 +326,16 @@ class ConsoleParser:
             self._builder.add_record("", found, found.step)
 
     def _add_dict(self, found: ConsoleRecord) -> None:
-        if self._training_bar.total is None:
+        if self._bar_steps.total is None:
             self._builder.add_record("", found, self._main_process.next_step())
-            return
-        self._pending_dict = _PendingDict(found, self._drawn_step)
-        self._drawn_step = None
+        else:
+            self._bar_steps.add(found)
 
-    def _finish_pending_dict(self) -> None:
-        """Add the waiting dictionary, which is not followed by a bar."""
-        if self._pending_dict is None:
-            return
-        drawn = self._pending_dict.step_before
-        if drawn is not None:
-            drawn += dicts.steps_ahead_of_bar(self._pending_dict.record)
-        self._add_pending_dict(self._main_process.step_counter.step_by_count(drawn))
-
-    def _add_pending_dict(self, step: int) -> None:
-        held, self._pending_dict = self._pending_dict, None
-        assert held is not None
-        self._builder.add_record("", held.record, step)
+    def _add_placed(self, found: ConsoleRecord, step: int) -> None:
+        """Add a dictionary at the step that the bars tell."""
+        self._builder.add_record("", found, step)
+        if self._bar_steps.is_block_buffered:
+            self._builder.add_note(BLOCK_BUFFERED)
         if not self._is_waiting():
             self._log_lines.set_step(step)
 
@@ -282,23 +355,13 @@ class ConsoleParser:
 _UNSURE_FILE_NAME = re.compile(rf"^(?:{UNSURE_CONSOLE_NAMES})", re.IGNORECASE)
 MIN_UNSURE_ROWS = 3
 """A file with such a name is a log if it begins with a metric that comes this often."""
-_EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
-_SWANLAB_POINTS_START = b'{"index":'
-"""Start of the point files of a SwanLab store, which are named .log."""
-_BINARY_BYTES = re.compile(rb"[\x00\x01\x02\x03\x04\x05\x06\x0e-\x1a]")
 
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether a file with a log's name holds text, and records if other texts have such a name."""
-    if _EXCLUDED_FILE_NAMES.match(name):
-        return False
-    if not head:
-        return None
-    text = Utf16Decoder().decode(head)
-    if _BINARY_BYTES.search(text) or text.startswith(_SWANLAB_POINTS_START):
-        return False
-    if not _UNSURE_FILE_NAME.search(name):
-        return True
+    found = text_check.claims(name, head)
+    if not found or not _UNSURE_FILE_NAME.search(name):
+        return found
     rows = max(map(len, ConsoleParser().feed(head).points), default=0)
     return True if rows >= MIN_UNSURE_ROWS else None
 
@@ -310,5 +373,6 @@ FORMAT = Format(
     precedence=20,
     parser=ConsoleParser,
     console=True,
+    by_lines=True,
     kept_open=True,
 )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
+from ppo_top.parsers.console.joined_lines import JoinedLines
 from ppo_top.parsers.console.line_templates import LineTemplates
-from ppo_top.parsers.console.progress_bars import StepCounter
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
@@ -16,8 +20,15 @@ from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.parsers.shared.trainer_table import TrainerTextTable
 
-_RSL_RL_HEADING = re.compile(r"\s*Learning iteration \d+/\d+\s*$")
-_RSL_RL_ROW = re.compile(
+_SURE_OF_AXIS = 3
+"""After as many steps of one kind, a coarser one in a line is not the step."""
+_MAX_KINDS = 256
+
+_BLOCK_HEADING = re.compile(
+    r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
+)
+"""Of rsl_rl and of torchforge: lines of a single pair follow."""
+_BLOCK_ROW = re.compile(
     rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER_PATTERN})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
 
@@ -25,20 +36,28 @@ _RSL_RL_ROW = re.compile(
 class ProcessStream:
     """Reads single-line records of one process and gives records their steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, count_step: Callable[[], int] | None = None) -> None:
         self.table = ConsoleTable()
         self.trainer_table = TrainerTextTable()
+        self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
-        self.step_counter = StepCounter()
+        self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
         self.axis = ""
         """What `step` counts; "" until a line has said a step."""
+        self.counts_records = False
+        """Whether a record was given its number, since nothing has said a step."""
         self._has_records = False
-        self._templates = LineTemplates()
+        self._steps_by_axis: Counter[str] = Counter()
+        self._headings_only = True
+        self._headings_are_stray = False
+        self._kinds_below_headings: set[tuple[str, ...]] = set()
+        self._kinds_here: set[tuple[str, ...]] = set()
+        self.templates = LineTemplates()
         self.dict_reader = DictReader()
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
-        self._in_rsl_rl_block = False  # inside the block of right-aligned pairs that rsl_rl prints
+        self._in_block = False  # inside a block of single pairs
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
@@ -48,13 +67,14 @@ class ProcessStream:
             self._ray_result.is_open or text.startswith(ray_results.RESULT_STARTS)
         ) and self._ray_result.add_line(text):
             return self._ray_result.pop_record()
-        if self._in_rsl_rl_block and (row := _RSL_RL_ROW.match(text)):
+        if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
-        found = trainer_lines.parse_line(text) or self._templates.parse_line(text)
-        if "Learning iteration" in text and _RSL_RL_HEADING.match(text):
-            self._in_rsl_rl_block = True
-        elif self._in_rsl_rl_block:
-            self._in_rsl_rl_block = not found or ":" in text
+        found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
+        is_heading = "Learning iteration" in text or " - METRICS STEP " in text
+        if is_heading and _BLOCK_HEADING.match(text):
+            self._in_block = True
+        elif self._in_block:
+            self._in_block = not found or ":" in text
         return self._separate_settings(found) if found else None
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
@@ -74,29 +94,80 @@ class ProcessStream:
         self._has_records = True
         self._record_count += 1
         if found.step is None:
-            return self._record_count if self.step is None else self.step
-        if self._has_coarser_step(found) and self.step is not None and _is_heading(found):
+            self.counts_records |= self.step is None
+            return self._record_count if self.step is None else self._step_below_heading(found)
+        if self.step is not None and self._is_ignored_step(found):
             return self.step
+        self._steps_by_axis[found.axis] += 1
+        self._headings_only = self._headings_only and _is_heading(found)
+        self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
         return found.step
+
+    def _step_below_heading(self, found: ConsoleRecord) -> int:
+        """The step that the last heading said, unless it is a stray one.
+
+        If the only kind of record comes several times below one heading (a debug line now and then
+        that says `step=50`), it is not about them: they are counted on.
+        """
+        assert self.step is not None
+        kind = tuple(tag for tag, _ in found.values)
+        if len(self._kinds_below_headings) < _MAX_KINDS:
+            self._kinds_below_headings.add(kind)
+        is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
+        if self._headings_are_stray or (kind in self._kinds_here and is_only_kind):
+            self._headings_are_stray = self.counts_records = True
+            self.step += 1
+        self._kinds_here.add(kind)
+        return self.step
+
+    def follows_steps(self, axis: str) -> bool:
+        """Whether a step of this kind is simply the next one."""
+        return self._has_records and axis == self.axis and not self._headings_are_stray
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no block or wrapped record is open, so that a line stands for itself."""
+        inside = self._in_block or self._ray_result.is_open or self.table.is_open
+        return not (inside or self.joined_lines.is_open)
+
+    def note_step(self, step: int, *, is_heading: bool) -> None:
+        """Note the step of a line that was read as a whole; see `follows_steps`."""
+        self._record_count += 1
+        self._steps_by_axis[self.axis] += 1
+        self._headings_only &= is_heading
+        self._kinds_here.clear()
+        self.step = step
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
         self._has_records = True
         self._record_count += 1
         self.step, self.axis = step, "table"
+        self._steps_by_axis["table"] += 1
+        self._headings_only = False
+        self._kinds_here.clear()
         self.table.is_open = False
 
     def next_step(self) -> int:
         """The step of a dictionary without one: the last one, else counted."""
         if self.axis and self.step is not None:
             return self.step
-        return self.step_counter.step_by_count()
+        self.counts_records = True
+        return self._count_step()
+
+    def _is_ignored_step(self, found: ConsoleRecord) -> bool:
+        """Whether a line's own step is not what this process counts."""
+        if self._headings_are_stray and _is_heading(found):
+            return True
+        if not self._has_coarser_step(found):
+            return False
+        return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or _is_heading(found)
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""
         axes = metric_names.STEP_AXES
-        if self.axis not in axes or found.axis not in axes:
+        if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
 

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number
 
 _BAR_START = re.compile(
     r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
+_DESCRIPTION = re.compile(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
+_DESCRIBED_VALUE = re.compile(rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)")
 _BAR_REST = re.compile(r"[^\]\r\n]*+\]")
 _VALUE_AFTER_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
 _PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
@@ -26,19 +28,23 @@ class ProgressBar(NamedTuple):
     done: int
     total: int
     end: int
+    description: str = ""
+    """What stands in brackets before it: trlX puts its metrics there."""
 
 
 def find_bar(text: str) -> ProgressBar | None:
     """The bar at the start of `text`; complete up to its `[` is enough."""
     if "%|" not in text:
         return None
-    match = _BAR_START.match(text)
+    described = _DESCRIPTION.match(text)
+    match = _BAR_START.match(text, described.end() if described else 0)
     if match is None:
         return None
     rest = _BAR_REST.match(text, match.end())
     end = rest.end() if rest else 0
     name = (match["name"] or "").rstrip(":")
-    return ProgressBar(name, int(match["done"]), int(match["total"]), end)
+    description = described[1] if described else ""
+    return ProgressBar(name, int(match["done"]), int(match["total"]), end, description)
 
 
 def values_after_bar(text: str) -> list[tuple[str, float]]:
@@ -49,6 +55,12 @@ def values_after_bar(text: str) -> list[tuple[str, float]]:
     values = [(key, parse_number(word)) for key, word in _VALUE_AFTER_BAR.findall(text)]
     found = [(key, value) for key, value in values if value is not None]
     return found if any(metric_names.is_metric(key) for key, _ in found) else []
+
+
+def _described_values(description: str) -> list[tuple[str, float]]:
+    """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`."""
+    found = _DESCRIBED_VALUE.findall(description)
+    return [(key, value) for key, word in found if (value := parse_number(word)) is not None]
 
 
 class TrainingBar:
@@ -72,30 +84,6 @@ class TrainingBar:
         return True
 
 
-class StepCounter:
-    """Steps for records without one, from the bars around them or by counting."""
-
-    def __init__(self) -> None:
-        self._last_step = 0
-        self._stride = 1
-
-    def step_by_count(self, done: int | None = None) -> int:
-        """The next step if no bar follows the record; `done` is that of a bar before it."""
-        if done is not None and done > self._last_step:
-            return self._set_last_step(done)
-        return self._set_last_step(self._last_step + self._stride)
-
-    def step_by_bar(self, done: int) -> int:
-        """The step of a record that is followed by a bar at `done`."""
-        if done > self._last_step:
-            self._stride = done - self._last_step
-        return self._set_last_step(done)
-
-    def _set_last_step(self, step: int) -> int:
-        self._last_step = step
-        return step
-
-
 class BarValues:
     """Records of the values after bars: each is drawn many times and counts once.
 
@@ -109,13 +97,18 @@ class BarValues:
 
     def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
         """The record of a bar's values, if they are new."""
-        if "=" not in text or (bar.name and not _TRAINING_BAR_NAME.search(bar.name)):
+        if not (bar.description or "=" in text) or (
+            bar.name and not _TRAINING_BAR_NAME.search(bar.name)
+        ):
             return None
-        values = values_after_bar(text)
+        values = _described_values(bar.description) or values_after_bar(text)
         if not values or (bar.name, values) == self._last_values:
             return None
         if followed:
             self._last_values = bar.name, values
+            stated = [as_step(value) for key, value in values if metric_names.step_axis(key)]
+            if stated and stated[0] is not None:
+                return ConsoleRecord(values, stated[0])
             part = _PART_OF_EPISODE.search(bar.name)
             before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
             return ConsoleRecord(values, before + bar.done)

@@ -29,6 +29,11 @@ _FINISHED_LINE = re.compile(
 MAX_END_LINE_CHARS = 4096
 
 
+def may_end_run(record: str) -> bool:
+    """Whether a line may be the last of a run even if it is a record."""
+    return _FINISHED_LINE.match(record) is not None
+
+
 class RunEndDetector:
     """Looks for the end of a run in the lines of one process."""
 

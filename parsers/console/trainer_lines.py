@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.dicts import parse_record as dict_record
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.metric_names import TOTAL_SETTINGS
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN as _NUMBER
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 
@@ -71,7 +72,7 @@ TRAINER_LINES = (
     TrainerLine(
         "Std of Reward: ",
         re.compile(
-            rf"Step: (?P<step>\d+)\.? Time Elapsed: [\d.]+ s\.? "
+            rf"Step: (?P<step>\d+)\.? (?:Time Elapsed: [\d.]+ s\.? )?"
             rf"Mean Reward: (?P<mean>{_NUMBER})\. Std of Reward: (?P<std>{_NUMBER})\."
         ),
         {"mean": "Environment/Cumulative Reward", "std": "Environment/Cumulative Reward (std)"},
@@ -83,6 +84,35 @@ TRAINER_LINES = (
             rf"min/max reward (?P<min>{_NUMBER})/(?P<max>{_NUMBER})"
         ),
         {name: f"{name} reward" for name in ("mean", "median", "min", "max")},
+    ),
+    TrainerLine(
+        ", total num timesteps ",
+        re.compile(
+            r"total num timesteps (?P<step>\d{1,15})/(?P<total>\d{1,15}), FPS (?P<fps>\d{1,9})"
+        ),
+        {"fps": "FPS"},
+    ),
+    TrainerLine(
+        "average episode rewards is ",
+        re.compile(rf"average episode rewards is (?P<reward>{_NUMBER})"),
+        {"reward": "average_episode_rewards"},
+    ),
+    TrainerLine(
+        "Average Reward after ",
+        re.compile(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
+        {"reward": "Average Reward"},
+    ),
+    TrainerLine(
+        " Train step ",
+        re.compile(
+            r"Epoch \d+/\d+ Step \d+/\d+ Train step (?P<step>\d{1,15})/(?P<total>\d{1,15}) done"
+        ),
+        {},
+    ),
+    TrainerLine(
+        " - METRICS STEP ",
+        re.compile(r"=== \[[^\]]{1,80}\] - METRICS STEP (?P<step>\d{1,15}) ==="),
+        {},
     ),
     TrainerLine(
         " | rR:",
@@ -105,12 +135,15 @@ TRAINER_LINES = (
         },
     ),
 )
-"""SB3, Sample Factory, Tianshou, ML-Agents, pytorch-a2c-ppo-acktr-gail, torch-ac."""
+"""SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), AReaL,
+torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac."""
 
+_CELL_BORDERS = tuple("|│┃")
+_CELL_BORDER = re.compile("[|│┃]")
 _LINES_BY_HINT = tuple((line_type.hint, line_type) for line_type in TRAINER_LINES)
 _STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
 _HEAD_STEP = re.compile(
-    r"(?:step|iteration|iter|update|epoch)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
+    r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
 _NAMESPACE = re.compile(
     r"^\s*(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$", re.DOTALL
@@ -130,6 +163,13 @@ _SETTINGS_WORDS = re.compile(
 _MAX_SETTINGS = 1000
 
 
+def may_match(text: str) -> bool:
+    """Whether a line with the same words, but other numbers, may be one of these."""
+    return any(hint in text for hint, _ in _LINES_BY_HINT) or text.startswith(
+        ("Using ", "Total steps: ")
+    )
+
+
 def parse_line(text: str) -> ConsoleRecord | None:
     """The record of a known line, or None."""
     for hint, line_type in _LINES_BY_HINT:
@@ -137,7 +177,20 @@ def parse_line(text: str) -> ConsoleRecord | None:
             return _trainer_record(line_type, match)
     if "{" in text and (match := _STEPPED_DICT.match(text)):
         return _dict_after_text(match)
+    if text[:1] in _CELL_BORDERS:
+        return _cells_record(text)
     return _settings_record(text)
+
+
+def _cells_record(text: str) -> ConsoleRecord | None:
+    """A row of names and numbers in turn, as AReaL prints several pairs a row."""
+    cells = [cell.strip() for cell in _CELL_BORDER.split(text.strip())[1:-1]]
+    pairs = list(zip(cells[::2], map(parse_number, cells[1::2]), strict=False))
+    if len(cells) % 2 or not any("/" in name for name, _ in pairs):
+        return None
+    values = [(name, value) for name, value in pairs if name and value is not None]
+    filled = sum(bool(name) for name, _ in pairs)
+    return ConsoleRecord(values) if values and len(values) == filled else None
 
 
 def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
@@ -146,8 +199,13 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
         value = parse_number(match[group])
         if value is not None and not (line.finite and not abs(value) < float("inf")):
             values.append((tag, value))
-    step = match["step"] if "step" in match.re.groupindex else None
-    return ConsoleRecord(values, int(step) if step else None, "timesteps" if step else "")
+    groups = match.groupdict()
+    step, total = groups.get("step"), groups.get("total")
+    if step is None:
+        return ConsoleRecord(values)
+    axis = "timesteps" if values else "step"
+    config: dict[str, ConfigValue] = {TOTAL_SETTINGS[axis]: int(total)} if total else {}
+    return ConsoleRecord(values, int(step), axis, config)
 
 
 def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:

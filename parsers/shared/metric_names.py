@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ppo_top.parsers.shared import chinese
+
 _WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -78,6 +80,8 @@ _STEP_WORDS = {
     "epoch": "epoch",
     "episode": "episode",
     "ep": "episode",
+    "tenv": "timesteps",
+    **chinese.STEP_WORDS,
 }
 
 TOTAL_SETTINGS = {
@@ -122,6 +126,8 @@ def step_axis(name: str) -> str | None:
 def is_metric(name: str) -> bool:
     """Whether the name alone shows that its number is a metric."""
     parts = split_words(name)
+    if not name.isascii() and chinese.is_metric(name):
+        return True
     return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
 
@@ -137,6 +143,5 @@ def is_prose(name: str) -> bool:
 
 def is_reward(name: str) -> bool:
     """Whether the number is a reward, a return or a score."""
-    return not {"reward", "rewards", "rew", "return", "returns", "score"}.isdisjoint(
-        split_words(name)
-    )
+    words = {"reward", "rewards", "rew", "return", "returns", "score"}
+    return not words.isdisjoint(split_words(name)) or chinese.is_reward(name)

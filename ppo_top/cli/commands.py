@@ -77,8 +77,8 @@ def _screen_options(parser: argparse.ArgumentParser) -> None:
 def _paths_or_default(paths: Sequence[str]) -> list[Path]:
     if "-" in paths:
         raise UsageError(
-            "only the monitor reads standard input (`ppo-top -`); save it to a file instead: "
-            "`python train.py 2>&1 | tee run.log`"
+            "only the monitor and `check` read standard input, and nothing beside it; save it to a "
+            "file instead: `python train.py 2>&1 | tee run.log`"
         )
     if paths:
         return [Path(path) for path in paths]
@@ -204,6 +204,8 @@ def _check(parser: argparse.ArgumentParser) -> Command:
             raise UsageError("--active needs --follow")
         if options.ended and options.follow:
             raise UsageError("--ended is for a single look, not for --follow")
+        if options.path == ["-"]:
+            return _check_stdin(options)
         paths = _paths_or_default(options.path)
         settings = _settings(options, paths)
         fail_on, json = Severity[options.fail_on.upper()], options.json
@@ -222,6 +224,25 @@ def _check(parser: argparse.ArgumentParser) -> Command:
         return print_answer(answer, as_object=json, fail_on=fail_on)
 
     return run
+
+
+def _check_stdin(options: argparse.Namespace) -> int:
+    """Judge what comes on standard input, a log or a paste, once it has ended."""
+    from ppo_top.model import Severity
+    from ppo_top.output import check
+
+    if options.follow or options.backtest:
+        raise UsageError("--follow and --backtest need files; `ppo-top -` follows a pipe")
+    if sys.stdin.isatty():
+        print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
+    return check.check(
+        [],
+        _settings(options, []),
+        as_object=options.json,
+        fail_on=Severity[options.fail_on.upper()],
+        ended=True,
+        stdin=sys.stdin.buffer,
+    )
 
 
 def _status(parser: argparse.ArgumentParser) -> Command:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,10 @@ from ppo_top.parsers.file_names import without_compression
 
 MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
+QUIET_S = 60.0
+"""After as many seconds without a byte, a last line without an end is taken for complete."""
+_BUFFER_BYTES = 4096
+"""A file of a multiple of this size ends where a buffer did, in the middle of a line."""
 FIRST_CHUNK_BYTES = 1 << 15
 """Size of the first read: enough to recognise a log, and little where there are thousands."""
 
@@ -51,6 +56,7 @@ class LogReader:
         self._finished = False
         self._is_skipped = False
         self._decompressor: Decompressor | None = None
+        self._has_open_line = self._has_ended_line = False
 
     @property
     def sources(self) -> list[Source]:
@@ -89,8 +95,19 @@ class LogReader:
         """Whether the file (or the write-ahead log of a store) changed since it was read."""
         if self._finished:
             return False
-        changed = self.tail.has_changed()
+        changed = self.tail.has_changed() or self._line_is_overdue()
         return changed if self._store is None else self._store.has_changed()
+
+    def _line_is_overdue(self) -> bool:
+        """Whether the file ends without a line end, and has done so for a while."""
+        if not self._has_open_line or self.source is None or not self.source.format.by_lines:
+            return False
+        return time.time() - self.mtime > QUIET_S and self.tail.size % _BUFFER_BYTES != 0
+
+    def _end_line(self) -> Batch:
+        """End the last line; should it be continued after all, the file is read again."""
+        self._has_open_line, self._has_ended_line = False, True
+        return self._feed_parser(b"\n")
 
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
         """Read on; None if there is nothing new (not even a new source)."""
@@ -110,7 +127,11 @@ class LogReader:
         return update
 
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
+        if self._has_ended_line and self.tail.has_changed():
+            self.tail.reread()
         chunk = self._read_chunk(size if self.source else MAX_HEAD_BYTES)
+        if chunk.data:
+            self._has_open_line = not chunk.data.endswith((b"\n", b"\r"))
         ended = self.more and not chunk.more
         self.more = chunk.more
         if chunk.reset:
@@ -122,6 +143,8 @@ class LogReader:
         batch = self._feed_parser(chunk.data) if chunk.data else Batch()
         if self._decompressor is not None:
             self._add_problem(batch, self._decompressor.pop_problem())
+        if not chunk.more and self._parser is not None and self._line_is_overdue():
+            batch.add(self._end_line())
         return self._make_update(batch, chunk.reset) if batch or chunk.reset or ended else None
 
     def _read_chunk(self, size: int) -> TailChunk:
@@ -140,6 +163,7 @@ class LogReader:
 
     def _restart_parser(self) -> None:
         """The file is a new one with the old name, perhaps in another format."""
+        self._has_ended_line = False
         self._head = b""
         self._failed = False
         if self.source is not None and self.source.format.parser is not None:
@@ -208,13 +232,15 @@ class LogReader:
         if self._parser is None or self._finished:
             return None
         self._finished = True
-        batch = guarded(self._parser.finish, self.tail.offset, self._fail)
+        last = self._end_line() if self._line_is_overdue() else Batch()
+        finish = Batch if self._failed else self._parser.finish
+        last.add(guarded(finish, self.tail.offset, self._fail))
         if self._decompressor is not None:
-            self._add_problem(batch, self._decompressor.finish())
+            self._add_problem(last, self._decompressor.finish())
         elif self.tail.trailing_zeros:
             zeros = f"{self.tail.trailing_zeros:,} zero bytes at the end: never written"
-            self._add_problem(batch, zeros)
-        return self._make_update(batch) if batch else None
+            self._add_problem(last, zeros)
+        return self._make_update(last) if last else None
 
     def _add_problem(self, batch: Batch, what: str) -> None:
         if what:

@@ -160,12 +160,7 @@ class StdinReader:
         if finished or self.source is None:
             return None
         if self._parser is not None:
-            last = guarded(self._parser.finish, self.offset, self._fail)
-            batch.points += last.points
-            batch.lines.extend(last.lines)
-            batch.problems += last.problems
-            batch.config.update(last.config)
-            batch.ended = last.ended or batch.ended
+            batch.add(guarded(self._parser.finish, self.offset, self._fail))
         if batch.ended is None and not self._has_said_end:
             batch.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
         return SourceUpdate(self.source, batch, False, self.mtime, self.size)

@@ -55,6 +55,7 @@ class SavedSource(NamedTuple):
     points: int
     problem_count: int
     left_out_values: int
+    notes: list[str]
     ended: RunEnd | None
     facts: SourceFacts
 

@@ -71,13 +71,25 @@ class Batch:
     lines: ConsoleLines = field(default_factory=ConsoleLines)
     problems: list[Problem] = field(default_factory=list)
     ended: RunEnd | None = None
+    notes: list[str] = field(default_factory=list)
+    """How the log is written, where that matters to its reader; each is said once."""
     stored_run: str = ""
     """In a store of several runs: the name of the run that this batch belongs to."""
     restarted: bool = False
     """Of a store: the run was written anew, so that its earlier batches are void."""
 
+    def add(self, later: Batch) -> None:
+        """Append what was read after it from the same log."""
+        self.points += later.points
+        self.config.update(later.config)
+        self.lines.extend(later.lines)
+        self.problems += later.problems
+        self.notes += later.notes
+        self.ended = later.ended or self.ended
+
     def __bool__(self) -> bool:
-        found = self.points or self.config or self.lines or self.problems or self.ended
+        said = self.config or self.problems or self.notes
+        found = self.points or self.lines or said or self.ended
         return bool(found or self.restarted)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State
@@ -65,12 +65,17 @@ def check(
     fail_on: Severity,
     cache: Cache | None = None,
     ended: bool = False,
+    stdin: BinaryIO | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Judge the runs below the paths, print the report and return the exit code."""
+    """Judge the runs below the paths, print the report and return the exit code.
+
+    `stdin` is a log or a paste, read to its end.
+    """
     parts = [JSON_PART if as_object else TEXT_PART]
-    answer = judge_paths(paths, settings, cache, parts, err or sys.stderr, ended=ended)
+    err = err or sys.stderr
+    answer = judge_paths(paths, settings, cache, parts, err, ended=ended, stdin=stdin)
     if answer is None:
         return EXIT_ERROR
     return print_answer(answer, as_object=as_object, fail_on=fail_on, out=out)
@@ -85,6 +90,7 @@ def judge_paths(
     *,
     ended: bool = False,
     verbose: bool = False,
+    stdin: BinaryIO | None = None,
 ) -> Answer | None:
     """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
 
@@ -95,7 +101,16 @@ def judge_paths(
     scope = verdict_scope(settings.judging_text) if cache is not None else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory)
-    loader = open_loader(paths, settings, err, reporter.add, memory, ended=ended, verbose=verbose)
+    loader = open_loader(
+        paths,
+        settings,
+        err,
+        reporter.add,
+        memory,
+        ended=ended,
+        verbose=verbose,
+        stdin=stdin,
+    )
     if loader is None:
         return None
     with closing(loader):

@@ -87,6 +87,7 @@ def _source(source: SourceState, run: Run) -> dict[str, Any]:
         "problems": source.problem_count,
         "left_out": source.left_out_values,
         "joined_by": run.joined_by.get(source.key) or None,
+        "notes": source.notes,
     }
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Finding, Severity, Status
+from ppo_top.model import NO_STEP, Finding, Severity, Status, Verdict
 from ppo_top.output.run_report import RunSummary
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
@@ -55,12 +55,24 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
         yield "  Resolved"
         for finding in view.cleared_findings:
             yield from _wrap(_resolved_line(finding), "    ", "      ")
+    if view.verdict is Verdict.WARMING_UP:
+        yield from _first_values(view)
     yield ""
     yield "  Crucial values"
     yield from _checklist([row for row in view.checklist if row.is_crucial])
     yield from _skipped_rules(run)
     yield from _best_lines(run)
     yield from _problems(run)
+
+
+def _first_values(view: RunView) -> Iterator[str]:
+    """Which values are out of range in a log too short for findings."""
+    outside = [row for row in view.checklist if row.status.is_trouble]
+    if not outside:
+        return
+    said = (f"{row.label} {row.text} ({healthy_text(row.healthy)})" for row in outside)
+    yield from _wrap(f"Out of range: {', '.join(said)}", "  ")
+    yield f"  {plural(view.progress.updates, 'update')}: what needs a trend is not judged"
 
 
 def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
@@ -137,6 +149,8 @@ def _problems(run: Run) -> Iterator[str]:
             yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
         if source.left_out_text:
             yield f"  {clean(key)}: {source.left_out_text}"
+        for note in source.notes:
+            yield from _wrap(f"{key}: {note}", "  ", "    ")
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.passed_over import (
@@ -14,6 +15,7 @@ from ppo_top.files.passed_over import (
     notebooks_line,
     passed_over_lines,
 )
+from ppo_top.files.stdin import STDIN_NAME
 from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
 from ppo_top.runs.memory import RunMemory
@@ -64,16 +66,18 @@ def open_loader(
     *,
     ended: bool = False,
     verbose: bool = False,
+    stdin: BinaryIO | None = None,
 ) -> Loader | None:
     """As `load_session`, for going through the runs again; the caller closes the loader.
 
-    `verbose`: `err` also says which files gave nothing, and why.
+    `verbose`: `err` also says which files gave nothing, and why. `stdin` is one more log, which is
+    read to its end first.
     """
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err)
+    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err, stdin)
     try:
         loader.read_all(on_run)
     except BaseException:
@@ -82,30 +86,40 @@ def open_loader(
     if verbose:
         for line in passed_over_lines(loader.passed_over()):
             print(f"ppo-top: {clean(line)}", file=err)
-    if not any(run.points or run.findings for run in loader.session.runs.values()):
-        loader.close()
-        names = ", ".join(clean(str(path)) for path in paths)
-        others = [each for each in loader.passed_over() if each.reason != UNASKED_NOTEBOOK]
-        if others and not verbose:
-            files = plural(len(others), "file")
-            what = f"{files} passed over: `ppo-top check -v` says which, and why"
-            print(f"ppo-top: {what}", file=err)
-        print(
-            f"ppo-top: {names}: nothing here that I can read as a training log; {NO_LOGS_HINT}",
-            file=err,
-        )
-        return None
-    return loader
+    if any(run.points or run.findings for run in loader.session.runs.values()):
+        return loader
+    loader.close()
+    names = ", ".join(clean(str(path)) for path in paths) or str(STDIN_NAME)
+    for line in _why_nothing(loader, names, verbose):
+        print(f"ppo-top: {line}", file=err)
+    return None
+
+
+def _why_nothing(loader: Loader, names: str, verbose: bool) -> Iterator[str]:
+    """What is said where there is no log."""
+    others = [each for each in loader.passed_over() if each.reason != UNASKED_NOTEBOOK]
+    if others and not verbose:
+        files = plural(len(others), "file")
+        yield f"{files} passed over: `ppo-top check -v` says which, and why"
+    yield f"{names}: nothing here that I can read as a training log; {NO_LOGS_HINT}"
+    for run in loader.session.runs.values():
+        for source in run.sources.values():
+            yield from (f"{clean(source.key)}: {clean(note)}" for note in source.notes)
 
 
 class Loader:
     """A session and the follower that reads its logs."""
 
-    def __init__(self, paths: Sequence[Path], session: Session, err: TextIO) -> None:
+    def __init__(
+        self, paths: Sequence[Path], session: Session, err: TextIO, stdin: BinaryIO | None = None
+    ) -> None:
         self.session = session
         settings = session.settings
+        # A paste from Windows has carriage returns, which are no lines drawn over.
+        text = BytesIO(stdin.read().replace(b"\r\n", b"\n")) if stdin is not None else None
         self._follower = Follower(
             paths,
+            stdin=text,
             patterns=settings.patterns,
             notebooks=settings.notebooks,
             once=True,

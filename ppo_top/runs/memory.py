@@ -229,6 +229,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         points=state.points,
         problem_count=state.problem_count,
         left_out_values=state.left_out_values,
+        notes=state.notes,
         ended=state.ended,
         facts=state.facts,
     )

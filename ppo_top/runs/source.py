@@ -58,6 +58,8 @@ class SourceState:
     evidence: list[tuple[ConsoleLine, TextEvidence]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
+    notes: list[str] = field(default_factory=list)
+    """How the log is written, in sentences without a full stop."""
     left_out_values: int = 0
     """values of tags beyond `MAX_TAGS_KEPT`"""
     points: int = 0
@@ -82,6 +84,7 @@ class SourceState:
             facts=saved.facts,
             problem_count=saved.problem_count,
             left_out_values=saved.left_out_values,
+            notes=list(saved.notes),
             points=saved.points,
             ended=saved.ended,
             mtime=saved.mtime,
@@ -140,6 +143,7 @@ class SourceState:
         for kept in (self.series, self.config, self.lines, self.evidence):
             kept.clear()
         self.problems.clear()
+        self.notes.clear()
         self.points = self.held_points = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
@@ -179,6 +183,7 @@ class SourceState:
         _find_printed_runs(batch.lines, facts)
         self.problem_count += len(batch.problems)
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
+        self.notes.extend(note for note in batch.notes if note not in self.notes)
         died = self.died
         if batch.ended is not None:
             self.ended = batch.ended

@@ -21,6 +21,7 @@ class ParserOutput:
     config: dict[str, object] = field(default_factory=dict)
     lines: list[tuple[int, str, str, int | None]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     ended: RunEnd | None = None
 
     def add_batch(self, batch: Batch) -> None:
@@ -35,6 +36,7 @@ class ParserOutput:
         self.config.update(batch.config)
         self.lines.extend(comparable_line(line) for line in batch.lines)
         self.problems.extend(batch.problems)
+        self.notes.extend(batch.notes)
         self.ended = batch.ended or self.ended
 
     def values(self, tag: str) -> list[float]:
@@ -106,6 +108,7 @@ def assert_same(one: ParserOutput, other: ParserOutput) -> None:
     assert one.lines == other.lines
     assert repr(one.config) == repr(other.config)
     assert sorted(one.problems) == sorted(other.problems)
+    assert one.notes == other.notes
     assert one.ended == other.ended
 
 

@@ -1,0 +1,44 @@
+"""Notices a console whose lines hold numbers that nobody can read, and how to have them read."""
+
+from __future__ import annotations
+
+import re
+
+_NAMED_NUMBER = re.compile(r"([A-Za-z_]\w{0,40})\s?[:=]\s?[-+]?\d")
+_FEWEST_LINES = 20
+_MOST_LINES = 2_000
+_UNREAD_SHARE = 0.5
+_MAX_NAMES = 3
+
+
+class UnreadLines:
+    """Counts the first lines of a console by whether they were read."""
+
+    def __init__(self) -> None:
+        self._lines = self._with_numbers = self._read = 0
+        self._names: list[str] = []
+
+    def add_line(self, text: str, *, is_read: bool) -> None:
+        """Count a line that is neither blank nor part of a table."""
+        if self._lines >= _MOST_LINES or not text:
+            return
+        self._lines += 1
+        self._read += is_read
+        if is_read:
+            return
+        found = _NAMED_NUMBER.findall(text)
+        self._with_numbers += bool(found)
+        if found and not self._names:
+            self._names = list(dict.fromkeys(found))[:_MAX_NAMES]
+
+    def note(self) -> str:
+        """What would read the lines; "" while enough of them are read."""
+        mostly_unread = self._with_numbers > _UNREAD_SHARE * self._lines
+        if self._lines < _FEWEST_LINES or self._read or not mostly_unread:
+            return ""
+        groups = ".*?".join(rf"{name}\s?[:=]\s?(?P<{name}>\S+)" for name in self._names)
+        return (
+            "most lines hold numbers under names that are not known here; to read them, add to "
+            f"your own ppo-top.toml: console = ['{groups}'], with the groups named after metrics "
+            "(step, reward_mean, approx_kl, entropy, ...)"
+        )

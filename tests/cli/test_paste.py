@@ -1,0 +1,65 @@
+"""`ppo-top check -`: a log or a paste on standard input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+PASTE = """\
+> My run looks odd:
+> ```
+> {'loss': 0.5, 'reward': 0.1, 'kl': 5.0,
+> 'completions/clipped_ratio': 0.95, 'epoch': 0.1}
+> {'loss': 0.5, 'reward': 0.1, 'kl': 5.0, 'completions/clipped_ratio': 0.95, 'epoch': 0.2}
+> ```
+"""
+
+
+def check(text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run `ppo-top check -` with this text on its standard input."""
+    command = [sys.executable, "-m", "ppo_top", "check", "-", *options]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def test_a_paste_is_judged_by_what_it_holds() -> None:
+    """Two records: values beyond their limits are marked, trends say that they need more."""
+    run = json.loads(check(PASTE, "--json").stdout)["runs"][0]
+    marks = {row["concept"]: row["status"] for row in run["checklist"]}
+    assert (run["producer"], run["progress"]["updates"]) == ("trl-grpo", 2)
+    assert marks["ref_kl_token"] == "crit"
+    assert marks["truncated_frac"] == "warn"
+    assert marks["reward_mean"] == "warming-up"
+    assert run["state"] == "ended"
+
+
+def test_the_report_says_which_values_are_out_of_range() -> None:
+    """Before any rule that needs more updates speaks."""
+    text = check(PASTE).stdout
+    assert "Out of range: KL to reference 5 (healthy 0 to 0.1), truncated fraction 95 %" in text
+    assert "2 updates: what needs a trend is not judged" in text
+
+
+def test_nan_is_a_finding_at_once() -> None:
+    """And fails the job."""
+    done = check(PASTE.replace("'loss': 0.5", "'loss': nan"))
+    assert done.returncode == 1
+    assert "NaN" in done.stdout
+
+
+def test_lines_from_windows() -> None:
+    """Carriage returns are no lines drawn over."""
+    text = json.loads(check(PASTE.replace("\n", "\r\n"), "--json").stdout)
+    assert text["runs"][0]["progress"]["updates"] == 2
+
+
+def test_text_without_a_record() -> None:
+    """Exit code 2, and a line that says so."""
+    done = check("Hello, it does not work\n")
+    assert done.returncode == 2
+    assert "standard input: nothing here" in done.stderr
+
+
+def test_only_one_look() -> None:
+    """What follows a pipe is the monitor."""
+    assert check(PASTE, "--follow").returncode == 2

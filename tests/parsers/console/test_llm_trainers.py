@@ -1,0 +1,153 @@
+"""What trainers of language models, MAPPO and ML-Agents print, by their own print statements.
+
+Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracker`, slime
+`slime/backends/megatron_utils/model.py`, ROLL `roll/pipeline/rlvr/actor_worker.py`, prime-rl
+`src/prime_rl/trainer/rl/train.py`, torchforge `observability/metrics.py` (ConsoleBackend), NeMo-RL
+`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`,
+on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8 `trainers/trainer.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from ppo_top import catalogue
+from ppo_top.catalogue.tags import meaning
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
+
+
+class PrintedUpdate(NamedTuple):
+    """One update as it is printed, `{n}` being its number."""
+
+    update: str
+    trainer: str
+    reward_tag: str
+    steps: list[int]
+
+
+CASES = {
+    "areal": PrintedUpdate(
+        "20260101-12:00:0{n}.123 StatsLogger INFO: Epoch 1/10 Step {n}/467 "
+        "Train step {n}/4670 done.\n"
+        "| grpo_actor/actor_loss/avg | 0.0e+00 | grpo_actor/entropy/avg | 1.4e-01 |\n"
+        "| grpo_actor/task_reward/avg | {n}.0e-01 |  |  |\n",
+        "areal",
+        "grpo_actor/task_reward/avg",
+        [1, 2, 3],
+    ),
+    "slime": PrintedUpdate(
+        "[2026-01-01 12:00:0{n}] rollout.py:5 - rollout {n}: {{'rollout/raw_reward': 0.{n}, "
+        "'rollout/rewards': 0.0, 'rollout/response_lengths': 512.5, 'rollout/log_probs': -0.2}}\n"
+        "[2026-01-01 12:00:0{n}] model.py:6 - step {n}: {{'train/loss': 0.01, "
+        "'train/pg_clipfrac': 0.001, 'train/ppo_kl': 0.0002, "
+        "'train/entropy_loss': 0.3, 'train/grad_norm': 0.4}}\n",
+        "slime",
+        "rollout/raw_reward",
+        [1, 2, 3],
+    ),
+    "roll": PrintedUpdate(
+        "step: {n}, {{'actor/ppo_ratio_clipfrac': 0.01, 'actor/approxkl': 0.002, "
+        "'critic/score/mean': 0.{n}, 'tokens/response_length/mean': 512.0}}\n",
+        "roll",
+        "critic/score/mean",
+        [1, 2, 3],
+    ),
+    "prime-rl": PrintedUpdate(
+        "12:00:0{n} SUCCESS Step {n} | Time: 8.15s | Reward: 0.{n} | Loss: 0.0123 | Entropy: 0.4 | "
+        "Mismatch KL: 0.0004 | Grad. Norm: 0.0912 | LR: 1.00e-06 | Throughput: 4711 tokens/s | "
+        "MFU: 31.2% | Peak Mem.: 40.1 GiB\n",
+        "prime-rl",
+        "Reward",
+        [1, 2, 3],
+    ),
+    "minimind": PrintedUpdate(
+        "Epoch:[1/1]({n}/9751), Actor Loss: 0.5, Critic Loss: 0.2, Reward: 0.{n}, KL: 0.01, "
+        "KL_ref: 0.02, Avg Response Len: 120.50, Actor LR: 0.00000030, Critic LR: 0.00000050\n",
+        "minimind",
+        "Reward",
+        [1, 2, 3],
+    ),
+    "trlx": PrintedUpdate(
+        "\r[losses/total_loss: 1.64 | losses/policy_loss: 0.12 | "
+        "losses/value_loss: 0.9 | reward/mean: 0.{n}]:  {n}%|#   | {n}/100 [00:01<00:09, 9.1it/s]",
+        "",
+        "reward/mean",
+        [1, 2, 3],
+    ),
+    "mappo": PrintedUpdate(
+        "\n Scenario simple_spread Algo rmappo Exp check updates {n}/100 episodes, "
+        "total num timesteps {n}200/20000000, FPS 512.\n\naverage episode rewards is -18{n}.25\n",
+        "",
+        "average_episode_rewards",
+        [1200, 2200, 3200],
+    ),
+    "ml-agents 0.8": PrintedUpdate(
+        "INFO:mlagents.trainers: run-0: Brain: Step: {n}000. Mean Reward: -57.2{n}. "
+        "Std of Reward: 0.000. Training.\n",
+        "ml-agents",
+        "Environment/Cumulative Reward",
+        [1000, 2000, 3000],
+    ),
+    "nemo-rl": PrintedUpdate(
+        "========================= Step {n}/100 =========================\n"
+        "\N{BAR CHART} Training Results:\n"
+        "  \N{BULLET} Loss: 0.0123\n"
+        "  \N{BULLET} Avg Reward: 0.{n}\n"
+        "  \N{BULLET} Mean Generation Length: 123.4567\n",
+        "",
+        "Avg Reward",
+        [1, 2, 3],
+    ),
+    "torchforge": PrintedUpdate(
+        "=== [global_reduce] - METRICS STEP {n} ===\n"
+        "  grpo_loss/kl_divergence_mean: 0.01\n"
+        "  rollout/count: 64.0\n"
+        "  reward/evaluate_response/avg_reward: 0.{n}\n"
+        "==============================\n",
+        "",
+        "reward/evaluate_response/avg_reward",
+        [1, 2, 3],
+    ),
+}
+
+
+def read(name: str) -> ParserOutput:
+    """Three updates as the trainer prints them."""
+    text = "".join(CASES[name].update.format(n=number) for number in (1, 2, 3)) + "\n"
+    return parse_every_way(ConsoleParser, text.encode())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reward_has_its_values_steps_and_meaning(name: str) -> None:
+    """The reward of each update, at its own step, and as the reward."""
+    case, found = CASES[name], read(name)
+    trainer = catalogue.identify(found.points)
+    assert found.steps(case.reward_tag) == case.steps
+    assert len(set(found.values(case.reward_tag))) == 3
+    known = meaning(trainer, case.reward_tag)
+    assert known is not None
+    assert known.concept == "reward_mean"
+    assert not case.trainer or trainer.id == case.trainer
+
+
+def test_rewards_that_are_normalised_are_not_the_reward() -> None:
+    """slime's `rollout/rewards` has a mean of 0."""
+    assert meaning(catalogue.identify(read("slime").points), "rollout/rewards") is None
+
+
+def test_every_value_of_a_block_and_of_a_row_is_read() -> None:
+    """torchforge prints a pair a line, AReaL several a row, with empty cells at the end."""
+    assert set(read("torchforge").points) >= {"rollout/count", "grpo_loss/kl_divergence_mean"}
+    areal = read("areal")
+    assert areal.values("grpo_actor/entropy/avg") == [0.14] * 3
+    assert areal.config["max_steps"] == 4670
+
+
+def test_totals() -> None:
+    """Where a total is printed beside the step."""
+    assert read("mappo").config["total_timesteps"] == 20_000_000
+    assert read("trlx").config["max_steps"] == 100
+    assert read("nemo-rl").config["max_steps"] == 100

@@ -1,0 +1,102 @@
+"""What people paste: quoted, numbered, wrapped, with the prefixes of whatever showed the log."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, feed_parser, parse_every_way
+
+RECORDS = [
+    f"{{'loss': 0.0{n}, 'grad_norm': 0.488365799178613{n}, 'reward': {n}.25, 'kl': 1.25e-0{n}, "
+    f"'completions/mean_length': 12{n}.0, 'epoch': 0.{n}}}"
+    for n in range(1, 8)
+]
+PLAIN = feed_parser(ConsoleParser(), ["".join(f"{each}\n" for each in RECORDS).encode()])
+
+
+def read(lines: list[str]) -> ParserOutput:
+    """The lines as a console, fed in every way."""
+    return parse_every_way(ConsoleParser, "".join(f"{line}\n" for line in lines).encode())
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "> ",
+        ">> ",
+        "\x1b[32m",
+        "trainer-1  | ",
+        "ppo_trainer_1    | ",
+        "[pod/ppo-7c9/trainer] ",
+        "2026-01-01T00:00:00.123456789Z ",
+        "2026-01-01T00:00:00.123456789Z stdout F ",
+        "Nov 22 15:00:00 node7 python3[4711]: ",
+        "[2026-01-01 00:00:00] ",
+    ],
+)
+def test_what_stands_before_each_line(prefix: str) -> None:
+    """Quotes, containers, clocks."""
+    found = read(["```", *(prefix + each for each in RECORDS), "```"])
+    assert found.values_by_step() == PLAIN.values_by_step()
+
+
+@pytest.mark.parametrize("number", ["{}  ", "{} ", "{}: ", "{} | ", "{}\t", "> {} "])
+def test_line_numbers(number: str) -> None:
+    """Of an editor or a web page, from any number on."""
+    found = read([number.format(n) + each for n, each in enumerate(RECORDS, 41)])
+    assert found.values_by_step() == PLAIN.values_by_step()
+    pairs = [number.format(n) + f"step: {10 * n} | reward: {n}.5" for n in range(1, 9)]
+    assert read(pairs).steps("reward") == [10 * n for n in range(1, 9)]
+
+
+@given(st.integers(40, 200))
+@settings(deadline=None, max_examples=60)
+def test_hard_wrapped_dictionaries(width: int) -> None:
+    """Cut at the width of a terminal, in the middle of names and numbers."""
+    lines = [each[at : at + width] for each in RECORDS for at in range(0, len(each), width)]
+    data = "".join(f"{line}\n" for line in lines).encode()
+    assert feed_parser(ConsoleParser(), [data]).values_by_step() == PLAIN.values_by_step()
+
+
+@pytest.mark.parametrize("comma", [",\n", ",\n ", ", \n    "])
+def test_dictionaries_broken_at_their_commas(comma: str) -> None:
+    """By hand, or pretty-printed."""
+    found = read([each.replace(", ", comma) for each in RECORDS])
+    assert found.values_by_step() == PLAIN.values_by_step()
+
+
+def test_a_dictionary_that_is_never_closed_costs_only_itself() -> None:
+    """The rest of the log is read."""
+    found = read([RECORDS[0], RECORDS[1][:60], "step: 7 | reward: 7.5", RECORDS[2]])
+    assert found.values("reward") == [1.25, 7.5, 3.25]
+
+
+VERL = [
+    f"step:{n} - actor/entropy:np.float64(4.16) - actor/pg_loss:0.0012 - critic/score/mean:0.{n} - "
+    "critic/score/max:1.0 - response_length/mean:120.5 - timing_s/gen:12.25 - actor/grad_norm:nan"
+    for n in range(1, 6)
+]
+
+
+@given(st.integers(60, 130))
+@settings(deadline=None, max_examples=60)
+def test_hard_wrapped_pairs(width: int) -> None:
+    """verl prints a line of a hundred pairs: no torn names, no torn numbers."""
+    lines = [each[at : at + width] for each in VERL for at in range(0, len(each), width)]
+    data = "".join(f"{line}\n" for line in lines).encode()
+    whole = feed_parser(ConsoleParser(), ["".join(f"{each}\n" for each in VERL).encode()])
+    found = feed_parser(ConsoleParser(), [data])
+    assert found.steps("critic/score/mean") == [1, 2, 3, 4, 5]
+    assert set(found.points) == set(whole.points)
+    assert all(math.isnan(value) for value in found.values("actor/grad_norm"))
+
+
+def test_whole_pairs_are_not_joined_with_what_follows() -> None:
+    """A short line with all its pairs, then other text."""
+    found = read([VERL[0], "Saved a checkpoint", VERL[1], "x" * len(VERL[1])])
+    assert found.steps("critic/score/mean") == [1, 2]

@@ -1,0 +1,118 @@
+"""Lines that state their step in ways of their own, and lines whose step is another's."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.parsers.console.parser import COUNTED, ConsoleParser
+from tests.support.parser_harness import parse_every_way
+
+
+def test_a_debug_line_now_and_then_is_no_step() -> None:
+    """`step=50` every 50 records is not the step of the 50 that follow."""
+    log = "".join(
+        f"[DEBUG] step={number}, sample[0]\n" * (number % 50 == 0)
+        + f"reward: {number}.5 | kl: 0.1\n"
+        for number in range(1, 401)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == list(range(1, 401))
+    assert read.notes == [COUNTED]
+
+
+def test_a_heading_is_the_step_of_what_stands_below_it() -> None:
+    """One record of each kind a heading: it is theirs."""
+    log = "".join(f"Iteration {n}\nreward: {n}.5\nkl: 0.{n}\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == read.steps("kl") == list(range(1, 9))
+    assert read.notes == []
+
+
+def test_place_in_an_epoch_is_one_in_all_epochs() -> None:
+    """minimind: `Epoch:[2/3](47/9751)`; the second epoch goes on where the first ended."""
+    log = "".join(
+        f"Epoch:[{epoch}/3]({step}/100), Actor Loss: 0.5, Reward: {step}.5, KL: 0.01, "
+        "Avg Response Len: 120.50\n"
+        for epoch in (1, 2, 3)
+        for step in range(10, 101, 10)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Reward") == list(range(10, 301, 10))
+    assert read.values("Avg Response Len") == [120.5] * 30
+    assert read.config["max_steps"] == 300
+
+
+def test_place_in_an_epoch_counted_from_zero() -> None:
+    """torchvision's examples: `Epoch: [1][ 50/391]`."""
+    log = "".join(
+        f"Epoch: [{epoch}][{step:3}/391]\tloss: 0.5\n" for epoch in (0, 1) for step in (0, 50)
+    )
+    assert parse_every_way(ConsoleParser, log.encode()).steps("loss") == [0, 50, 391, 441]
+
+
+def test_episodes_of_an_evaluation_are_no_updates() -> None:
+    """A loop that counts iterations and plays five episodes at its end."""
+    log = "".join(f"Iteration {n}/40 | Mean Reward: {n}.5\n" for n in range(1, 41))
+    log += "".join(f"Episode {n} score: 500.0\n" for n in range(1, 6))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Mean Reward") == list(range(1, 41))
+    assert read.steps("score") == [40] * 5
+
+
+def test_episodes_are_steps_where_nothing_finer_is_counted() -> None:
+    """A loop of episodes only."""
+    log = "".join(f"Episode # {n} | reward {n}.5\n" for n in range(1, 6))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == read.values("Episode") == [1, 2, 3, 4, 5]
+
+
+def test_a_bar_in_each_iteration_states_the_episode() -> None:
+    """tqdm's postfix says `episode=20`; ten bars of fifty episodes are no ten times fifty steps."""
+    bars = []
+    for iteration in range(10):
+        for done in range(1, 51):
+            last = 50 * iteration + done // 10 * 10
+            postfix = f", episode={last}, return={last}.000" if done >= 10 else ""
+            bar = f"{2 * done:3}%|####  | {done}/50 [00:01<00:01, 9.1it/s{postfix}]"
+            bars.append(f"\rIteration {iteration}: {bar}")
+        bars.append("\n")
+    read = parse_every_way(ConsoleParser, "".join(bars).encode())
+    assert read.steps("return") == list(range(10, 501, 10))
+    assert read.values("return") == [float(step) for step in range(10, 501, 10)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step=100 reward=1.5 kl=0.01  (10437 steps/s)",
+        "step=100 reward=1.5 kl=0.01 [1234 it/s]",
+        "step=100 reward=1.5 kl=0.01 saved checkpoint",
+        "step: 100, reward: 1.5, kl: 0.01 -> saved to model_100.pt",
+        "2026-11-21 00:40:41,295 - ppo.train - INFO - step=100 reward=1.5 kl=0.01",
+        "2026-11-21 00:40:41,295 - train - INFO - step 100 reward 1.5 kl 0.01",
+        "I1122 15:00:00.123456 140123456789 train.py:33] step=100 reward=1.5 kl=0.01",
+        "步数：100，奖励：1.5，熵：1.2",
+        "步数 100 ｜ 奖励 １.５",
+    ],
+)
+def test_words_and_prefixes_around_the_pairs(line: str) -> None:
+    """Speed, a remark, a logger's name: the pairs are read all the same."""
+    read = parse_every_way(ConsoleParser, f"{line}\n".encode())
+    reward = read.points.get("reward") or read.points["奖励"]
+    assert [(step, value) for step, _, value in reward] == [(100, "1.5")]
+
+
+@pytest.mark.parametrize("line", ["the loss was 0.5 at step 3", "found 3 rewards in 2 files"])
+def test_prose_stays_prose(line: str) -> None:
+    """Words before the first pair are a sentence."""
+    assert parse_every_way(ConsoleParser, f"{line}\n".encode()).points == {}
+
+
+def test_a_chinese_loop() -> None:
+    """Chinese names, as written, with what is averaged."""
+    line = "迭代 {0}/20 | 回合数: 98 | 平均奖励: {0}.8 | KL: 0.0047 | clip%: 6.2%\n"
+    read = parse_every_way(ConsoleParser, "".join(map(line.format, (1, 2, 3))).encode())
+    assert read.steps("平均奖励") == [1, 2, 3]
+    assert read.config["total_iterations"] == 20
+    empty = "迭代 4/20 | 回合数: 0 | 平均奖励: 0.0 | KL: 0.0047\n"
+    assert "平均奖励" not in parse_every_way(ConsoleParser, empty.encode()).points
