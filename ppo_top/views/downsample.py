@@ -149,25 +149,24 @@ def _extremes(points: Sequence[float]) -> tuple[float, float, bool]:
     return min(finite, default=math.inf), max(finite, default=-math.inf), is_bad
 
 
-STRIDE_RATIO = 1.25
-"""Strides are powers of this: a drawing fills most of its width, and its cells seldom change."""
-
-MAX_CELLS_PER_ROW = 6
-"""The most cells that one row may fill in a short run."""
+GROWTH_RATIO = 1.05
+"""The axis of a growing run ends at a power of this: its curve fills at least 95 % of the width."""
 
 
-def stride(amount: int, cells: int, widest: int = MAX_CELLS_PER_ROW) -> float:
-    """How many rows share a cell, so that `amount` rows fit into `cells`.
+def stride(amount: int, cells: int, growing: bool = False) -> float:
+    """How many rows share a cell, so that `amount` rows fill `cells`; below 1 a row fills several.
 
-    Below 1 a row fills several cells, at most `widest`. Only few strides are possible: while a run
-    grows, mostly just its last cell changes.
+    While a run grows, few strides are possible, so that mostly just its last cell changes.
     """
-    least = math.ceil(math.log(1 / widest) / math.log(STRIDE_RATIO))
-    wanted = math.log(max(amount, 1) / max(cells, 1)) / math.log(STRIDE_RATIO)
-    power = max(least, math.ceil(wanted - 1e-9))
-    while math.ceil(amount / STRIDE_RATIO**power - 1e-9) > max(cells, 1):
-        power += 1
-    return STRIDE_RATIO**power
+    rows = float(max(amount, 1))
+    if growing:
+        rows = GROWTH_RATIO ** math.ceil(math.log(rows) / math.log(GROWTH_RATIO) - 1e-9)
+    return rows / max(cells, 1)
+
+
+def first_rows(cells: int, size: float) -> list[int]:
+    """The first row of each cell of `size` rows."""
+    return [int(cell * size + 1e-9) for cell in range(cells)]
 
 
 MAX_CACHED_STRIDES = 6
@@ -190,8 +189,8 @@ def bucket_extents(
     extents = cached[: max(cells - 1, 0)]
     dense = len(rows) > 0 and rows[-1] == len(rows) - 1  # a point in every row
     for cell in range(len(extents), cells):
-        start = int(cell * size)
-        end = max(start + 1, int((cell + 1) * size))
+        start = int(cell * size + 1e-9)
+        end = max(start + 1, int((cell + 1) * size + 1e-9))
         stop = min(end, last + 1)
         if not dense:
             start, stop = bisect_left(rows, start), bisect_left(rows, stop)

@@ -71,7 +71,7 @@ def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
     """Indices of the points to draw: all, or the lowest, highest and last per column."""
     if seen <= 3 * columns:
         return list(range(seen))
-    size = stride(seen, columns, 1)
+    size = stride(seen, columns, growing=True)
     kept: list[int] = []
     for column in range(math.ceil(seen / size)):
         start, stop = int(column * size), min(seen, int((column + 1) * size))
