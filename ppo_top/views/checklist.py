@@ -16,13 +16,12 @@ from ppo_top.text.format import compact, count
 from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
-from ppo_top.views.troubled_rows import AT_CEILING_RULE, findings_about
-
-WARMUP_POINTS = 5
-"""Points after which a value without findings is called ok rather than warming up."""
-
-SETTLED_LOSS = 1e-3
-"""A value loss below this share of its highest: the critic predicts well, returns hardly vary."""
+from ppo_top.views.troubled_rows import (
+    AT_CEILING_RULE,
+    WARMUP_POINTS,
+    findings_about,
+    returns_settled,
+)
 
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
@@ -160,12 +159,7 @@ def _returns_settled(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> boo
     """Whether all returns are nearly equal, so that explained variance divides by almost 0."""
     if any(each.finding.rule == AT_CEILING_RULE for each in opened):
         return True
-    loss = run.timeline.tracks.get("value_loss")
-    seen = loss.count_until(row) if loss else 0
-    if loss is None or seen < WARMUP_POINTS:
-        return False
-    best = loss.highs.index_of_best(loss.values, seen)
-    return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
+    return returns_settled(run.timeline, row)
 
 
 def _why_missing(name: str, trainer: Trainer) -> str:

@@ -9,12 +9,24 @@ from typing import NamedTuple
 from ppo_top.model import Finding, Status
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
+from ppo_top.runs.timeline import Timeline
 
 AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
 SETTINGS = ("lr",)
 """Settings that a row shows: a diagnosis that names one as the cause marks it."""
+
+
+SETTLED_LOSS = 1e-3
+"""A value loss below this share of its highest: the critic predicts well, returns hardly vary."""
+
+WARMUP_POINTS = 5
+"""Points after which a value without findings is called ok rather than warming up."""
+
+
+Extremes = Sequence[tuple[float, float] | None]
+"""The lowest and highest value of each column of a drawing; None: no value."""
 
 
 class RowStatus(NamedTuple):
@@ -48,6 +60,30 @@ def troubled_rows(findings: Iterable[Finding], name: str, row: int) -> tuple[Row
     return tuple(sorted(found, key=lambda each: each.status.rank))
 
 
+def returns_settled(timeline: Timeline, row: int) -> bool:
+    """Whether all returns are nearly equal, so that explained variance divides by almost 0."""
+    loss = timeline.tracks.get("value_loss")
+    seen = loss.count_until(row) if loss else 0
+    if loss is None or seen < WARMUP_POINTS:
+        return False
+    best = loss.highs.index_of_best(loss.values, seen)
+    return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
+
+
+def meaningful(
+    name: str, extremes: Extremes, last_rows: Sequence[int], timeline: Timeline
+) -> Extremes:
+    """The extremes of a metric's columns, without those that say nothing at the column's last row:
+    explained variance of constant returns.
+    """
+    if name != "explained_variance":
+        return extremes
+    return [
+        None if returns_settled(timeline, row) else pair
+        for pair, row in zip(extremes, last_rows, strict=True)
+    ]
+
+
 def _intervals(finding: Finding, row: int) -> Iterator[RowStatus]:
     """The intervals of a finding from its first bad row on, one for each severity."""
     if finding.opened.row > row:
@@ -64,14 +100,13 @@ def _intervals(finding: Finding, row: int) -> Iterator[RowStatus]:
 
 def column_statuses(
     first_rows: Sequence[int],
-    extremes: Sequence[tuple[float, float] | None],
+    extremes: Extremes,
     band: Band | None,
     troubled: Sequence[RowStatus],
 ) -> list[Status]:
     """The status of each column of a drawing: of its values by themselves, or of a finding.
 
-    Column n holds the rows from `first_rows[n]` on; `extremes` are its lowest and highest value
-    (None: no value).
+    Column n holds the rows from `first_rows[n]` on.
     """
     statuses = _by_limits(extremes, band)
     for each in troubled:
@@ -84,7 +119,7 @@ def column_statuses(
     return statuses
 
 
-def _by_limits(extremes: Sequence[tuple[float, float] | None], band: Band | None) -> list[Status]:
+def _by_limits(extremes: Extremes, band: Band | None) -> list[Status]:
     """The status of values against the limits of their metric."""
     calm = [Status.OK] * len(extremes)
     known = [pair for pair in extremes if pair is not None]

@@ -6,7 +6,8 @@ import math
 
 from ppo_top.model import Finding, Mark, Severity, SeverityChange, Status
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.views.troubled_rows import RowStatus, column_statuses, troubled_rows
+from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.views.troubled_rows import RowStatus, column_statuses, meaningful, troubled_rows
 
 OK, WATCH, WARN, CRIT = Status.OK, Status.WATCH, Status.WARN, Status.CRIT
 KL_BAND = Band(None, 0.02, None, 0.03, "practice")
@@ -95,6 +96,18 @@ def test_a_row_of_many_columns_is_coloured_whole() -> None:
     """Two columns a row: the bad row has both of them."""
     statuses = column_statuses([0, 0, 1, 1, 2, 2], [(0.0, 0.0)] * 6, None, [RowStatus(1, 1, WARN)])
     assert statuses == [OK, OK, WARN, WARN, OK, OK]
+
+
+def test_explained_variance_is_not_judged_once_the_value_loss_is_next_to_nothing() -> None:
+    """The loss falls to a thousandth of its highest at row 6: only the columns before count."""
+    timeline = Timeline()
+    loss = timeline.tracks["value_loss"] = Track("value_loss", "tag", "source")
+    for row, value in enumerate([50.0, 60.0, 30.0, 10.0, 5.0, 1.0, 0.01, 0.01]):
+        loss.append(mark(row), value)
+    pairs = [(0.1, 0.1)] * 4
+    last_rows = [1, 3, 5, 7]
+    assert meaningful("explained_variance", pairs, last_rows, timeline) == [*pairs[:3], None]
+    assert meaningful("approx_kl", pairs, last_rows, timeline) == pairs
 
 
 def test_explained_variance_of_constant_returns_has_no_colour() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from ppo_top.model import Status
@@ -10,7 +11,7 @@ from ppo_top.tui.graphics.sparkline import column_extents
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.views.downsample import Extent, first_rows, stride
 from ppo_top.views.run_view import PanelTrack, RunView
-from ppo_top.views.troubled_rows import column_statuses
+from ppo_top.views.troubled_rows import column_statuses, meaningful
 
 
 class CurveColumns(NamedTuple):
@@ -42,6 +43,8 @@ def curve_columns(snap: Snapshot, view: RunView, track: PanelTrack, columns: int
         (each.low, each.high) if each.low is not None and each.high is not None else None
         for each in extents
     ]
-    starts = first_rows(len(extents), size)
-    statuses = column_statuses(starts, extremes, track.band, track.troubled)
+    starts = first_rows(len(extents) + 1, size)
+    last_rows = [max(start, after - 1) for start, after in pairwise(starts)]
+    shown = meaningful(track.track.concept, extremes, last_rows, view.timeline)
+    statuses = column_statuses(starts[:-1], shown, track.band, track.troubled)
     return CurveColumns(extents, [style_of(status) for status in statuses], size)
