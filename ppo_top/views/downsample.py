@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 BLOCK_POINTS = 16
@@ -150,20 +151,37 @@ def _extremes(points: Sequence[float]) -> tuple[float, float, bool]:
 
 
 GROWTH_RATIO = 1.05
-"""The axis of a growing run ends at a power of this: its curve fills at least 95 % of the width."""
+"""The axis of a growing run is at most this many times as long as the run: its curve fills 95 %."""
+
+MAX_GROWTH_RATIO = 1.25
+"""The same in the first rows of a run."""
+
+ROWS_BETWEEN_STRIDES = 10
+"""A growing curve is drawn anew after so many rows at the earliest: that costs many bytes."""
 
 
+@lru_cache(maxsize=256)
 def stride(amount: int, cells: int, growing: bool = False) -> float:
     """How many rows share a cell, so that `amount` rows fill `cells`; below 1 a row fills several.
 
     While a run grows, few strides are possible, so that mostly just its last cell changes.
     """
-    rows = float(max(amount, 1))
+    rows = max(amount, 1)
     if growing:
-        rows = GROWTH_RATIO ** math.ceil(math.log(rows) / math.log(GROWTH_RATIO) - 1e-9)
+        rows = next(each for each in _growing_axes() if each >= rows)
     return rows / max(cells, 1)
 
 
+def _growing_axes() -> Iterator[int]:
+    """The rows that the axis of a growing run is made for, one after the other."""
+    rows = 1
+    while True:
+        yield rows
+        wanted = min(rows * MAX_GROWTH_RATIO, rows + ROWS_BETWEEN_STRIDES)
+        rows = max(rows + 1, int(max(rows * GROWTH_RATIO, wanted)))
+
+
+@lru_cache(maxsize=64)
 def first_rows(cells: int, size: float) -> list[int]:
     """The first row of each cell of `size` rows."""
     return [int(cell * size + 1e-9) for cell in range(cells)]
@@ -188,13 +206,20 @@ def bucket_extents(
     settled = rows[len(rows) - UNSETTLED_POINTS] if len(rows) > UNSETTLED_POINTS else 0
     extents = cached[: max(cells - 1, 0)]
     dense = len(rows) > 0 and rows[-1] == len(rows) - 1  # a point in every row
+    first = int(len(extents) * size + 1e-9)
+    first = first if dense else bisect_left(rows, first)
+    points = pyramid.values[first : last + 1] if size <= BLOCK_POINTS else ()
     for cell in range(len(extents), cells):
         start = int(cell * size + 1e-9)
         end = max(start + 1, int((cell + 1) * size + 1e-9))
         stop = min(end, last + 1)
         if not dense:
             start, stop = bisect_left(rows, start), bisect_left(rows, stop)
-        extents.append(pyramid.extent(start, stop))
+        block = points[start - first : stop - first]
+        if block and (total := sum(block)) - total == 0:  # all finite
+            extents.append(Extent(min(block), max(block), block[-1], False))
+        else:
+            extents.append(pyramid.extent(start, stop))
         if end <= min(settled, last + 1) and len(cached) == cell:
             cached.append(extents[-1])
     return extents

@@ -39,6 +39,8 @@ def curve_columns(snap: Snapshot, view: RunView, track: PanelTrack, columns: int
     size = stride(row + 1, columns, snap.is_growing)
     pyramid = snap.drawing_cache.pyramid_for(track.track)
     extents = column_extents(track.track, pyramid, row, size)
+    if track.band is None and not track.troubled:
+        return CurveColumns(extents, ["curve"] * len(extents), size)
     extremes = [
         (each.low, each.high) if each.low is not None and each.high is not None else None
         for each in extents

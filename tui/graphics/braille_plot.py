@@ -13,7 +13,7 @@ from ppo_top.views.downsample import Extent
 BRAILLE_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille cell, from its top row to its bottom row, left and right column."""
 
-WORST_LAST = ("", "curve", "watch", "warn", "crit")
+WORST_LAST = ("curve", "watch", "warn", "crit")
 """Styles of curves: a cell with two columns has that of the worse."""
 
 
@@ -117,7 +117,7 @@ class _PlotCells:
             else:
                 self.bits[row][cell] = 1
             here = self.styles[row][cell]
-            if here != style and WORST_LAST.index(here) < WORST_LAST.index(style):
+            if not here or (here != style and WORST_LAST.index(here) < WORST_LAST.index(style)):
                 self.styles[row][cell] = style
 
     def write(self, text: PlotText, symbols: Symbols) -> None:
