@@ -30,29 +30,29 @@ DECORATION = {"frame", "faint"}
 CURVE_STYLES = {"curve", "watch", "warn", "crit", "bad"}
 
 
-class Cell(NamedTuple):
+class ScreenCell(NamedTuple):
     """A character on the screen and the name of its style."""
 
     text: str
     style: str
 
 
-def cells_of(line: StyledLine) -> list[Cell]:
+def cells_of(line: StyledLine) -> list[ScreenCell]:
     """A line cell by cell; the second half of a wide character is empty."""
     cells = []
     for text, style in line:
         for letter in text:
-            cells += [Cell(letter, style), *[Cell("", style)] * (cell_len(letter) - 1)]
+            cells += [ScreenCell(letter, style), *[ScreenCell("", style)] * (cell_len(letter) - 1)]
     return cells
 
 
-def ink(page: list[list[Cell]]) -> float:
+def ink(page: list[list[ScreenCell]]) -> float:
     """The share of cells that are not blank."""
     cells = [cell for row in page for cell in row]
     return sum(not cell.text.isspace() for cell in cells) / len(cells)
 
 
-def right_margin(page: list[list[Cell]]) -> float:
+def right_margin(page: list[list[ScreenCell]]) -> float:
     """The share of cells that are blank up to the right edge of their line."""
     blank = 0
     for row in page:
@@ -61,7 +61,9 @@ def right_margin(page: list[list[Cell]]) -> float:
     return blank / sum(map(len, page))
 
 
-def unused_curve_widths(page: list[list[Cell]], regions: list[ClickRegion]) -> Iterator[float]:
+def unused_curve_widths(
+    page: list[list[ScreenCell]], regions: list[ClickRegion]
+) -> Iterator[float]:
     """For each chart, the share of its width to the right of its curve."""
     for region in regions:
         if region.kind != "concept" or region.height < 2:
@@ -91,7 +93,7 @@ def _luminance(colour: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def text_contrasts(page: list[list[Cell]], theme: Theme) -> Iterator[float]:
+def text_contrasts(page: list[list[ScreenCell]], theme: Theme) -> Iterator[float]:
     """The contrast of each letter, digit and sign of a text with the background of its cell."""
     known: dict[str, float] = {}
     for row in page:
