@@ -37,6 +37,10 @@ class ScreenCell(NamedTuple):
     style: str
 
 
+CellRows = list[list[ScreenCell]]
+"""The lines of a screen."""
+
+
 def cells_of(line: StyledLine) -> list[ScreenCell]:
     """A line cell by cell; the second half of a wide character is empty."""
     cells = []
@@ -46,13 +50,13 @@ def cells_of(line: StyledLine) -> list[ScreenCell]:
     return cells
 
 
-def ink(page: list[list[ScreenCell]]) -> float:
+def ink(page: CellRows) -> float:
     """The share of cells that are not blank."""
     cells = [cell for row in page for cell in row]
     return sum(not cell.text.isspace() for cell in cells) / len(cells)
 
 
-def right_margin(page: list[list[ScreenCell]]) -> float:
+def right_margin(page: CellRows) -> float:
     """The share of cells that are blank up to the right edge of their line."""
     blank = 0
     for row in page:
@@ -61,9 +65,7 @@ def right_margin(page: list[list[ScreenCell]]) -> float:
     return blank / sum(map(len, page))
 
 
-def unused_curve_widths(
-    page: list[list[ScreenCell]], regions: list[ClickRegion]
-) -> Iterator[float]:
+def unused_curve_widths(page: CellRows, regions: list[ClickRegion]) -> Iterator[float]:
     """For each chart, the share of its width to the right of its curve."""
     for region in regions:
         if region.kind != "concept" or region.height < 2:
@@ -93,7 +95,7 @@ def _luminance(colour: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def text_contrasts(page: list[list[ScreenCell]], theme: Theme) -> Iterator[float]:
+def text_contrasts(page: CellRows, theme: Theme) -> Iterator[float]:
     """The contrast of each letter, digit and sign of a text with the background of its cell."""
     known: dict[str, float] = {}
     for row in page:
