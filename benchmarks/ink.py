@@ -26,7 +26,6 @@ SIZES = ((140, 40), (200, 60))
 TEXT_CONTRAST = 4.5
 """WCAG 2 for text."""
 
-DECORATION = {"frame", "faint"}
 CURVE_STYLES = {"curve", "watch", "warn", "crit", "bad"}
 
 
@@ -100,7 +99,7 @@ def text_contrasts(page: CellRows, theme: Theme) -> Iterator[float]:
     known: dict[str, float] = {}
     for row in page:
         for cell in row:
-            if not cell.text.isascii() or not cell.text.strip() or cell.style in DECORATION:
+            if not cell.text.isascii() or not cell.text.strip():
                 continue
             if cell.style not in known:
                 style = theme.style(cell.style)

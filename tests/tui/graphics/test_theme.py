@@ -10,7 +10,7 @@ from ppo_top.tui.graphics.theme import THEMES, Theme
 
 PAPERS = [THEMES["dark-paper"], THEMES["light-paper"]]
 
-DECORATION = {"frame", "faint", "band", "selected"}
+DECORATION = {"frame", "band", "selected"}
 """Styles that no text has."""
 
 CURVES = ["curve", "watch", "warn", "crit"]
