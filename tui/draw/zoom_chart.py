@@ -19,7 +19,13 @@ from ppo_top.text.format import (
 )
 from ppo_top.tui.draw.compare_chart import compare_lines
 from ppo_top.tui.draw.curve_columns import style_of
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, axis_range, draw_chart, points_to_draw
+from ppo_top.tui.graphics.axis_plot import (
+    Chart,
+    axis_range,
+    connected_curves,
+    draw_chart,
+    points_to_draw,
+)
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.snapshot import Snapshot
@@ -230,26 +236,6 @@ def point_styles(track: PanelTrack, kept: list[int], timeline: Timeline) -> list
         worst = ([max(block, key=lambda each: each.rank)] * len(block) for block in blocks)
         statuses = list(chain.from_iterable(worst))
     return [style_of(status) for status in statuses]
-
-
-def connected_curves(points: list[tuple[float, float]], styles: list[str]) -> list[Curve]:
-    """Points as curves: a new one after a gap (y is NaN), and where the style changes.
-
-    The line to a point has the style of that point.
-    """
-    curves: list[Curve] = []
-    before: tuple[float, float] | None = None
-    for point, style in zip(points, styles, strict=True):
-        if not math.isfinite(point[1]):
-            before = None
-            continue
-        if before is None or curves[-1].style != style:
-            start = [before] if before is not None else []
-            curves.append(Curve([x for x, _ in start], [y for _, y in start], style))
-        curves[-1].xs.append(point[0])
-        curves[-1].ys.append(point[1])
-        before = point
-    return curves
 
 
 def _mark_findings(

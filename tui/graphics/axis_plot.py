@@ -84,7 +84,10 @@ def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, fl
 
 
 def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
-    """Indices of the points to draw: all, or the lowest, highest and last per column."""
+    """Indices of the points to draw: all, or the lowest, highest and last per column.
+
+    Of a column without any finite value its first point, so that there is a gap.
+    """
     if seen <= 3 * columns:
         return list(range(seen))
     size = stride(seen, columns, growing=True)
@@ -96,7 +99,29 @@ def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
             low = min(finite, key=track.values.__getitem__)
             high = max(finite, key=track.values.__getitem__)
             kept += sorted({low, high, finite[-1]})
+        elif start < stop:
+            kept.append(start)
     return kept
+
+
+def connected_curves(points: list[tuple[float, float]], styles: list[str]) -> list[Curve]:
+    """Points as curves: a new one after a gap (y is NaN), and where the style changes.
+
+    The line to a point has the style of that point.
+    """
+    curves: list[Curve] = []
+    before: tuple[float, float] | None = None
+    for point, style in zip(points, styles, strict=True):
+        if not math.isfinite(point[1]):
+            before = None
+            continue
+        if before is None or curves[-1].style != style:
+            start = [before] if before is not None else []
+            curves.append(Curve([x for x, _ in start], [y for _, y in start], style))
+        curves[-1].xs.append(point[0])
+        curves[-1].ys.append(point[1])
+        before = point
+    return curves
 
 
 def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[StyledLine]:

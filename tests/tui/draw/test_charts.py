@@ -14,11 +14,12 @@ from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.draw.compare_chart import value_at
 from ppo_top.tui.draw.overlays import draw_screen
-from ppo_top.tui.draw.zoom_chart import connected_curves, smoothed
+from ppo_top.tui.draw.zoom_chart import smoothed
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
     axis_range,
+    connected_curves,
     draw_chart,
     log_ticks,
     parse_ansi,
@@ -132,6 +133,16 @@ def test_thinning_keeps_extremes_and_the_last_point(values: list[float], columns
     assert min(kept) == min(values)
     assert kept[-1] == values[-1]
     assert len(kept) <= 3 * columns + 3
+
+
+def test_thinning_keeps_a_gap() -> None:
+    """A hundred NaN among a thousand points are no straight line."""
+    values = [1.0] * 500 + [math.nan] * 100 + [1.0] * 400
+    kept = points_to_draw(track(values), len(values), 50)
+    points = [(float(at), values[at]) for at in kept]
+    assert [len(curve.xs) > 0 for curve in connected_curves(points, ["a"] * len(kept))] == [
+        True
+    ] * 2
 
 
 def test_the_value_at_a_step_is_the_last_finite_one() -> None:
