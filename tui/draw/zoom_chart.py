@@ -196,9 +196,7 @@ def _chart(
     kept = points_to_draw(drawn, seen, 2 * cells)
     points = [(to_x(drawn.rows[at]), to_y(values[at])) for at in kept]
     styles = point_styles(track, kept, run.timeline)
-    if ui.chart.smoothing:
-        styles = ["faint"] * len(kept)
-    curves = connected_curves(points, styles)
+    curves = connected_curves(points, ["faint"] * len(kept) if ui.chart.smoothing else styles)
     if ui.chart.smoothing:
         means = smoothed(values, ui.chart.smoothing)
         smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
