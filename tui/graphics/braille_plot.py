@@ -137,13 +137,13 @@ class _PlotCells:
                 return
 
     def _free_cells(self, row: int, amount: int, right: bool) -> int | None:
-        """Where `amount` cells and their neighbours are free: at an edge if possible."""
+        """Where `amount` cells are free, with blanks between them and curves; an edge first."""
         taken = "".join(
             "x" if bits or (cell, row) in self.symbols else " "
             for cell, bits in enumerate(self.bits[row])
         )
         row_text, wanted = f" {taken} ", " " * (amount + 2)
-        if not right and row_text.startswith(wanted):
+        if not right and row_text.startswith(wanted[1:]):
             return 0
         if row_text.endswith(wanted):
             return self.width - amount
