@@ -6,9 +6,9 @@
 
 Measures: time to the first paint and to the first page with a verdict; bytes and CPU time when idle
 and at one and ten updates per second of 30 metrics; memory with 50 runs; the response time to a key
-while a log of 1,000,000 points is read. The targets are the project's own; the exit code is 1 if
-one is missed. With `--peer` another viewer is measured on a log of the same kind that grows by one
-update per second.
+while a log of 1,000,000 points is read; ink, margins and contrast of a page (`benchmarks.ink`). The
+targets are the project's own; the exit code is 1 if one is missed. With `--peer` another viewer is
+measured on a log of the same kind that grows by one update per second.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.growing_logs import SB3_METRICS, make_growing_log, write_run
+from benchmarks.ink import rendered_pages
 from benchmarks.terminal import Measure, MeasuredTerminal
 
 
@@ -174,7 +175,7 @@ def main() -> int:
     """Measure, print a table, return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measure for a shorter time")
-    parser.add_argument("--only", type=int, choices=range(7), help="run only this measurement")
+    parser.add_argument("--only", type=int, choices=range(8), help="run only this measurement")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--peer", action="append", default=[], help='e.g. "terminalboard {}"')
     parser.add_argument("--log", choices=("csv", "tfevents", "wandb"), default="tfevents")
@@ -193,6 +194,7 @@ def main() -> int:
             lambda: update_cost(folder / "fast", "csv", 10.0, seconds / 2),
             lambda: fifty_runs(folder / "fifty"),
             lambda: key_while_loading(folder / "million"),
+            rendered_pages,
         ]
         if options.peer:
             programs = [command(Path("{}")), *(shlex.split(peer) for peer in options.peer)]
@@ -202,10 +204,7 @@ def main() -> int:
         for step in steps if options.only is None else [steps[options.only]]:
             for measure in step():
                 measures.append(measure)
-                bar = "" if measure.bar is None else f"  (target {measure.bar:.4g})"
-                sign = "" if measure.meets_bar else "  MISSED"
-                figure = f"{measure.value:10.2f} {measure.unit}"
-                print(f"{measure.name:34}{figure}{bar}{sign}", flush=True)
+                print(measure.row(), flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if options.json is not None:

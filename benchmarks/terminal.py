@@ -33,6 +33,12 @@ class Measure:
         """Whether the target is met."""
         return self.bar is None or self.value <= self.bar
 
+    def row(self) -> str:
+        """A line of a table."""
+        bar = "" if self.bar is None else f"  (target {self.bar:.4g})"
+        sign = "" if self.meets_bar else "  MISSED"
+        return f"{self.name:38}{self.value:10.2f} {self.unit}{bar}{sign}"
+
 
 class MeasuredTerminal:
     """A program in a pseudo-terminal whose output is counted."""

@@ -15,7 +15,9 @@ ASCII_FALLBACKS = {
     "²": "2", "−": "-", "±": "+/-", "✗": "X", "✓": "+", "▲": "!", "┄": "-", "─": "-",
     "│": "|", "■": "#", "●": "*", "’": "'", "“": '"', "”": '"', "ε": "eps", "β": "beta",
     "σ": "sd", "π": "pi", "⏎": "Enter", "↑": "^", "↓": "v", "↗": "/", "↘": "\\", "★": "*",
-    "▸": ">", "▾": "v", "√": "sqrt", "≈": "~", "▶": ">", "†": "x", "ℹ": "i",
+    "▸": ">", "▾": "v", "√": "sqrt", "≈": "~", "▶": ">", "†": "x", "ℹ": "i", "←": "<-",
+    "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+",
+    "━": "=",
 }  # fmt: skip
 """Our own symbols in ASCII, for terminals and pipes that support no more."""
 
@@ -132,13 +134,15 @@ def rate(per_second: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A time span in its two largest units: `0.4 s`, `17 s`, `6 min`, `2 h 5 min`, `3 d 4 h`."""
+    """A time span in its two largest units: `8 ms`, `0.4 s`, `6 min`, `2 h 5 min`, `3 d 4 h`."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     span = abs(seconds)
     sign = "-" if seconds < 0 else ""
+    if 0 < span < 0.0995:
+        return f"{sign}{number(span * 1000, 2)} ms"
     if span < 9.95:
-        return f"{sign}{_rounded(span, 2) if span >= 0.05 else '0'} s"
+        return f"{sign}{_rounded(span, 2)} s"
     if span < 99.5:
         return f"{sign}{span:.0f} s"
     if span < _HOUR - 30:

@@ -16,21 +16,15 @@ from ppo_top.text.format import compact, count
 from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
-
-WARMUP_POINTS = 5
-"""Points after which a value without findings is called ok rather than warming up."""
-
-AT_CEILING_RULE = "at-ceiling"
-"""While this finding is open, values that need a spread of returns mean little."""
-
-SETTLED_LOSS = 1e-3
-"""A value loss below this share of its highest: the critic predicts well, returns hardly vary."""
+from ppo_top.views.troubled_rows import (
+    AT_CEILING_RULE,
+    WARMUP_POINTS,
+    findings_about,
+    returns_settled,
+)
 
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
-
-SETTINGS = ("lr",)
-"""Settings that a row shows: a diagnosis that names one as the cause marks it."""
 
 MEASURED_AT_ONCE = ("eval_reward_mean",)
 """Metrics of which one point is enough: the mean of several evaluation episodes."""
@@ -165,12 +159,7 @@ def _returns_settled(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> boo
     """Whether all returns are nearly equal, so that explained variance divides by almost 0."""
     if any(each.finding.rule == AT_CEILING_RULE for each in opened):
         return True
-    loss = run.timeline.tracks.get("value_loss")
-    seen = loss.count_until(row) if loss else 0
-    if loss is None or seen < WARMUP_POINTS:
-        return False
-    best = loss.highs.index_of_best(loss.values, seen)
-    return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
+    return returns_settled(run.timeline, row)
 
 
 def _why_missing(name: str, trainer: Trainer) -> str:
@@ -184,10 +173,5 @@ def _why_missing(name: str, trainer: Trainer) -> str:
 
 def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
     """The worst finding open at a row about a concept; of diagnoses those that blame a setting."""
-    names = {name} | {first for first, others in FALLBACK_CONCEPTS.items() if name in others}
-    about = (
-        finding
-        for finding in run.findings
-        if (not finding.members or name in SETTINGS) and not names.isdisjoint(finding.concepts)
-    )
+    about = findings_about(run.findings, name)
     return max(open_at(about, row), key=lambda pair: pair[1], default=None)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ppo_top.catalogue import METRIC_GROUPS, OTHER_GROUP, Concept, concept
 from ppo_top.model import Status
-from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
+from ppo_top.rules.engine.ranges import Band, HealthyRange, colour, find_band, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.views.trend import BestValue, best_value, trend
+from ppo_top.views.troubled_rows import RowStatus, troubled_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class PanelTrack:
     newest_value: float | None
     best: BestValue | None
     trend: str
+    band: Band | None = None
+    """The limits that colour each value by itself."""
+    troubled: tuple[RowStatus, ...] = ()
+    """The rows where a finding on the metric was open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +46,8 @@ def make_panels(run: Run, row: int, checklist: Mapping[str, tuple[str, Status]])
     groups: dict[str, list[PanelTrack]] = {}
     tracks = [(concept(name), track) for name, track in run.timeline.tracks.items()]
     for metric, track in sorted(tracks, key=lambda pair: (pair[0].order, pair[0].name)):
-        seen = track.count_until(row)
-        if seen:
-            drawn = _panel_track(run, track, metric, seen, checklist.get(track.concept))
+        if track.count_until(row):
+            drawn = _panel_track(run, row, track, metric, checklist.get(track.concept))
             groups.setdefault(metric.group, []).append(drawn)
     for group in (*METRIC_GROUPS, OTHER_GROUP):
         if group in groups:
@@ -51,8 +55,9 @@ def make_panels(run: Run, row: int, checklist: Mapping[str, tuple[str, Status]])
 
 
 def _panel_track(
-    run: Run, track: Track, metric: Concept, seen: int, listed: tuple[str, Status] | None
+    run: Run, row: int, track: Track, metric: Concept, listed: tuple[str, Status] | None
 ) -> PanelTrack:
+    seen = track.count_until(row)
     value = track.values[seen - 1]
     label, status = listed or (metric.label, colour(track.concept, value, run.profile))
     return PanelTrack(
@@ -65,4 +70,6 @@ def _panel_track(
         newest_value=value,
         best=best_value(track, seen, metric.direction),
         trend=trend(track, seen),
+        band=find_band(track.concept, run.profile),
+        troubled=troubled_rows(run.findings, track.concept, row),
     )

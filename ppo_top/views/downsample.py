@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 BLOCK_POINTS = 16
@@ -149,25 +150,41 @@ def _extremes(points: Sequence[float]) -> tuple[float, float, bool]:
     return min(finite, default=math.inf), max(finite, default=-math.inf), is_bad
 
 
-STRIDE_RATIO = 1.25
-"""Strides are powers of this: a drawing fills most of its width, and its cells seldom change."""
+GROWTH_RATIO = 1.05
+"""The axis of a growing run is at most this many times as long as the run: its curve fills 95 %."""
 
-MAX_CELLS_PER_ROW = 6
-"""The most cells that one row may fill in a short run."""
+MAX_GROWTH_RATIO = 1.25
+"""The same in the first rows of a run."""
+
+ROWS_BETWEEN_STRIDES = 10
+"""A growing curve is drawn anew after so many rows at the earliest: that costs many bytes."""
 
 
-def stride(amount: int, cells: int, widest: int = MAX_CELLS_PER_ROW) -> float:
-    """How many rows share a cell, so that `amount` rows fit into `cells`.
+@lru_cache(maxsize=256)
+def stride(amount: int, cells: int, growing: bool = False) -> float:
+    """How many rows share a cell, so that `amount` rows fill `cells`; below 1 a row fills several.
 
-    Below 1 a row fills several cells, at most `widest`. Only few strides are possible: while a run
-    grows, mostly just its last cell changes.
+    While a run grows, few strides are possible, so that mostly just its last cell changes.
     """
-    least = math.ceil(math.log(1 / widest) / math.log(STRIDE_RATIO))
-    wanted = math.log(max(amount, 1) / max(cells, 1)) / math.log(STRIDE_RATIO)
-    power = max(least, math.ceil(wanted - 1e-9))
-    while math.ceil(amount / STRIDE_RATIO**power - 1e-9) > max(cells, 1):
-        power += 1
-    return STRIDE_RATIO**power
+    rows = max(amount, 1)
+    if growing:
+        rows = next(each for each in _growing_axes() if each >= rows)
+    return rows / max(cells, 1)
+
+
+def _growing_axes() -> Iterator[int]:
+    """The rows that the axis of a growing run is made for, one after the other."""
+    rows = 1
+    while True:
+        yield rows
+        wanted = min(rows * MAX_GROWTH_RATIO, rows + ROWS_BETWEEN_STRIDES)
+        rows = max(rows + 1, int(max(rows * GROWTH_RATIO, wanted)))
+
+
+@lru_cache(maxsize=64)
+def first_rows(cells: int, size: float) -> list[int]:
+    """The first row of each cell of `size` rows."""
+    return [int(cell * size + 1e-9) for cell in range(cells)]
 
 
 MAX_CACHED_STRIDES = 6
@@ -189,13 +206,20 @@ def bucket_extents(
     settled = rows[len(rows) - UNSETTLED_POINTS] if len(rows) > UNSETTLED_POINTS else 0
     extents = cached[: max(cells - 1, 0)]
     dense = len(rows) > 0 and rows[-1] == len(rows) - 1  # a point in every row
+    first = int(len(extents) * size + 1e-9)
+    first = first if dense else bisect_left(rows, first)
+    points = pyramid.values[first : last + 1] if size <= BLOCK_POINTS else ()
     for cell in range(len(extents), cells):
-        start = int(cell * size)
-        end = max(start + 1, int((cell + 1) * size))
+        start = int(cell * size + 1e-9)
+        end = max(start + 1, int((cell + 1) * size + 1e-9))
         stop = min(end, last + 1)
         if not dense:
             start, stop = bisect_left(rows, start), bisect_left(rows, stop)
-        extents.append(pyramid.extent(start, stop))
+        block = points[start - first : stop - first]
+        if block and (total := sum(block)) - total == 0:  # all finite
+            extents.append(Extent(min(block), max(block), block[-1], False))
+        else:
+            extents.append(pyramid.extent(start, stop))
         if end <= min(settled, last + 1) and len(cached) == cell:
             cached.append(extents[-1])
     return extents

@@ -12,11 +12,12 @@ from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import healthy_text as range_text
-from ppo_top.views.checklist import WARMUP_POINTS, CheckRow, make_check_rows
+from ppo_top.views.checklist import CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, make_panels
 from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
+from ppo_top.views.troubled_rows import WARMUP_POINTS
 
 __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
 

@@ -54,6 +54,11 @@ def test_fractions_are_printed_in_percent(share: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
+        (0, "0 s"),
+        (0.0004, "0.4 ms"),
+        (0.0077, "7.7 ms"),
+        (0.0421, "42 ms"),
+        (0.0999, "0.1 s"),
         (0.42, "0.42 s"),
         (17.2, "17 s"),
         (59.9, "60 s"),

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from ppo_top.views.downsample import (
     EMPTY_EXTENT,
-    MAX_CELLS_PER_ROW,
+    GROWTH_RATIO,
+    MAX_GROWTH_RATIO,
+    ROWS_BETWEEN_STRIDES,
     UNSETTLED_POINTS,
     MinMaxPyramid,
     bucket_extents,
@@ -101,12 +103,18 @@ def test_a_metric_logged_every_fifth_row_leaves_the_cells_between_empty() -> Non
     assert cells[1] == EMPTY_EXTENT
 
 
-@given(st.integers(1, 10_000_000), st.integers(1, 200))
-def test_all_rows_fit_and_most_cells_are_used(amount: int, cells: int) -> None:
-    """At least three quarters of the cells, where there are enough rows."""
-    used = math.ceil(amount / stride(amount, cells) - 1e-9)
+@given(st.integers(1, 10_000_000), st.integers(1, 200), st.booleans())
+def test_all_rows_fit_and_the_cells_are_used(amount: int, cells: int, growing: bool) -> None:
+    """A run at rest fills all cells; a growing one 95 % of them, or all but ten rows' at first."""
+    used = math.ceil(amount / stride(amount, cells, growing) - 1e-9)
     assert used <= cells
-    assert used >= min(cells, amount * MAX_CELLS_PER_ROW) * 0.75 - 1
+    most = max(GROWTH_RATIO, min(MAX_GROWTH_RATIO, 1 + ROWS_BETWEEN_STRIDES / amount))
+    assert used >= (math.floor(cells / most) if growing else cells)
+
+
+def test_a_growing_run_seldom_changes_its_stride() -> None:
+    """From 1,000 rows to 2,000 the whole curve is drawn anew 15 times; else its end grows."""
+    assert len({stride(amount, 70, growing=True) for amount in range(1000, 2001)}) <= 16
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=300), st.integers(1, 60))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
+from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
@@ -97,7 +98,7 @@ def _row(
     tone = row.status.value if row.status.is_trouble else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
     if columns.curve:
-        key = ("row", row.concept, columns.curve)
+        key = ("row", row.concept, columns.curve, snap.is_growing)
         curve = snap.drawing_cache.cached_lines(
             view, key, lambda: [_curve(snap, view, row, columns.curve)]
         )[0]
@@ -116,12 +117,8 @@ def _row(
 
 
 def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:
-    if row.track is None or view.row is None:
+    drawn = next((each for each in panel_tracks(view) if each.track is row.track), None)
+    if drawn is None:
         return ()
-    columns = sparkline.column_extents(
-        row.track, snap.drawing_cache.pyramid_for(row.track), view.row, cells, 2
-    )
-    bad = row.status.value if row.status.is_trouble else "watch"
-    return sparkline.draw_bars(
-        columns, row.healthy_range, snap.symbols, sparkline.CurveColours("curve", bad)
-    )
+    columns = curve_columns(snap, view, drawn, cells)
+    return sparkline.draw_bars(columns.extents, columns.styles, row.healthy_range, snap.symbols)

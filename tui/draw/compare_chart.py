@@ -12,7 +12,13 @@ from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import clean, compact, count, duration, format_metric_value, number, plural
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, draw_chart, points_to_draw
+from ppo_top.tui.graphics.axis_plot import (
+    Chart,
+    Curve,
+    connected_curves,
+    draw_chart,
+    points_to_draw,
+)
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line, shorten
 from ppo_top.tui.state.comparison import comparable_groups, compared_runs, groups_that_fit
 from ppo_top.tui.state.snapshot import Snapshot
@@ -98,7 +104,7 @@ def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:
     """One run as it is; several as their mean and, faintly, their minimum and maximum."""
     started = [each for each in shown if each.seen]
     if len(started) < 2:
-        return [_single(each, style, points) for each in started]
+        return [curve for each in started for curve in _single(each, style, points)]
     first = min(each.xs[0] for each in started)
     last = max(each.xs[each.seen - 1] for each in started)
     grid = [first + (last - first) * at / max(points - 1, 1) for at in range(points)]
@@ -115,11 +121,11 @@ def _curves(shown: list[ComparedRun], style: str, points: int) -> list[Curve]:
     return [low, high, middle]
 
 
-def _single(shown: ComparedRun, style: str, points: int) -> Curve:
-    """The curve of one run."""
+def _single(shown: ComparedRun, style: str, points: int) -> list[Curve]:
+    """The curve of one run, with a gap where a value is not finite."""
     kept = points_to_draw(shown.track, shown.seen, points)
-    finite = [at for at in kept if math.isfinite(shown.track.values[at])]
-    return Curve([shown.xs[at] for at in finite], [shown.track.values[at] for at in finite], style)
+    values = [(shown.xs[at], shown.track.values[at]) for at in kept]
+    return connected_curves(values, [style] * len(kept))
 
 
 def _legend(

@@ -1,17 +1,19 @@
-"""The charts of the main screen, grouped by topic, reward first."""
+"""The charts of the main screen, reward and trouble first, constant settings last."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
-from ppo_top.text.format import clean, compact, format_metric_value, number, percent
+from ppo_top.text.format import clean, format_metric_value
+from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks
 from ppo_top.tui.draw.error_box import draw_or_error
-from ppo_top.tui.graphics import braille_plot, sparkline
+from ppo_top.tui.draw.panel_plot import draw_panel_plot
+from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import (
     Span,
     StyledLine,
-    fit_width,
     justify,
     line,
     shorten,
@@ -19,7 +21,6 @@ from ppo_top.tui.graphics.styled_text import (
     width,
 )
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
-from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import PanelTrack, RunView
 
 MIN_PLOT_CELLS = 28
@@ -31,39 +32,49 @@ MIN_LOW_PLOT_CELLS = 2 * MIN_PLOT_CELLS
 LINE_PANEL_CELLS = 38
 """The narrowest one-line chart: label, value and sparkline."""
 
-MIN_PANEL_LINES, MAX_PANEL_LINES = 4, 14
-"""Lines of a panel, title included."""
+MIN_PANEL_LINES = 4
+"""The lowest panel, title included."""
 
-AXIS_CELLS = 7
+USUAL_PANEL_LINES = 5
+"""The lowest panel where there is room for several rows of them."""
 
+BEST_ASPECT = 4.0
+"""Among grids that show as many panels, one is chosen whose panels are about so many times wider
+than high, in cells, and whose last row is full."""
 
-class PanelCell(NamedTuple):
-    """A panel to draw: its group and its track."""
-
-    group: str
-    track: PanelTrack
+STEP_AXIS_LINES = 6
+"""From this height on a panel has a line of steps; in the lowest row of panels one line less."""
 
 
 class PanelGrid(NamedTuple):
-    """The layout of panels: columns, and lines of each."""
+    """The layout of panels: columns, rows, and the lines of each row of panels."""
 
     columns: int
-    lines: int
+    rows: int
+    plots: bool
 
-    def capacity(self, rows: int) -> int:
-        """The number of panels that fit into some lines."""
-        return self.columns * (rows // self.lines)
+    @property
+    def capacity(self) -> int:
+        """The number of panels that fit."""
+        return self.columns * self.rows
+
+    def heights(self, lines: int, amount: int) -> list[int]:
+        """The lines of each row of panels that `amount` of them need; plots fill all lines."""
+        rows = -(-amount // self.columns)
+        if not self.plots:
+            return [1] * rows
+        return [lines // rows + (1 if row >= rows - lines % rows else 0) for row in range(rows)]
 
 
 def panels_and_grid(
     view: RunView, cells: int, rows: int, listed: frozenset[str]
-) -> tuple[list[PanelCell], PanelGrid]:
+) -> tuple[list[PanelTrack], PanelGrid]:
     """Plots of all tracks; one-line charts if there is little room that they fill well.
 
     `listed`: metrics that need no one-line chart: the checklist above shows the same line.
     """
     every = drawable_tracks(view)
-    others = [cell for cell in every if cell.track.track.concept not in listed]
+    others = [track for track in every if track.track.concept not in listed]
     lines = -(-len(others) // max(1, cells // LINE_PANEL_CELLS))
     low_plots = cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
     plots = rows >= 2 * MIN_PANEL_LINES or low_plots
@@ -72,48 +83,57 @@ def panels_and_grid(
 
 
 def panel_grid(cells: int, rows: int, amount: int, plots: bool) -> PanelGrid:
-    """The layout that shows the most panels at a readable size."""
-    columns = max(1, min(cells // MIN_PLOT_CELLS, 6, amount or 1))
+    """The layout that shows the most panels at a readable size and shape."""
     if not plots or rows < MIN_PANEL_LINES:
-        return PanelGrid(max(1, cells // LINE_PANEL_CELLS), 1)
-    lines = min(-(-max(amount, 1) // columns), rows // MIN_PANEL_LINES)
-    columns = min(columns, -(-max(amount, 1) // lines))  # fill the last line like the others
-    return PanelGrid(columns, min(MAX_PANEL_LINES, rows // lines))
+        return PanelGrid(max(1, cells // LINE_PANEL_CELLS), max(rows, 1), False)
+    lowest = USUAL_PANEL_LINES if rows >= 2 * USUAL_PANEL_LINES else MIN_PANEL_LINES
+    grids = [
+        PanelGrid(columns, lines, True)
+        for columns in range(1, max(1, min(cells // MIN_PLOT_CELLS, amount)) + 1)
+        for lines in range(1, rows // lowest + 1)
+    ]
+
+    def suits(grid: PanelGrid) -> tuple[int, float]:
+        used = max(1, min(grid.rows, -(-amount // grid.columns)))
+        aspect = cells / grid.columns / (rows / used)
+        gaps = max(0, used * grid.columns - amount) / (used * grid.columns)
+        return min(grid.capacity, amount), -abs(math.log(aspect / BEST_ASPECT)) - 2 * gaps
+
+    return max(grids, key=suits)
 
 
-def drawable_tracks(view: RunView) -> list[PanelCell]:
+def drawable_tracks(view: RunView) -> list[PanelTrack]:
     """All tracks by group, without counters and single values of unknown tags."""
     return [
-        PanelCell(panel.group, track)
-        for panel in view.panels
-        for track in panel.tracks
+        track
+        for track in panel_tracks(view)
         if track.direction != "mono"
         if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
     ]
 
 
 def tracks_on_page(
-    snap: Snapshot, view: RunView, every: list[PanelCell], capacity: int
-) -> list[PanelCell]:
-    """The tracks of the current page, by group; the most important are on the first page."""
+    snap: Snapshot, view: RunView, every: list[PanelTrack], capacity: int
+) -> list[PanelTrack]:
+    """The tracks of the current page, by group, constant ones last.
+
+    The most important are on the first page.
+    """
     crucial = {row.concept for row in view.checklist if row.is_crucial}
+    flat = [_is_flat(snap, view, track) and not track.status.is_trouble for track in every]
 
     def rank(at: int) -> tuple[bool, bool, bool, bool]:
-        """The reward and trouble, then crucial metrics; then known ones, then curves not flat."""
-        track = every[at].track
+        """The reward and trouble, then curves not flat; of these crucial, then known ones."""
+        track = every[at]
         name = track.track.concept
         first = at == 0 or track.status.is_trouble
-        return (
-            not first,
-            not first and name not in crucial,
-            name.startswith(TAG_PREFIX),
-            _is_flat(snap, view, track),
-        )
+        known = not name.startswith(TAG_PREFIX)
+        return not first, flat[at], not first and name not in crucial, not known
 
     page = max(capacity, 1)
     first = min(snap.scroll, max(0, -(-len(every) // page) - 1)) * page
-    kept = sorted(sorted(range(len(every)), key=rank)[first : first + capacity])
-    return [every[at] for at in kept]
+    kept = sorted(range(len(every)), key=rank)[first : first + capacity]
+    return [every[at] for at in sorted(kept, key=lambda at: (flat[at], at))]
 
 
 def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
@@ -128,7 +148,7 @@ def panels_title(
 ) -> str:
     """The section title, with the page."""
     every, layout = panels_and_grid(view, cells, rows, listed)
-    room = max(1, layout.capacity(rows))
+    room = max(1, layout.capacity)
     if len(every) <= room:
         return "Charts"
     pages = -(-len(every) // room)
@@ -145,66 +165,75 @@ def draw_panels(
     if view is None or rows < 1 or view.row is None:
         return block
     every, layout = panels_and_grid(view, cells, rows, listed)
-    shown = tracks_on_page(snap, view, every, layout.capacity(rows))
-    wide = cells // layout.columns
-    texts = [format_metric_value(cell.track.newest_value, cell.track.fmt) for cell in shown]
+    shown = tracks_on_page(snap, view, every, layout.capacity)
+    if not shown:
+        return block
+    texts = [format_metric_value(track.newest_value, track.fmt) for track in shown]
     values = max(map(len, texts), default=0)
-    group = ""
-    spare = rows - -(-len(shown) // layout.columns) * layout.lines if layout.lines > 1 else 0
-    for start in range(0, len(shown), layout.columns):
+    heights = layout.heights(rows, len(shown))
+    for number, high in enumerate(heights):
+        row = shown[number * layout.columns : (number + 1) * layout.columns]
+        lowest = number == len(heights) - 1
+        has_steps = layout.plots and high >= STEP_AXIS_LINES - (1 if lowest else 0)
+        # the panels of the last row share its width
+        places = len(row) if layout.plots else layout.columns
         side: list[tuple[list[StyledLine], int]] = []
-        high = layout.lines + (1 if spare > 0 and layout.lines < MAX_PANEL_LINES else 0)
-        spare -= 1
-        for at, cell in enumerate(shown[start : start + layout.columns]):
-            first = cell.group != group
-            group = cell.group
-            side.append((_panel_or_error(snap, view, cell, first, (wide - 1, high), values), wide))
-            spot = ClickRegion(at * wide, len(block.lines), wide - 1, high, "concept")
-            block.click_regions.append(spot._replace(target=cell.track.track.concept))
+        for at, track in enumerate(row):
+            left, right = at * cells // places, (at + 1) * cells // places
+            size = (right - left - 1, high)
+            side.append((_panel_or_error(snap, view, track, size, values, has_steps), right - left))
+            spot = ClickRegion(left, len(block.lines), right - left - 1, high, "concept")
+            block.click_regions.append(spot._replace(target=track.track.concept))
         block.lines += side_by_side(side, high)
     return block
 
 
 def _panel_or_error(
-    snap: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+    snap: Snapshot,
+    view: RunView,
+    track: PanelTrack,
+    size: tuple[int, int],
+    values: int,
+    has_steps: bool,
 ) -> list[StyledLine]:
     def draw() -> ScreenBlock:
-        return ScreenBlock(_panel(snap, view, cell, first, size, values))
+        return ScreenBlock(_panel(snap, view, track, size, values, has_steps))
 
-    return draw_or_error(f"the chart of {cell.track.track.concept}", draw, *size).lines
+    return draw_or_error(f"the chart of {track.track.concept}", draw, *size).lines
 
 
 def _panel(
-    snap: Snapshot, view: RunView, cell: PanelCell, first: bool, size: tuple[int, int], values: int
+    snap: Snapshot,
+    view: RunView,
+    track: PanelTrack,
+    size: tuple[int, int],
+    values: int,
+    has_steps: bool,
 ) -> list[StyledLine]:
     """One panel; `values` is the width of the widest value on the page."""
     wide, high = size
     if high == 1:
-        return [_one_line(snap, view, cell, wide, values)]
-    title = _title(snap, cell, first, wide)
+        return [_one_line(snap, view, track, wide, values)]
     room = (wide, high - 1)
-    key = (cell.track.track.concept, room)
-    plot = snap.drawing_cache.cached_lines(view, key, lambda: _plot(snap, view, cell.track, room))
-    return [title, *plot]
+    key = (track.track.concept, room, has_steps, snap.is_growing)
+    plot = snap.drawing_cache.cached_lines(
+        view, key, lambda: draw_panel_plot(snap, view, track, room, has_steps)
+    )
+    return [_title(snap, track, wide), *plot]
 
 
-def _label_style(snap: Snapshot, cell: PanelCell) -> str:
-    chosen = cell.track.track.concept == snap.concept and snap.focus == "values"
+def _label_style(snap: Snapshot, track: PanelTrack) -> str:
+    chosen = track.track.concept == snap.concept and snap.focus == "values"
     return "title+selected" if chosen else "title"
 
 
-def _title(snap: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLine:
-    track = cell.track
+def _title(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     sign = snap.symbols.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
-    label = clean(track.label)
-    room = cells - width(latest) - 1
-    lead = f"{cell.group}: " if first and len(cell.group) + 2 + len(label) <= room else ""
-    if cell.group.lower() == label.lower():
-        lead = ""
-    left = line((lead, "brand"), (shorten(label, room), _label_style(snap, cell)), *latest)
+    label = shorten(clean(track.label), cells - width(latest) - 1)
+    left = line((label, _label_style(snap, track)), *latest)
     if track.best is None:
         return left
     best = f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
@@ -212,88 +241,23 @@ def _title(snap: Snapshot, cell: PanelCell, first: bool, cells: int) -> StyledLi
     return justify(left, line((best, "dim")), cells) if fits else left
 
 
-def _colours(track: PanelTrack) -> sparkline.CurveColours:
-    outside = track.status.value if track.status.is_trouble else "watch"
-    return sparkline.CurveColours("curve", outside)
-
-
 def _one_line(
-    snap: Snapshot, view: RunView, cell: PanelCell, cells: int, values: int
+    snap: Snapshot, view: RunView, track: PanelTrack, cells: int, values: int
 ) -> StyledLine:
-    track = cell.track
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
-        (" " + label, _label_style(snap, cell)), " ", (shown.rjust(max(values, 7)), style), "  "
+        (" " + label, _label_style(snap, track)), " ", (shown.rjust(max(values, 7)), style), "  "
     )
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
-    key = (track.track.concept, room)
+    key = (track.track.concept, room, snap.is_growing)
     bars = snap.drawing_cache.cached_lines(view, key, lambda: [_bars(snap, view, track, room)])
     return (*left, *bars[0])
 
 
 def _bars(snap: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
-    columns = sparkline.column_extents(
-        track.track, snap.drawing_cache.pyramid_for(track.track), view.row or 0, room
-    )
-    return sparkline.draw_bars(columns, track.healthy_range, snap.symbols, _colours(track))
-
-
-def _plot(
-    snap: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int]
-) -> list[StyledLine]:
-    wide, high = size
-    axis = AXIS_CELLS if wide >= 26 else 0
-    per_cell = 2 if snap.symbols.braille else 1
-    room = (wide - axis) * per_cell
-    row = view.row or 0
-    columns = sparkline.column_extents(
-        track.track, snap.drawing_cache.pyramid_for(track.track), row, room
-    )
-    scale = sparkline.choose_scale(columns, track.healthy_range)
-    marks = _restarts(snap, view, row, room, per_cell)
-    healthy, colours, size = track.healthy_range, _colours(track), (wide - axis, high)
-    drawn = braille_plot.draw_braille_plot(
-        columns, size, healthy, snap.symbols, colours, scale, marks
-    )
-    if not axis:
-        return drawn
-    upper, lower = edge_labels(scale, track.fmt)
-    labels = [""] * high
-    labels[0], labels[-1] = upper, lower
-    return [
-        (*fit_width(row, wide - axis), (label.rjust(AXIS_CELLS - 1).ljust(AXIS_CELLS), "faint"))
-        for row, label in zip(drawn, labels, strict=True)
-    ]
-
-
-def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:
-    """Labels of the upper and lower edge, with enough digits to differ."""
-    for digits in (2, 3, 4):
-        upper, lower = _edge(scale.high, fmt, digits), _edge(scale.low, fmt, digits)
-        if upper != lower:
-            return upper, lower
-    return "", ""
-
-
-def _edge(amount: float, fmt: str, digits: int) -> str:
-    """A number in the cells of the axis: rounded, never cut off."""
-    if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS_CELLS:
-        return share
-    spellings = [number(amount, digits), number(amount, 2)]
-    if abs(amount) >= 1000:
-        spellings.append(compact(amount))
-    return next((text for text in spellings if len(text) <= AXIS_CELLS), f"{amount:.0e}")
-
-
-def _restarts(snap: Snapshot, view: RunView, row: int, room: int, per_cell: int) -> dict[int, Span]:
-    """Cell -> symbol, where the run was resumed."""
-    size = stride(row + 1, room)
-    return {
-        int(at / size) // per_cell: (snap.symbols.restart, "restart")
-        for at in view.timeline.restarts
-        if at <= row
-    }
+    columns = curve_columns(snap, view, track, room)
+    return sparkline.draw_bars(columns.extents, columns.styles, track.healthy_range, snap.symbols)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from itertools import chain, pairwise
 
-from ppo_top.model import Status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import (
@@ -16,16 +16,22 @@ from ppo_top.text.format import (
     duration,
     format_metric_value,
     healthy_text,
-    number,
 )
 from ppo_top.tui.draw.compare_chart import compare_lines
-from ppo_top.tui.graphics.axis_plot import Chart, Curve, axis_range, draw_chart, points_to_draw
-from ppo_top.tui.graphics.sparkline import is_outside
+from ppo_top.tui.draw.curve_columns import style_of
+from ppo_top.tui.graphics.axis_plot import (
+    Chart,
+    axis_range,
+    connected_curves,
+    draw_chart,
+    points_to_draw,
+)
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack
+from ppo_top.views.troubled_rows import column_statuses, meaningful
 
 MIN_STACKED_LINES = 9
 """Lines of a chart in a stack, title included."""
@@ -63,7 +69,7 @@ def _track_lines(
     head = [_facts(snap, track, cells)]
     if rows >= 8:
         head.append(_readout(ui, run.timeline, track, seen, cells))
-    marked = any(style != "cursor" for _, style in chart.vertical_lines)
+    marked = [style for _, style in chart.vertical_lines if style != "cursor"]
     foot = [_chart_keys(snap, ui.chart, note, marked, cells)] if rows >= 12 else []
     room = rows - len(head) - len(foot)
     return [*head, *draw_chart(chart, cells, room, snap.symbols.braille), *foot]
@@ -81,7 +87,8 @@ def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
     if track.healthy_range is not None and track.healthy_range.text:
         origin = f" ({clean(track.healthy_range.origin)})" if track.healthy_range.origin else ""
-        lead = healthy_text(text := clean(track.healthy_range.text)).removesuffix(text)
+        text = snap.display_text(track.healthy_range.text)
+        lead = healthy_text(text).removesuffix(text)
         parts.append(line((lead, "dim"), text, (origin, "dim")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
@@ -91,7 +98,7 @@ def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
 def _readout(
     ui: UiState, timeline: Timeline, track: PanelTrack, seen: int, cells: int
 ) -> StyledLine:
-    """The exact value under the cursor."""
+    """The value under the cursor."""
     at = _under_cursor(ui.chart, track.track, seen)
     if at is None:
         return line((" no data up to the cursor", "dim"))
@@ -103,8 +110,8 @@ def _readout(
     if drawn.times[at] == drawn.times[at] and drawn.times[at] > 1e9:
         clock = time.strftime("%H:%M:%S", time.localtime(drawn.times[at]))
         parts.append(line((clock, "dim")))
-    exact = repr(drawn.values[at]) if math.isfinite(drawn.values[at]) else number(drawn.values[at])
-    parts.append(line((f"{clean(track.label)} = ", "dim"), (exact, "value")))
+    value = format_metric_value(drawn.values[at], track.fmt)
+    parts.append(line((f"{clean(track.label)} = ", "dim"), (value, "value")))
     if ui.chart.smoothing:
         smooth = smoothed(list(drawn.values[: at + 1]), ui.chart.smoothing)[-1]
         parts.append(line(("smoothed ", "dim"), format_metric_value(smooth, track.fmt)))
@@ -120,8 +127,9 @@ def _under_cursor(chart: ChartOptions, track: Track, seen: int) -> int | None:
 
 
 def _chart_keys(
-    snap: Snapshot, chart: ChartOptions, note: str, marked: bool, cells: int
+    snap: Snapshot, chart: ChartOptions, note: str, marked: list[str], cells: int
 ) -> StyledLine:
+    """The keys, a note, and the legend: `marked` are the styles of the lines of findings."""
     smoothing = f"{chart.smoothing:g}" if chart.smoothing else "off"
     parts = [
         line((" x ", "key"), (f"by {chart.axis}", "dim")),
@@ -133,7 +141,8 @@ def _chart_keys(
     if note:
         parts.append(line((note, "warn")))
     if marked:
-        parts.append(line((f"{snap.symbols.vertical_line} ", "crit"), ("finding detected", "dim")))
+        lines = [(snap.symbols.vertical_line, style) for style in dict.fromkeys(marked)]
+        parts.append(line(*lines, (" finding detected", "dim")))
     return join_fitting(parts, cells)
 
 
@@ -173,94 +182,89 @@ def _chart(
     to_x, x_label = x_axis(run.timeline, ui.chart.axis)
     drawn = track.track
     seen = drawn.count_until(row)
-    log_scale = ui.chart.log_scale
+    values = list(drawn.values[:seen])
+    log_scale = ui.chart.log_scale and any(0 < each < math.inf for each in values)
 
     def to_y(amount: float) -> float:
         if not log_scale:
             return amount
         return math.log10(amount) if amount > 0 else math.nan
 
-    kept = points_to_draw(drawn, seen, 2 * cells)
-    curves = [_curve(drawn, kept, list(drawn.values[:seen]), to_x, to_y, "curve")]
-    curves += _outside_curves(curves[0], kept, track)
-    if ui.chart.smoothing:
-        for curve in curves:
-            curve.style = "faint"
-        means = smoothed(list(drawn.values[:seen]), ui.chart.smoothing)
-        curves.append(_curve(drawn, kept, means, to_x, to_y, "a"))
-    hides = log_scale and any(each <= 0 for each in drawn.values[:seen])
-    note = "log axis: values ≤ 0 hidden" if hides else ""
-
     def y_label(at: float) -> str:
         return format_metric_value(10.0**at if log_scale else at, track.fmt)
 
-    chart = Chart(curves, x_label=x_label, y_label=y_label)
+    kept = points_to_draw(drawn, seen, 2 * cells)
+    points = [(to_x(drawn.rows[at]), to_y(values[at])) for at in kept]
+    styles = point_styles(track, kept, run.timeline)
+    curves = connected_curves(points, ["faint"] * len(kept) if ui.chart.smoothing else styles)
+    if ui.chart.smoothing:
+        means = smoothed(values, ui.chart.smoothing)
+        smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
+        curves += connected_curves(smooth, ["a"] * len(kept))
+    chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale)
+    chart.x_range = to_x(drawn.rows[0]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
-    _add_limits(chart, track, to_y)
-    for finding in run.findings:
-        if drawn.concept in finding.concepts and finding.opened.row <= row:
-            chart.vertical_lines.append((to_x(finding.opened.row), finding.severity.word))
+    notes = _add_limits(chart, track, to_y)
+    if log_scale and any(each <= 0 for each in values):
+        notes.append("log axis: values ≤ 0 hidden")
+    elif ui.chart.log_scale and not log_scale:
+        notes.append("no value > 0: linear axis")
+    _mark_findings(chart, run, drawn.concept, row, to_x)
     _mark_non_finite(chart, snap, drawn, seen, to_x)
     at = _under_cursor(ui.chart, drawn, seen)
     if at is not None and ui.chart.cursor_row is not None:
         chart.vertical_lines.append((to_x(drawn.rows[at]), "cursor"))
-    return chart, note
+    return chart, " · ".join(notes)
 
 
-def _curve(
-    track: Track,
-    kept: list[int],
-    values: list[float],
-    to_x: Callable[[int], float],
-    to_y: Callable[[float], float],
-    style: str,
-) -> Curve:
-    curve = Curve([], [], style)
-    for at in kept:
-        y = to_y(values[at])
-        if math.isfinite(y):
-            curve.xs.append(to_x(track.rows[at]))
-            curve.ys.append(y)
-    return curve
+MAX_STYLE_CHANGES = 120
+"""A curve that changes its style more often is coloured in blocks of points, by their worst."""
 
 
-MAX_OUTSIDE_CURVES = 60
-"""The most stretches outside the healthy range that are coloured."""
+def point_styles(track: PanelTrack, kept: list[int], timeline: Timeline) -> list[str]:
+    """The style of each of some points of a track: what was true there."""
+    values = [track.track.values[at] for at in kept]
+    extremes = [(each, each) if math.isfinite(each) else None for each in values]
+    rows = [track.track.rows[at] for at in kept]
+    shown = meaningful(track.track.concept, extremes, rows, timeline)
+    statuses = column_statuses(rows, shown, track.band, track.troubled)
+    if sum(one is not other for one, other in pairwise(statuses)) > MAX_STYLE_CHANGES:
+        size = -(-len(statuses) // MAX_STYLE_CHANGES)
+        blocks = (statuses[at : at + size] for at in range(0, len(statuses), size))
+        worst = ([max(block, key=lambda each: each.rank)] * len(block) for block in blocks)
+        statuses = list(chain.from_iterable(worst))
+    return [style_of(status) for status in statuses]
 
 
-def _outside_curves(curve: Curve, kept: list[int], track: PanelTrack) -> list[Curve]:
-    """The stretches of a curve outside the healthy range, each as a curve."""
-    style = track.status.value if track.status in (Status.WARN, Status.CRIT) else "watch"
-    finite = [at for at in kept if math.isfinite(track.track.values[at])]
-    if len(finite) != len(curve.xs):
-        return []
-    segments: list[Curve] = []
-    joined = False
-    for x, y, at in zip(curve.xs, curve.ys, finite, strict=True):
-        amount = track.track.values[at]
-        if not is_outside(amount, amount, track.healthy_range):
-            joined = False
-            continue
-        if not joined:
-            segments.append(Curve([], [], style))
-        joined = True
-        segments[-1].xs.append(x)
-        segments[-1].ys.append(y)
-    return segments if len(segments) <= MAX_OUTSIDE_CURVES else []
+def _mark_findings(
+    chart: Chart, run: Run, name: str, row: int, to_x: Callable[[int], float]
+) -> None:
+    """A line where each finding was detected, in the colour of its severity as known at a row."""
+    for finding in run.findings:
+        if name in finding.concepts and finding.opened.row <= row:
+            severity = max(each.severity for each in finding.changes if each.mark.row <= row)
+            chart.vertical_lines.append((to_x(finding.opened.row), severity.word))
 
 
-def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> None:
-    """Add the ends of the healthy range if they are on the chart or near it."""
+def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> list[str]:
+    """Add the ends of the healthy range near the values; others are returned in words."""
     if track.healthy_range is None or chart.y_range is None:
-        return
+        return []
     low, high = chart.y_range
-    span = high - low
+    reach = (high - low) * (2 if chart.log_y else 0.5)
+    margin = (high - low) * 0.02
+    beyond = []
     for limit in (track.healthy_range.low, track.healthy_range.high):
         at = to_y(limit) if limit is not None else math.nan
-        if math.isfinite(at) and low - span / 2 <= at <= high + span / 2:
+        if not math.isfinite(at):
+            continue
+        if low - reach <= at <= high + reach:
             chart.horizontal_lines.append((at, "ok"))
-            low, high = min(low, at - span * 0.02), max(high, at + span * 0.02)
-    chart.y_range = (low, high)
+            chart.y_range = min(chart.y_range[0], at - margin), max(chart.y_range[1], at + margin)
+        else:
+            side = "below" if at < low else "above"
+            beyond.append(f"limit {format_metric_value(limit, track.fmt)} is {side} the axis")
+    return beyond
 
 
 def _mark_non_finite(

@@ -26,7 +26,7 @@ class Curve:
 
 @dataclass(slots=True)
 class Chart:
-    """The contents of a chart, and the range of its y axis (None: automatic)."""
+    """The contents of a chart, and the ranges of its axes (None: automatic)."""
 
     curves: list[Curve] = field(default_factory=list)
     horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
@@ -37,7 +37,10 @@ class Chart:
     """x, y, character, style."""
     x_label: Callable[[float], str] = str
     y_label: Callable[[float], str] = str
+    x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
+    log_y: bool = False
+    """Whether y values are exponents of ten."""
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
@@ -57,6 +60,19 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return [low, high]
 
 
+def log_ticks(low: float, high: float, most: int) -> list[float]:
+    """As `ticks`, where `low`, `high` and the ticks are exponents of ten: 1, 2, 5, 10, 20, ..."""
+    decades = range(math.floor(low), math.ceil(high) + 1)
+    for mantissas in ((1, 2, 5), (1,)):
+        marks = [decade + math.log10(each) for decade in decades for each in mantissas]
+        marks = [mark for mark in marks if low - 1e-9 <= mark <= high + 1e-9]
+        if len(marks) < 2:
+            return [math.log10(tick) for tick in ticks(10.0**low, 10.0**high, most)]
+        if len(marks) <= most:
+            break
+    return marks[:: -(-len(marks) // max(most, 2))]
+
+
 def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
     """A range that contains all finite values, with a margin."""
     finite = [value for value in values if math.isfinite(value)]
@@ -68,10 +84,13 @@ def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, fl
 
 
 def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
-    """Indices of the points to draw: all, or the lowest, highest and last per column."""
+    """Indices of the points to draw: all, or the lowest, highest and last per column.
+
+    Of a column without any finite value its first point, so that there is a gap.
+    """
     if seen <= 3 * columns:
         return list(range(seen))
-    size = stride(seen, columns, 1)
+    size = stride(seen, columns, growing=True)
     kept: list[int] = []
     for column in range(math.ceil(seen / size)):
         start, stop = int(column * size), min(seen, int((column + 1) * size))
@@ -80,7 +99,29 @@ def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
             low = min(finite, key=track.values.__getitem__)
             high = max(finite, key=track.values.__getitem__)
             kept += sorted({low, high, finite[-1]})
+        elif start < stop:
+            kept.append(start)
     return kept
+
+
+def connected_curves(points: list[tuple[float, float]], styles: list[str]) -> list[Curve]:
+    """Points as curves: a new one after a gap (y is NaN), and where the style changes.
+
+    The line to a point has the style of that point.
+    """
+    curves: list[Curve] = []
+    before: tuple[float, float] | None = None
+    for point, style in zip(points, styles, strict=True):
+        if not math.isfinite(point[1]):
+            before = None
+            continue
+        if before is None or curves[-1].style != style:
+            start = [before] if before is not None else []
+            curves.append(Curve([x for x, _ in start], [y for _, y in start], style))
+        curves[-1].xs.append(point[0])
+        curves[-1].ys.append(point[1])
+        before = point
+    return curves
 
 
 def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> list[StyledLine]:
@@ -117,11 +158,18 @@ def draw_chart(chart: Chart, cells: int, rows: int, braille: bool = True) -> lis
 def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     xs = [x for curve in chart.curves for x in curve.xs]
     ys = [y for curve in chart.curves for y in curve.ys]
-    for name, (low, high), most, label in (
-        ("x", axis_range(xs, 0.0), cells // 16, chart.x_label),
-        ("y", chart.y_range or axis_range(ys), rows // 4, chart.y_label),
+    start, end = chart.x_range or (min(xs, default=0.0), max(xs, default=1.0))
+    for name, (low, high), most, label, choose in (
+        ("x", (start, end if end > start else start + 1), cells // 16, chart.x_label, ticks),
+        (
+            "y",
+            chart.y_range or axis_range(ys),
+            rows // 4,
+            chart.y_label,
+            log_ticks if chart.log_y else ticks,
+        ),
     ):
-        marks = ticks(low, high, max(2, most))
+        marks = choose(low, high, max(2, most))
         ruler = figure.ruler(name)
         ruler.lim(low, high)
         ruler.ticks(marks, [label(each) for each in marks])

@@ -1,10 +1,11 @@
-"""Curves several lines high: two columns per cell in braille, with limits, band and marks."""
+"""Curves several lines high: two columns per cell in braille, with limits, band and texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from ppo_top.tui.graphics.sparkline import CurveColours, Scale, SparkLimits, is_outside, merge_spans
+from ppo_top.tui.graphics.sparkline import Scale, SparkLimits, is_outside, merge_spans
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.views.downsample import Extent
@@ -12,33 +13,68 @@ from ppo_top.views.downsample import Extent
 BRAILLE_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille cell, from its top row to its bottom row, left and right column."""
 
+WORST_LAST = ("curve", "watch", "warn", "crit")
+"""Styles of curves: a cell with two columns has that of the worse."""
+
+
+class PlotText(NamedTuple):
+    """A text among the cells of a plot that are free in its row, at the left if possible.
+
+    If none are free, the curve runs along this row, and the text covers its beginning. A text with
+    words for a row `nearby` (after an arrow to its own) stands at the right and covers no curve.
+    """
+
+    text: str
+    row: int
+    style: str
+    nearby: str = ""
+
 
 def draw_braille_plot(
     columns: Sequence[Extent],
+    styles: Sequence[str],
     size: tuple[int, int],
     limits: SparkLimits | None,
     symbols: Symbols,
-    colours: CurveColours,
     scale: Scale,
     marks: Mapping[int, Span] | None = None,
+    texts: Sequence[PlotText] = (),
 ) -> list[StyledLine]:
     """A curve in `size` (cells, lines): two columns per cell in braille, one in ASCII.
 
-    The healthy range has a background and dotted ends; `marks` (cell -> symbol) appear on the
-    lowest line where nothing else is drawn.
+    Each column has its style. The healthy range has a background and dotted ends; `marks` (cell ->
+    symbol) appear on the lowest line where nothing else is drawn.
     """
-    wide, high = size
+    grid = _PlotCells(*size, 4 if symbols.braille else 1)
+    _draw_curve(grid, columns, styles, symbols, scale)
+    for text in texts:
+        grid.write(text, symbols)
+    last = size[1] - 1
+    return [
+        _line_of(grid, row, limits, scale, symbols, marks if row == last else None)
+        for row in range(size[1])
+    ]
+
+
+def _draw_curve(
+    grid: _PlotCells,
+    columns: Sequence[Extent],
+    styles: Sequence[str],
+    symbols: Symbols,
+    scale: Scale,
+) -> None:
     per_cell = 2 if symbols.braille else 1
-    grid = _PlotCells(wide, high, 4 if symbols.braille else 1)
+    high = grid.height
     before: float | None = None
-    for number, column in enumerate(columns[: wide * per_cell]):
+    for number, (column, style) in enumerate(zip(columns, styles, strict=True)):
         low, top, last, bad = column
         cell = number // per_cell
+        if cell >= grid.width:
+            break
         if bad:
             grid.symbols.setdefault((cell, high - 1), (symbols.non_finite, "bad"))
         if low is None or top is None:
             continue
-        style = colours.outside if is_outside(low, top, limits) else colours.inside
         if top > scale.high:
             grid.symbols.setdefault((cell, 0), (symbols.above_scale, style))
         if low < scale.low:
@@ -48,10 +84,6 @@ def draw_braille_plot(
         dots = scale.level_of(low, high * grid.per_line), scale.level_of(top, high * grid.per_line)
         grid.stroke(cell, number % 2, dots, style)
         before = last
-    return [
-        _line_of(grid, row, limits, scale, symbols, marks if row == high - 1 else None)
-        for row in range(high)
-    ]
 
 
 STROKE_BITS = [
@@ -84,8 +116,39 @@ class _PlotCells:
                 self.bits[row][cell] |= STROKE_BITS[side][start][stop]
             else:
                 self.bits[row][cell] = 1
-            if self.styles[row][cell] in ("", "curve"):
+            here = self.styles[row][cell]
+            if not here or (here != style and WORST_LAST.index(here) < WORST_LAST.index(style)):
                 self.styles[row][cell] = style
+
+    def write(self, text: PlotText, symbols: Symbols) -> None:
+        """Put a text where nothing is drawn."""
+        below, above = symbols.below_scale, symbols.above_scale
+        places = [(text.row, text.text)]
+        if text.nearby:
+            places += [(text.row - 1, f"{below} {text.nearby}")] * (text.row > 0)
+            places += [(text.row + 1, f"{above} {text.nearby}")] * (text.row + 1 < self.height)
+        for row, words in places:
+            start = self._free_cells(row, len(words), bool(text.nearby))
+            if start is None and not text.nearby and len(words) <= self.width:
+                start = 0
+            if start is not None:
+                for at, letter in enumerate(words):
+                    self.symbols[start + at, row] = (letter, text.style)
+                return
+
+    def _free_cells(self, row: int, amount: int, right: bool) -> int | None:
+        """Where `amount` cells are free, with blanks between them and curves; an edge first."""
+        taken = "".join(
+            "x" if bits or (cell, row) in self.symbols else " "
+            for cell, bits in enumerate(self.bits[row])
+        )
+        row_text, wanted = f" {taken} ", " " * (amount + 2)
+        if not right and row_text.startswith(wanted[1:]):
+            return 0
+        if row_text.endswith(wanted):
+            return self.width - amount
+        found = row_text.rfind(wanted) if right else row_text.find(wanted)
+        return None if found < 0 else found
 
 
 def _line_of(
@@ -102,7 +165,7 @@ def _line_of(
         and grid.height - 1 - scale.level_of(limit, grid.height) == row
         for limit in (limits.low, limits.high)
     )
-    tint = "+band" if _in_band(row, grid.height, limits, scale) else ""
+    tint = "+band" if in_band(row, grid.height, limits, scale) else ""
     spans: list[Span] = []
     for cell in range(grid.width):
         if (cell, row) in grid.symbols:
@@ -117,8 +180,8 @@ def _line_of(
     return merge_spans(spans)
 
 
-def _in_band(row: int, high: int, limits: SparkLimits | None, scale: Scale) -> bool:
-    """Whether the middle of a line of the plot is in the healthy range."""
+def in_band(row: int, high: int, limits: SparkLimits | None, scale: Scale) -> bool:
+    """Whether the middle of a line of a plot is in the healthy range."""
     if limits is None or (limits.low is None and limits.high is None):
         return False
     middle = scale.high - (row + 0.5) / high * (scale.high - scale.low)

@@ -13,13 +13,7 @@ from typing import NamedTuple, Protocol
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols
-from ppo_top.views.downsample import (
-    MAX_CELLS_PER_ROW,
-    Extent,
-    MinMaxPyramid,
-    bucket_extents,
-    stride,
-)
+from ppo_top.views.downsample import Extent, MinMaxPyramid, bucket_extents
 
 OFF_SCALE_FACTOR = 3.0
 """Values further beyond the usual range than this many spreads are off the scale (arrow)."""
@@ -53,24 +47,15 @@ class Scale(NamedTuple):
         return min(steps - 1, max(0, int(share * steps)))
 
 
-class CurveColours(NamedTuple):
-    """The styles of a curve inside and outside its healthy range."""
-
-    inside: str = "curve"
-    outside: str = "warn"
-
-
-def column_extents(
-    track: Track, pyramid: MinMaxPyramid, row: int, columns: int, widest: int = MAX_CELLS_PER_ROW
-) -> list[Extent]:
-    """A track up to a row, in at most `columns` columns, at most `widest` of them per row.
+def column_extents(track: Track, pyramid: MinMaxPyramid, row: int, size: float) -> list[Extent]:
+    """A track up to a row, in columns of `size` rows.
 
     Columns without a point (a metric that is logged rarely) hold the last value.
     """
     pyramid.grow()
     held: list[Extent] = []
     last: float | None = None
-    for extent in bucket_extents(pyramid, track.rows, row, stride(row + 1, columns, widest)):
+    for extent in bucket_extents(pyramid, track.rows, row, size):
         if extent.last is None and not extent.non_finite and last is not None:
             extent = Extent(last, last, last, False)
         last = extent.last if extent.last is not None else last
@@ -97,8 +82,9 @@ def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -
         return Scale(0.0, 1.0)
     low, high = _without_outliers(lows, highs)
     span = high - low
+    zero = low == high == 0  # has no size of its own
     for limit in (limits.low, limits.high) if limits else ():
-        if limit is not None and low - span <= limit <= high + span:
+        if limit is not None and (zero or low - span <= limit <= high + span):
             low, high = min(low, limit), max(high, limit)
     return _rounded(low, high)
 
@@ -130,9 +116,9 @@ def _rounded(low: float, high: float) -> Scale:
 
 def draw_bars(
     columns: Sequence[Extent],
+    styles: Sequence[str],
     limits: SparkLimits | None,
     symbols: Symbols,
-    colours: CurveColours,
     at: Scale | None = None,
 ) -> StyledLine:
     """One character per column: its level, an arrow if off the scale, a cross for NaN.
@@ -144,9 +130,9 @@ def draw_bars(
     usual = _usual_span(columns)
     spans: list[Span] = []
     before: float | None = None
-    for column in columns:
+    for column, style in zip(columns, styles, strict=True):
         value = _height(column, before, usual)
-        spans.append(_bar(column, value, limits, symbols, colours, scale))
+        spans.append(_bar(column, value, style, symbols, scale))
         before = column.last if column.last is not None else before
     return merge_spans(spans)
 
@@ -172,14 +158,7 @@ def _height(column: Extent, before: float | None, usual: float) -> float | None:
     return column.high if upwards else column.low
 
 
-def _bar(
-    column: Extent,
-    value: float | None,
-    limits: SparkLimits | None,
-    symbols: Symbols,
-    colours: CurveColours,
-    scale: Scale,
-) -> Span:
+def _bar(column: Extent, value: float | None, style: str, symbols: Symbols, scale: Scale) -> Span:
     if column.non_finite:
         return symbols.non_finite, "bad"
     if value is None or column.low is None or column.high is None:
@@ -188,7 +167,6 @@ def _bar(
         value = column.high
     elif column.low < scale.low:
         value = column.low
-    style = colours.outside if is_outside(column.low, column.high, limits) else colours.inside
     if value > scale.high:
         return symbols.above_scale, style
     if value < scale.low:

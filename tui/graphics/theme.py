@@ -1,7 +1,9 @@
 """Style names and their colours: dark, light, sixteen colours and none.
 
 Colours are from the 256-colour palette: terminals and tmux agree on them, and a change of colour
-costs few bytes. Teal, amber and red can be distinguished with colour blindness.
+costs few bytes. Teal, amber and red can be distinguished with colour blindness; `watch` and `warn`
+differ in weight too. Text has a contrast of at least 4.5:1 with the background of its theme, and a
+curve 3:1 with the band of its healthy range. ANSI blue is unreadable on black in many terminals.
 """
 
 from __future__ import annotations
@@ -49,31 +51,31 @@ def _parse(description: str) -> Style:
 
 
 DARK_STYLES = {
-    "dim": "245",
-    "faint": "240",
+    "dim": "248",
+    "faint": "245",
     "title": "bold",
     "brand": "80 bold",
     "key": "80",
-    "frame": "238",
+    "frame": "240",
     "value": "bold",
     "ok": "79",
     "info": "111",
     "watch": "221",
-    "warn": "214",
+    "warn": "214 bold",
     "crit": "203 bold",
-    "warming-up": "245",
-    "missing": "242",
+    "warming-up": "248",
+    "missing": "248",
     "healthy": "79",
-    "unjudged": "245",
+    "unjudged": "248",
     "curve": "110",
     "live": "79",
-    "starting": "245",
-    "stalled": "214",
+    "starting": "248",
+    "stalled": "214 bold",
     "finished": "111",
     "died": "203 bold",
-    "ended": "245",
-    "limit": "240",
-    "band": "on 235",
+    "ended": "248",
+    "limit": "248",
+    "band": "on 237",
     "bad": "203 bold",
     "selected": "on 237",
     "cursor": "80 bold",
@@ -85,36 +87,36 @@ DARK_STYLES = {
 
 LIGHT_STYLES = {
     **DARK_STYLES,
-    "dim": "242",
-    "faint": "248",
+    "dim": "240",
+    "faint": "243",
     "brand": "24 bold",
     "key": "24",
     "frame": "250",
     "ok": "29",
     "info": "25",
-    "watch": "136",
-    "warn": "130",
+    "watch": "94",
+    "warn": "130 bold",
     "crit": "160 bold",
-    "warming-up": "243",
-    "missing": "246",
+    "warming-up": "240",
+    "missing": "240",
     "healthy": "29",
-    "unjudged": "243",
+    "unjudged": "240",
     "curve": "24",
     "live": "29",
-    "starting": "243",
-    "stalled": "130",
+    "starting": "240",
+    "stalled": "130 bold",
     "finished": "25",
     "died": "160 bold",
-    "ended": "243",
-    "limit": "246",
-    "band": "on 254",
+    "ended": "240",
+    "limit": "240",
+    "band": "on 253",
     "bad": "160 bold",
     "selected": "on 252",
     "cursor": "24 bold",
     "restart": "91",
     "past": "231 on 130 bold",
     "match": "130 bold",
-    "a": "29", "b": "130", "c": "25", "d": "91", "e": "136", "f": "161", "g": "66", "h": "64",
+    "a": "29", "b": "130", "c": "25", "d": "91", "e": "94", "f": "161", "g": "66", "h": "64",
 }  # fmt: skip
 
 SIXTEEN_COLOUR_STYLES = {
@@ -122,19 +124,22 @@ SIXTEEN_COLOUR_STYLES = {
     **dict.fromkeys(("title", "value"), "bold"),
     **dict.fromkeys(("brand", "cursor"), "6 bold"),
     **dict.fromkeys(("ok", "healthy", "live"), "2"),
-    **dict.fromkeys(("info", "finished", "curve"), "4"),
-    **dict.fromkeys(("watch", "warn", "stalled", "match"), "3"),
+    **dict.fromkeys(("info", "finished", "curve"), "6"),
+    **dict.fromkeys(("watch", "match"), "3"),
+    **dict.fromkeys(("warn", "stalled"), "3 bold"),
     **dict.fromkeys(("crit", "died", "bad"), "1 bold"),
     **dict.fromkeys(("starting", "ended"), "8"),
     "key": "6",
     "restart": "5",
     "past": "3 reverse",
     "selected": "underline",
-    "a": "2", "b": "3", "c": "4", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
+    "a": "2", "b": "3", "c": "12", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
 }  # fmt: skip
 
 COLOURLESS_STYLES = {
-    **dict.fromkeys(("title", "brand", "value", "cursor", "crit", "died", "bad", "match"), "bold"),
+    **dict.fromkeys(
+        ("title", "brand", "value", "cursor", "warn", "crit", "died", "bad", "match"), "bold"
+    ),
     **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
     "key": "underline",
     "past": "reverse",

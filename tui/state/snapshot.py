@@ -170,6 +170,13 @@ class Snapshot:
     symbols: Symbols = UNICODE_SYMBOLS
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
 
+    @property
+    def is_growing(self) -> bool:
+        """Whether rows are added: the run is live at its newest row, or its past is played."""
+        if self.playback_state is not None:
+            return self.playback_state.playing
+        return self.view is not None and self.view.state in (State.STARTING, State.LIVE)
+
     def display_text(self, text: str) -> str:
         """Text of a rule or a log in the characters of the screen, at its final width."""
         return self.symbols.translate(display_text(text))

@@ -12,7 +12,7 @@ from ppo_top.tui.draw import layout, overlays, panels
 from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import UiState
-from ppo_top.views.run_view import RunView
+from ppo_top.views.run_view import PanelTrack, RunView
 
 
 async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
@@ -70,11 +70,11 @@ async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
     whole = panels._panel
 
     def broken(
-        snapshot: Snapshot, view: RunView, cell: panels.PanelCell, *rest: Any
+        snapshot: Snapshot, view: RunView, track: PanelTrack, *rest: Any
     ) -> list[StyledLine]:
-        if cell.track.track.concept == "reward_mean":
+        if track.track.concept == "reward_mean":
             raise ZeroDivisionError("by nothing")
-        return whole(snapshot, view, cell, *rest)
+        return whole(snapshot, view, track, *rest)
 
     monkeypatch.setattr(internal_errors, "_reported", {})
     monkeypatch.setattr(internal_errors, "_no_write_paths", [])

@@ -255,7 +255,7 @@ async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
         )
         await pilot.click(offset=(other.x + 2, other.y))
         assert app.ui_state.chosen_run_id == other.target
-        value = hits["concept", "clip_fraction"]
+        value = next(hit for hit in app.click_regions if hit.target == "clip_fraction")
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.ui_state.concept == "clip_fraction"
         time = next(hit for hit in app.click_regions if hit.kind == "time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,22 @@ from hypothesis import strategies as st
 from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.draw.compare_chart import value_at
+from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.draw.zoom_chart import smoothed
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
     axis_range,
+    connected_curves,
     draw_chart,
+    log_ticks,
     parse_ansi,
     points_to_draw,
     ticks,
 )
 from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
+from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
@@ -50,6 +56,41 @@ def track(values: list[float]) -> Track:
 def test_ticks_are_round(low: float, high: float, most: int, wanted: list[float]) -> None:
     """Axes are labelled at 1, 2 or 5 times a power of ten."""
     assert ticks(low, high, most) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most", "wanted"),
+    [
+        (0.3, 280, 9, [0.5, 1, 2, 5, 10, 20, 50, 100, 200]),
+        (0.3, 280, 4, [1, 10, 100]),
+        (1e-8, 1e8, 4, [1e-8, 1e-3, 1e2, 1e7]),
+        (61, 79, 4, [65, 70, 75]),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_are_round(
+    low: float, high: float, most: int, wanted: list[float]
+) -> None:
+    """1, 2 and 5 times powers of ten, or powers of ten; round numbers within one decade."""
+    marks = log_ticks(math.log10(low), math.log10(high), most)
+    assert [10**mark for mark in marks] == pytest.approx(wanted)
+
+
+def test_a_curve_breaks_where_a_value_cannot_be_drawn() -> None:
+    """No line leads over a zero on a logarithmic axis, or over NaN: it would be a false curve."""
+    points = [(0.0, 1.0), (1.0, 2.0), (2.0, math.nan), (3.0, 1.0)]
+    curves = connected_curves(points, ["curve"] * 4)
+    assert [(curve.xs, curve.ys) for curve in curves] == [([0, 1], [1, 2]), ([3], [1])]
+
+
+def test_the_line_to_a_bad_value_has_its_colour() -> None:
+    """A spike of one update is seen, not just its tip."""
+    points = [(0.0, 1.0), (1.0, 9.0), (2.0, 1.0)]
+    curves = connected_curves(points, ["curve", "crit", "curve"])
+    assert [(curve.xs, curve.style) for curve in curves] == [
+        ([0], "curve"),
+        ([0, 1], "crit"),
+        ([1, 2], "curve"),
+    ]
 
 
 @given(st.lists(st.floats(allow_nan=True), max_size=20))
@@ -94,6 +135,16 @@ def test_thinning_keeps_extremes_and_the_last_point(values: list[float], columns
     assert len(kept) <= 3 * columns + 3
 
 
+def test_thinning_keeps_a_gap() -> None:
+    """A hundred NaN among a thousand points are no straight line."""
+    values = [1.0] * 500 + [math.nan] * 100 + [1.0] * 400
+    kept = points_to_draw(track(values), len(values), 50)
+    points = [(float(at), values[at]) for at in kept]
+    assert [len(curve.xs) > 0 for curve in connected_curves(points, ["a"] * len(kept))] == [
+        True
+    ] * 2
+
+
 def test_the_value_at_a_step_is_the_last_finite_one() -> None:
     """Between two points it is that of the earlier one; before the first there is none."""
     made = track([1.0, math.nan, 3.0])
@@ -104,7 +155,7 @@ def test_the_value_at_a_step_is_the_last_finite_one() -> None:
 
 
 def test_the_zoomed_chart_is_complete(sick: UiState) -> None:
-    """Label, newest and best value, range, exact value under the cursor, axes."""
+    """Label, newest and best value, range, value under the cursor, axes."""
     sick.overlay, sick.concept = "zoom", "approx_kl"
     shown = "\n".join(drawn_text(sick, 100, 30))
     for words in (
@@ -128,6 +179,66 @@ def test_against_time_and_on_a_logarithmic_scale(sick: UiState) -> None:
     assert "log on" in shown and "0.1" in shown
     sick.chart.axis = "time"
     assert drawn_text(sick, 100, 30)
+
+
+def test_a_logarithmic_axis_keeps_its_width_and_says_what_it_hides(
+    make_ui_state: MakeUiState,
+) -> None:
+    """KL is 0 in the second half: nothing is drawn there, and the axis still ends with the run."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole_lr3e-2")
+    ui.overlay, ui.concept, ui.chart.log_scale = "zoom", "approx_kl", True
+    lines = drawn_text(ui, 120, 30)
+    assert "80k" in lines[-3]
+    assert "log axis: values ≤ 0 hidden" in lines[-2]
+    assert not any(character in row[70:118] for row in lines[4:20] for character in "⠉⠒⠤⣀")
+
+
+def test_zeros_alone_have_a_linear_axis(make_ui_state: MakeUiState) -> None:
+    """A logarithmic one would be empty."""
+    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    ui.overlay, ui.concept, ui.chart.log_scale = "zoom", "clip_fraction", True
+    lines = drawn_text(ui, 120, 34)
+    assert "no value > 0: linear axis" in lines[-2]
+    assert any("⠉⠉⠉" in row or "⠤⠤⠤" in row or "⣀⣀⣀" in row for row in lines)
+
+
+def test_the_zoomed_chart_has_the_words_of_the_page(
+    make_ui_state: MakeUiState,
+) -> None:
+    """`≤` in the range, and percents under the cursor."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole_lr3e-2")
+    ui.overlay, ui.concept, ui.chart.cursor_row = "zoom", "clip_fraction", 2
+    shown = "\n".join(drawn_text(ui, 120, 30))
+    assert "healthy ≤ 20 %" in shown
+    assert re.search(r"clip fraction = \d+ %", shown)
+
+
+def test_the_line_of_a_finding_has_the_colour_of_its_severity(make_ui_state: MakeUiState) -> None:
+    """As known at the cursor: amber when it was raised, red once it had become critical."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole_lr3e-2")
+    run = ui.run
+    assert run is not None
+    found = next(each for each in run.findings if len(each.changes) > 1 and not each.members)
+    ui.overlay, ui.concept = "zoom", found.concepts[0]
+    for change in found.changes:
+        ui.cursors[ui.chosen_run_id] = Cursor(row=change.mark.row)
+        legend = draw_screen(ui, 140, 30).lines[-2]
+        assert ("│", change.severity.word) in legend
+
+
+def test_axes_of_a_moment_begin_at_zero() -> None:
+    """A run without a clock, against time: one point on the axis, and no negative seconds."""
+    chart = Chart([Curve([0.0], [1.0])], x_label=lambda x: f"{x:g} s")
+    assert "-" not in plain_text(draw_chart(chart, 60, 10)[-1])
+
+
+def test_the_zoomed_chart_is_ascii_in_ascii(sick: UiState) -> None:
+    """The frame too: nothing is a question mark."""
+    sick.symbols = ASCII_SYMBOLS
+    sick.overlay, sick.concept = "zoom", "approx_kl"
+    text = "\n".join(drawn_text(sick, 100, 30))
+    assert text.isascii()
+    assert "?" not in text.replace("? help", "")
 
 
 def test_stacked_charts_share_their_cursor(sick: UiState) -> None:

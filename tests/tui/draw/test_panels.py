@@ -1,0 +1,184 @@
+"""Panels: as wide as their place, coloured by what was true, with steps and named limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.model import Finding
+from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.panels import draw_panels, panel_grid
+from ppo_top.tui.draw.step_axis import step_axis
+from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
+from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
+from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.run_view import PanelTrack, RunView
+from tests.support.screens import DEMO_LOGS
+from tests.tui.conftest import MakeUiState
+
+SICK_RUN = "sb3_cartpole_lr3e-2"
+
+
+def snapshot_of(ui: UiState) -> tuple[Snapshot, RunView]:
+    """What drawing depends on."""
+    snap = ui.snapshot()
+    assert snap.view is not None
+    return snap, snap.view
+
+
+def track_of(view: RunView, name: str) -> PanelTrack:
+    """The curve of a metric."""
+    return next(
+        track for panel in view.panels for track in panel.tracks if track.track.concept == name
+    )
+
+
+def drawn_width(line: StyledLine, style: str = "curve") -> int:
+    """The last cell of a line that belongs to a curve, and the ones before it."""
+    reached = at = 0
+    for text, name in line:
+        at += len(text)
+        if text.strip() and name.partition("+")[0] in (style, "watch", "warn", "crit"):
+            reached = at
+    return reached
+
+
+def cells_of_panel(ui: UiState, name: str, cells: int, rows: int) -> list[StyledLine]:
+    """The only panel of a screen of charts that has room for one."""
+    snap, view = snapshot_of(ui)
+    kept = tuple(
+        replace(panel, tracks=tuple(t for t in panel.tracks if t.track.concept == name))
+        for panel in view.panels
+    )
+    return draw_panels(replace(snap, view=replace(view, panels=kept)), cells, rows).lines
+
+
+@pytest.mark.parametrize("cells", [34, 60, 139])
+@pytest.mark.parametrize("row", [2, 6, 17, None])
+def test_a_curve_reaches_from_edge_to_edge(
+    make_ui_state: MakeUiState, cells: int, row: int | None
+) -> None:
+    """However many updates, and wherever the cursor stands, at most 5 % of the width are empty."""
+    ui = make_ui_state(DEMO_LOGS / SICK_RUN)
+    ui.cursors[ui.chosen_run_id] = Cursor(row=row)
+    panel = cells_of_panel(ui, "reward_mean", cells, 8)
+    assert max(drawn_width(line) for line in panel[1:]) >= 0.95 * (cells - 1)
+
+
+@pytest.mark.parametrize("row", [5, 12, 20, 30, None])
+def test_red_is_where_a_limit_was_crossed_or_a_finding_was_open(
+    make_ui_state: MakeUiState, row: int | None
+) -> None:
+    """At each row of the past too, every column of every curve has the colour of its own rows."""
+    ui = make_ui_state(DEMO_LOGS / SICK_RUN)
+    ui.cursors[ui.chosen_run_id] = Cursor(row=row)
+    snap, view = snapshot_of(ui)
+    run = ui.run
+    assert run is not None and view.row is not None
+    coloured = 0
+    for panel in view.panels:
+        for track in panel.tracks:
+            columns = curve_columns(snap, view, track, view.row + 1)
+            assert columns.size == 1
+            wanted = [style_at(track, run.findings, at, view.row) for at in range(view.row + 1)]
+            assert columns.styles == wanted, track.track.concept
+            coloured += sum(style != "curve" for style in wanted)
+    assert coloured
+
+
+def style_at(track: PanelTrack, findings: list[Finding], at: int, row: int) -> str:
+    """The style of a curve at a row, by looking at every finding and at the value."""
+    name = track.track.concept
+    seen = track.track.count_until(at)
+    ranks = {"ok": 0, "info": 0, "watch": 1, "warn": 2, "crit": 3}
+    words = [str(track.band.colour(track.track.values[seen - 1]))] if track.band and seen else []
+    for finding in findings:
+        if name not in finding.concepts or (finding.members and name != "lr"):
+            continue
+        then = finding.as_of(row)
+        over = finding.cleared is not None and at >= finding.cleared.row
+        if finding.opened.row <= row and then.since.row <= at and not over:
+            until = max(at, finding.opened.row)
+            words.append(max(c.severity for c in finding.changes if c.mark.row <= until).word)
+    worst = max(words, key=lambda word: ranks[word], default="ok")
+    return worst if ranks[worst] else "curve"
+
+
+def test_a_row_of_panels_has_a_line_of_steps(make_ui_state: MakeUiState) -> None:
+    """Below each curve, 1, 2 or 5 times a power of ten, each at its own row."""
+    ui = make_ui_state(DEMO_LOGS / SICK_RUN)
+    panel = cells_of_panel(ui, "reward_mean", 61, 8)
+    ticks = plain_text(panel[-1])
+    assert ticks.split() == ["20k", "40k", "60k", "80k"]
+    _, view = snapshot_of(ui)
+    row_of_40k = next(row for row, step in enumerate(view.timeline.steps) if step >= 40_000)
+    assert ticks.index("40k") + 1 == pytest.approx(row_of_40k / 40 * 60, abs=1)
+
+
+def test_steps_never_overlap_or_leave_the_axis(make_ui_state: MakeUiState) -> None:
+    """At any width."""
+    _, view = snapshot_of(make_ui_state(DEMO_LOGS / SICK_RUN))
+    for cells in range(10, 150):
+        text = step_axis(view.timeline, 39, 40 / cells, cells)
+        assert len(text) <= cells
+        assert set(text.split()) <= {f"{n}k" for n in range(5, 85, 5)}
+
+
+def test_a_limit_far_off_the_scale_is_named_with_an_arrow(make_ui_state: MakeUiState) -> None:
+    """KL of 8 against a limit of 0.02: the limit is below everything that can be seen."""
+    panel = cells_of_panel(make_ui_state(DEMO_LOGS / SICK_RUN), "approx_kl", 60, 8)
+    assert "↓ limit 0.02" in "\n".join(map(plain_text, panel))
+
+
+def test_a_band_on_the_scale_is_named(make_ui_state: MakeUiState) -> None:
+    """Its background alone does not say what it is."""
+    panel = cells_of_panel(make_ui_state(DEMO_LOGS / SICK_RUN), "clip_fraction", 60, 8)
+    assert "healthy ≤ 20 %" in "\n".join(map(plain_text, panel))
+    assert any(style.endswith("+band") for line in panel for _, style in line)
+
+
+def test_names_of_groups_are_not_part_of_a_chart(make_ui_state: MakeUiState) -> None:
+    """`Policy step: approx KL` read as the name of the metric."""
+    snap, _ = snapshot_of(make_ui_state(DEMO_LOGS / SICK_RUN))
+    text = "\n".join(map(plain_text, draw_panels(snap, 140, 18).lines))
+    assert "approx KL" in text and "Policy step" not in text
+
+
+def test_what_says_nothing_comes_last(make_ui_state: MakeUiState) -> None:
+    """The constant clip range is the last panel; the constant learning rate is in trouble."""
+    snap, _ = snapshot_of(make_ui_state(DEMO_LOGS / SICK_RUN))
+    names = [region.target for region in draw_panels(snap, 140, 18).click_regions]
+    assert names[-1] == "clip_range"
+    assert "lr" in names[:-1]
+
+
+@given(cells=st.integers(60, 240), rows=st.integers(8, 50), amount=st.integers(1, 60))
+def test_no_line_is_empty_while_panels_wait(cells: int, rows: int, amount: int) -> None:
+    """All lines are used; nothing fits that is not shown; panels are wider than high."""
+    grid = panel_grid(cells, rows, amount, plots=True)
+    shown = min(amount, grid.capacity)
+    heights = grid.heights(rows, shown)
+    assert sum(heights) == rows
+    assert min(heights) >= 4
+    if shown < amount:
+        assert cells // grid.columns < 2 * 28 and min(heights) < 8
+    if amount >= 12:
+        assert cells / grid.columns >= 2 * max(heights)
+
+
+def test_ascii_panels_are_ascii(make_ui_state: MakeUiState) -> None:
+    """Limits, arrows and numbers too."""
+    ui = make_ui_state(DEMO_LOGS / SICK_RUN)
+    ui.symbols = ASCII_SYMBOLS
+    from ppo_top.tui.draw.layout import printable_line
+
+    snap, _ = snapshot_of(ui)
+    drawn = [plain_text(printable_line(line, snap)) for line in draw_panels(snap, 140, 18).lines]
+    text = "\n".join(drawn)
+    assert text.isascii() and "?" not in text
+    assert "healthy <= 20 %" in text and "v limit 0.02" in text

@@ -1,0 +1,52 @@
+"""The columns of a curve: extremes of the values, and the colour of what was true there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from ppo_top.model import Status
+from ppo_top.tui.graphics.sparkline import column_extents
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.views.downsample import Extent, first_rows, stride
+from ppo_top.views.run_view import PanelTrack, RunView
+from ppo_top.views.troubled_rows import column_statuses, meaningful
+
+
+class CurveColumns(NamedTuple):
+    """The columns of a curve, the style of each, and how many rows one of them holds."""
+
+    extents: list[Extent]
+    styles: list[str]
+    size: float
+
+
+def panel_tracks(view: RunView) -> Iterator[PanelTrack]:
+    """All tracks of a view, in drawing order."""
+    for panel in view.panels:
+        yield from panel.tracks
+
+
+def style_of(status: Status) -> str:
+    """The style of a curve where a metric had a status."""
+    return status.value if status.is_trouble else "curve"
+
+
+def curve_columns(snap: Snapshot, view: RunView, track: PanelTrack, columns: int) -> CurveColumns:
+    """A track up to the view's row, in about `columns` columns."""
+    row = view.row or 0
+    size = stride(row + 1, columns, snap.is_growing)
+    pyramid = snap.drawing_cache.pyramid_for(track.track)
+    extents = column_extents(track.track, pyramid, row, size)
+    if track.band is None and not track.troubled:
+        return CurveColumns(extents, ["curve"] * len(extents), size)
+    extremes = [
+        (each.low, each.high) if each.low is not None and each.high is not None else None
+        for each in extents
+    ]
+    starts = first_rows(len(extents) + 1, size)
+    last_rows = [max(start, after - 1) for start, after in pairwise(starts)]
+    shown = meaningful(track.track.concept, extremes, last_rows, view.timeline)
+    statuses = column_statuses(starts[:-1], shown, track.band, track.troubled)
+    return CurveColumns(extents, [style_of(status) for status in statuses], size)

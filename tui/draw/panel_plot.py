@@ -1,0 +1,107 @@
+"""The plot of a panel: a curve with the numbers of its axis and the names of its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ppo_top.text.format import compact, duration, format_metric_value, number, percent
+from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.step_axis import step_axis
+from ppo_top.tui.graphics import sparkline
+from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot, in_band
+from ppo_top.tui.graphics.styled_text import Span, StyledLine, line
+from ppo_top.tui.graphics.symbols import Symbols
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.views.run_view import PanelTrack, RunView
+
+AXIS_CELLS = 7
+"""The widest number of an axis."""
+
+MIN_LABELLED_CELLS = 20
+"""The narrowest plot with numbers."""
+
+
+def draw_panel_plot(
+    snap: Snapshot, view: RunView, track: PanelTrack, size: tuple[int, int], has_steps: bool
+) -> list[StyledLine]:
+    """The curve in `size` (cells, lines); the last line has the steps if `has_steps`."""
+    wide, high = size[0], size[1] - (1 if has_steps else 0)
+    per_cell = 2 if snap.symbols.braille else 1
+    columns = curve_columns(snap, view, track, wide * per_cell)
+    scale = sparkline.choose_scale(columns.extents, track.healthy_range)
+    marks = _restarts(snap, view, columns.size * per_cell)
+    texts = [*axis_texts(scale, track.fmt, high), *limit_texts(track, scale, high, snap.symbols)]
+    drawn = draw_braille_plot(
+        columns.extents,
+        columns.styles,
+        (wide, high),
+        track.healthy_range,
+        snap.symbols,
+        scale,
+        marks,
+        texts if wide >= MIN_LABELLED_CELLS else (),
+    )
+    if has_steps:
+        steps = step_axis(view.timeline, view.row or 0, columns.size * per_cell, wide)
+        drawn.append(line((steps, "dim")))
+    return drawn
+
+
+def axis_texts(scale: sparkline.Scale, fmt: str, high: int) -> list[PlotText]:
+    """The values at the upper and the lower edge."""
+    upper, lower = edge_labels(scale, fmt)
+    if not upper:
+        return []
+    return [PlotText(upper, 0, "dim"), PlotText(lower, high - 1, "dim")]
+
+
+def limit_texts(
+    track: PanelTrack, scale: sparkline.Scale, high: int, symbols: Symbols
+) -> Iterator[PlotText]:
+    """The healthy range by name: at its limit, or with an arrow where it is off the scale."""
+    if track.healthy_range is None:
+        return
+    low, top = track.healthy_range.low, track.healthy_range.high
+    shows_band = any(in_band(row, high, track.healthy_range, scale) for row in range(high))
+    for limit, sign in ((low, "≥"), (top, "≤")):
+        if limit is None:
+            continue
+        name = f"limit {format_metric_value(limit, track.fmt)}"
+        text = name
+        if shows_band and (low is None or top is None):
+            text = symbols.translate(f"healthy {sign} {format_metric_value(limit, track.fmt)}")
+        elif limit > scale.high:
+            text = f"{symbols.above_scale} {name}"
+        elif limit < scale.low:
+            text = f"{symbols.below_scale} {name}"
+        yield PlotText(text, high - 1 - scale.level_of(limit, high), "limit", name)
+
+
+def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:
+    """Labels of the upper and lower edge, with enough digits to differ."""
+    for digits in (2, 3, 4):
+        upper, lower = _edge(scale.high, fmt, digits), _edge(scale.low, fmt, digits)
+        if upper != lower:
+            return upper, lower
+    return "", ""
+
+
+def _edge(amount: float, fmt: str, digits: int) -> str:
+    """A number in the cells of the axis: rounded, never cut off."""
+    if fmt in ("%", "pct") and len(share := percent(amount)) <= AXIS_CELLS:
+        return share
+    if fmt == "s" and digits == 2 and len(span := duration(amount)) <= AXIS_CELLS:
+        return span
+    spellings = [number(amount, digits), number(amount, 2)]
+    if abs(amount) >= 1000:
+        spellings.append(compact(amount))
+    return next((text for text in spellings if len(text) <= AXIS_CELLS), f"{amount:.0e}")
+
+
+def _restarts(snap: Snapshot, view: RunView, rows_per_cell: float) -> dict[int, Span]:
+    """Cell -> symbol, where the run was resumed."""
+    return {
+        int(at / rows_per_cell): (snap.symbols.restart, "restart")
+        for at in view.timeline.restarts
+        if at <= (view.row or 0)
+    }
