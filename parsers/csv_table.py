@@ -11,9 +11,8 @@ import csv
 import re
 from array import array
 from collections.abc import Sequence
-from itertools import compress
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import STEP_KEYS, TIME_KEYS, find_step_key, parse_unix_time
@@ -22,8 +21,6 @@ from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.row_parser import RowParser
 
-_MAX_BLOCK_BYTES = 1 << 18
-"""Bytes turned into columns at once."""
 _MIN_JSON_BYTES = 1 << 15
 """In shorter blocks, importing a JSON reader takes longer than it saves."""
 _NUMBER_BYTES = b"0123456789+-.eE\n"
@@ -41,7 +38,6 @@ class CsvParser(RowParser):
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
-        self._max_line_bytes = max_line_bytes
         self._delimiter = ","
         self._tags: list[str] = []
         self._step_index: int | None = None
@@ -51,22 +47,9 @@ class CsvParser(RowParser):
         self._count = 0
         self._step = 0
 
-    def feed(self, data: bytes) -> Batch:
-        """The rows that the next bytes complete."""
-        data, offset = self._splitter.add_bytes(data)
-        position = plain_from = 0
-        while position < len(data):
-            end = data.find(b"\n", min(position + _MAX_BLOCK_BYTES, len(data) - 1)) + 1
-            block = data[position:end] if end else data[position:]
-            if self._tags and not self._row_parts and position >= plain_from:
-                if self._add_block(block):
-                    position += len(block)
-                    continue
-                plain_from = position + len(block)  # row by row, so that time stays linear
-            segment, position = self._splitter.segment_at(data, offset, position)
-            if segment is not None and (segment.data.strip() or self._row_parts):
-                self._add_line(segment)
-        return self._pop_batch()
+    @property
+    def _expects_row(self) -> bool:
+        return bool(self._tags) and not self._row_parts
 
     # --- row by row ------------------------------------------------------------------------------
 
@@ -141,19 +124,14 @@ class CsvParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many plain rows at once; False if a row is not plain or has no step."""
-        if (
-            len(block) > min(2 * _MAX_BLOCK_BYTES, self._max_line_bytes)
-            or b'"' in block
-            or b"\r" in block
-            or self._step_index is None
-        ):
+        if b'"' in block or self._step_index is None:
             return False
         columns = _split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
         rows = len(columns[0])
         try:
-            steps = array("q", map(_parse_step, columns[self._step_index]))
+            steps = _parse_steps(columns[self._step_index])
             times = _parse_times(
                 columns[self._time_index] if self._time_index is not None else (), rows
             )
@@ -170,19 +148,17 @@ class CsvParser(RowParser):
     def _add_column(
         self, tag: str, cells: Sequence[Cell], steps: array[int], times: array[float]
     ) -> None:
-        if b"" in cells or None in cells:
-            filled = [cell is not None and cell != b"" for cell in cells]
-            cells = list(compress(cells, filled))
-            steps = array("q", compress(steps, filled))
-            times = array("d", compress(times, filled))
         try:
-            self._builder.add_column(tag, steps, times, array("d", map(float, cells)))  # type: ignore[arg-type]
-        except (ValueError, OverflowError):
-            for cell, step, time in zip(cells, steps, times, strict=True):
-                text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-                value = parse_number(text)
-                if value is not None:
-                    self._builder.add_point(tag, step, time, value)
+            self._builder.add_cells(tag, steps, times, cells)
+        except (TypeError, OverflowError):
+            self._builder.add_cells(tag, steps, times, list(map(_number_of, cells)))
+
+
+def _number_of(cell: Cell) -> float | None:
+    """The number of a cell; words have none."""
+    if cell is None or cell == b"":
+        return None
+    return parse_number(cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell))
 
 
 def _index(tags: Sequence[str], name: str | None) -> int | None:
@@ -217,6 +193,13 @@ def _columns_of_numbers(rows: bytes, delimiter: bytes) -> list[tuple[Cell, ...]]
         return list(zip(*json_reader()(text), strict=True))
     except ValueError:
         return None
+
+
+def _parse_steps(cells: Sequence[Cell]) -> array[int]:
+    try:
+        return array("q", cells)  # type: ignore[arg-type]
+    except TypeError:
+        return array("q", map(_parse_step, cells))
 
 
 def _parse_step(cell: Cell) -> int:

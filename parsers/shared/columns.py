@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import compress, repeat
+from operator import is_not
+from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Points
 
@@ -49,6 +52,22 @@ class ColumnBuilder:
             points.steps.extend(steps)
             points.times.extend(times)
             points.values.extend(values)
+
+    def add_cells(
+        self, tag: str, steps: array[int], times: array[float], cells: Sequence[Any]
+    ) -> None:
+        """Append the points of a column of numbers, in which None is no point.
+
+        Raises `TypeError` for a cell that is no number or `OverflowError`, and adds nothing.
+        """
+        try:
+            values = array("d", cells)
+        except TypeError:
+            filled = list(map(is_not, cells, repeat(None)))
+            values = array("d", compress(cells, filled))
+            steps = array("q", compress(steps, filled))
+            times = array("d", compress(times, filled))
+        self.add_column(tag, steps, times, values)
 
     def pop_points(self) -> list[Points]:
         """All points since the last call, one entry per tag in order of appearance."""

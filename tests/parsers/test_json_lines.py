@@ -7,10 +7,12 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.files.log_reader import LogReader
-from ppo_top.model import State
+from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
 from ppo_top.parsers.json_lines import JsonLinesParser
 from tests.support.parser_harness import parse_every_way
@@ -32,6 +34,53 @@ def test_sb3_agrees_with_the_json_module(path: Path) -> None:
     assert repr(parse_every_way(JsonLinesParser, path.read_bytes()).values_by_step()) == repr(
         expected
     )
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.sampled_from(["nan", "0.25", "word", "12/200", [1.0], {"mean": 2.0, "std": None}]),
+)
+TYPICAL_ROWS = st.fixed_dictionaries(
+    {"global_step": st.integers(0, 1000), "train/loss": st.floats(allow_nan=False)},
+    optional={"train/approx_kl": CELLS, "eval/mean_reward": st.floats(-9, 9), "timestamp": CELLS},
+)
+ODD_KEYS = ["step", "global_step", "done", "config", "config/lr", "data", "train_runtime", "x", "Ä"]
+ODD_ROWS = st.dictionaries(st.sampled_from(ODD_KEYS), CELLS, max_size=5)
+
+
+@pytest.mark.parametrize("reader", ["orjson", "json"])
+@given(
+    rows=st.lists(TYPICAL_ROWS, max_size=8) | st.lists(TYPICAL_ROWS | ODD_ROWS, max_size=8),
+    rubbish=st.sampled_from([b"", b"\n", b"[1]\n", b"3\n", b'{"a": \n', b'{"a": 1}\r', b"{}\n"]),
+)
+def test_blocks_of_lines_hold_what_the_lines_hold(
+    reader: str, rows: list[dict[str, object]], rubbish: bytes
+) -> None:
+    """Many lines are read together, with whatever reader there is; nobody can tell."""
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    data = b"".join([*lines, rubbish, *lines])
+    one_by_one = JsonLinesParser().feed(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_lines, "_MIN_BLOCK_BYTES", 0)
+        if reader == "json":
+            patch.setattr(json_lines, "json_reader", lambda: json.loads)
+        together = JsonLinesParser().feed(data)
+    assert content(together) == content(one_by_one)
+
+
+def content(batch: Batch) -> str:
+    """All that a batch holds, NaN equal to NaN."""
+    return repr((batch.points, batch.config, batch.problems, batch.ended))
+
+
+def test_plain_lines_are_read_as_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large flat log no line is read by itself, though some lack a metric."""
+    data = b"".join(path.read_bytes() for path in SB3) * 20
+    monkeypatch.setattr(JsonLinesParser, "_add_line", lambda *_: pytest.fail("one line"))
+    assert sum(map(len, JsonLinesParser().feed(data).points)) > 20_000
 
 
 def test_rllib_results() -> None:
