@@ -11,6 +11,7 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowKey, RowMerger
+from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
 from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
@@ -53,6 +54,21 @@ class ClosedRun(NamedTuple):
     timeline: SavedTimeline
 
 
+@dataclass(slots=True)
+class Position:
+    """How far the rows of a run have been merged and judged."""
+
+    merger: RowMerger
+    judge: Judge
+    segment: int = 0
+    notes: tuple[int, int] = (0, 0)
+    """How many notes by step and by number of rows were passed on."""
+
+    def copy(self) -> Position:
+        """The same position, from which to go on without moving this one."""
+        return replace(self, merger=self.merger.copy(), judge=self.judge.copy())
+
+
 class Evaluation:
     """One pass over the rows of some sources, from the first to the newest.
 
@@ -77,22 +93,23 @@ class Evaluation:
             samples={stream.concept: stream.sample for stream in selection.streams},
             tags={stream.concept: stream.tag for stream in selection.streams},
         )
-        self.judge = self._committed = Judge(self.profile, settings.rules)
+        self.judge = Judge(self.profile, settings.rules)
         self._findings = self.judge.findings
-        self._merger = RowMerger(selection.streams, selection.clock_series)
-        self._merger.refresh()
-        self.sealed_rows = self._segment = 0
+        merger = RowMerger(selection.streams, selection.clock_series)
+        merger.refresh()
+        self._sealed = Position(merger, self.judge)
+        """Where the rows end that cannot change any more."""
+        self.sealed_rows = 0
         self.is_over = False
         """Whether the run is known to have ended."""
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
-        self._notes_done = (0, 0)
         for stream in selection.streams:
             self.timeline.tracks[stream.concept] = Track(
                 stream.concept,
                 stream.tag,
                 stream.source,
-                () if stream in self._merger.episode_streams else stream.parts,
+                () if stream in merger.episode_streams else stream.parts,
                 self.timeline,
                 stream.scale,
                 stream.offset,
@@ -131,24 +148,25 @@ class Evaluation:
 
     def refresh(self) -> bool:
         """Look for new points; False if they need a new evaluation."""
-        return self._selection.is_current() and self._merger.refresh()
+        return self._selection.is_current() and self._sealed.merger.refresh()
 
     def advance(self, deadline: float) -> bool:
         """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
         self._drop_unsealed()
-        while (key := self._merger.next_key()) is not None:
+        sealed = self._sealed
+        while (key := sealed.merger.next_key()) is not None:
             if not self._append_block(key):
-                waiting = self._merger.waiting_for(key)
+                waiting = sealed.merger.waiting_for(key)
                 if waiting and not self._too_many_unsealed():
                     break
-                self._merger.lagging.update(waiting)
-                self._append(self._merger.merge_row(key), self._committed)
-                self._merger.sealed_key = key
+                sealed.merger.lagging.update(waiting)
+                self._append(sealed, key)
+                sealed.merger.sealed_key = key
                 self.sealed_rows = len(self.timeline)
                 if self.sealed_rows % 8:
                     continue
             if _clock() > deadline:
-                self.judge = self._committed
+                self.judge = sealed.judge
                 self._findings = self.judge.findings
                 return False
         self._judge_unsealed()
@@ -158,8 +176,8 @@ class Evaluation:
     def close(self, keep: int) -> None:
         """Keep the findings, the newest `keep` sealed rows, and what judging on needs."""
         self.timeline.drop_before(self.sealed_rows - keep)
-        self._merger.drop_read()
-        self.judge = self._committed
+        self._sealed.merger.drop_read()
+        self.judge = self._sealed.judge
 
     @property
     def streams(self) -> Sequence[ConceptStream]:
@@ -205,37 +223,36 @@ class Evaluation:
 
     def _too_many_unsealed(self) -> bool:
         """Whether more than `MAX_UNSEALED_ROWS` rows are waiting."""
-        ahead = 0
-        cursors = self._merger.cursors()
-        while ahead <= MAX_UNSEALED_ROWS and (key := self._merger.next_key()) is not None:
-            self._merger.merge_row(key)
-            ahead += 1
-        self._merger.rewind(cursors)
-        return ahead > MAX_UNSEALED_ROWS
+        merger, rows = self._sealed.merger.copy(), 0
+        while rows <= MAX_UNSEALED_ROWS and (key := merger.next_key()) is not None:
+            merger.merge_row(key)
+            rows += 1
+        return rows > MAX_UNSEALED_ROWS
 
     def _judge_unsealed(self) -> None:
-        """Judge the rows that may still grow by a copy of the judge, which is then discarded."""
-        cursors = self._merger.cursors()
-        key = self._merger.next_key()
-        if key is None and not self.is_over and self._notes_done == tuple(map(len, self._notes)):
-            self.judge = self._committed
+        """Judge the rows that may still grow from a copy of the position, which is thrown away."""
+        sealed = self._sealed
+        if sealed.merger.next_key() is None and not self.is_over and self._has_passed_notes:
+            self.judge = sealed.judge
             return
-        before = self._segment, self._notes_done
-        self.judge = self._committed.copy()
-        while key is not None:
-            self._append(self._merger.merge_row(key), self.judge)
-            key = self._merger.next_key()
-        self._pass_notes(self.judge, None)
+        ahead = sealed.copy()
+        while (key := ahead.merger.next_key()) is not None:
+            self._append(ahead, key)
+        self._pass_notes(ahead, None)
         if self.is_over:
-            self.judge.end_run()
-        self._merger.rewind(cursors)
-        self._segment, self._notes_done = before
+            ahead.judge.end_run()
+        self.judge = ahead.judge
+
+    @property
+    def _has_passed_notes(self) -> bool:
+        return self._sealed.notes == tuple(map(len, self._notes))
 
     def _append_block(self, key: RowKey) -> bool:
         """Judge several complete rows at once; False if `merge_row` has to be used."""
-        if key[0] != self._segment or self._notes_done != tuple(map(len, self._notes)):
+        merger = self._sealed.merger
+        if key[0] != self._sealed.segment or not self._has_passed_notes:
             return False
-        block = self._merger.pop_block(key, BLOCK_ROWS)
+        block = merger.pop_block(key, BLOCK_ROWS)
         if block is None:
             return False
         timeline, first = self.timeline, len(self.timeline)
@@ -248,11 +265,11 @@ class Evaluation:
         for concept, (part, point) in block.points.items():
             timeline.tracks[concept].extend(first, part, point, len(block.steps))
         rows = RowBlock(first, block.steps, times, block.columns)
-        if self._merger.episode_streams:
+        if merger.episode_streams:
             self._judge_with_episodes(rows, key[0])
         else:
-            self._committed.add_block(rows)
-        self._merger.sealed_key = key[0], block.steps[-1]
+            self._sealed.judge.add_block(rows)
+        merger.sealed_key = key[0], block.steps[-1]
         self.sealed_rows = len(timeline)
         return True
 
@@ -260,25 +277,27 @@ class Evaluation:
         """Judge a block row by row, each with the episodes since the one before."""
         for index, mark in enumerate(rows.marks()):
             row = rows.row(index)
-            for stream in self._merger.episode_streams:
+            for stream in self._sealed.merger.episode_streams:
                 self._append_episodes(stream, (segment, mark.step), mark, row)
-            self._committed.add_row(Row(mark, row))
+            self._sealed.judge.add_row(Row(mark, row))
 
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
     ) -> None:
         """Add the mean of the episodes since the previous row to a row."""
-        value = self._merger.merge_episodes(stream, key)
+        value = self._sealed.merger.merge_episodes(stream, key)
         if value is not None:
             row[stream.concept] = value
             self.timeline.tracks[stream.concept].append(mark, value)
 
-    def _append(self, merged: MergedRow, judge: Judge) -> None:
-        segment, step = merged.key
-        if segment != self._segment:
-            self._segment = segment
+    def _append(self, at: Position, key: RowKey) -> None:
+        """Merge the row `key`, judge it, and move the position past it."""
+        merged = at.merger.merge_row(key)
+        segment, step = key
+        if segment != at.segment:
+            at.segment = segment
             self.timeline.restarts.append(len(self.timeline))
-            judge.restart()
+            at.judge.restart()
         time_ = merged.time
         if time_ != time_ and not self._selection.has_times:
             time_ = merged.values.get("time_elapsed", time_)
@@ -291,22 +310,22 @@ class Evaluation:
                 track.append(mark, value)
             else:
                 track.extend(mark.row, *point)
-        judge.add_row(Row(mark, merged.values))
-        self._pass_notes(judge, step)
+        at.judge.add_row(Row(mark, merged.values))
+        self._pass_notes(at, step)
 
-    def _pass_notes(self, judge: Judge, step: int | None) -> None:
+    def _pass_notes(self, at: Position, step: int | None) -> None:
         """Pass console evidence up to a step and this row to the judge (None: all of it)."""
         last = len(self.timeline) - 1
         reached = (None, None) if step is None else (step, last + 1)
         done = []
-        for notes, number, until in zip(self._notes, self._notes_done, reached, strict=True):
+        for notes, number, until in zip(self._notes, at.notes, reached, strict=True):
             while number < len(notes) and (until is None or notes[number][0] <= until):
                 _, evidence, text = notes[number]
                 mark = self.timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
-                judge.add_text_evidence(evidence.kind, text, mark)
+                at.judge.add_text_evidence(evidence.kind, text, mark)
                 number += 1
             done.append(number)
-        self._notes_done = (done[0], done[1])
+        at.notes = (done[0], done[1])
 
     def _drop_unsealed(self) -> None:
         """Remove the unsealed rows from the timeline."""

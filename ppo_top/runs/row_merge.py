@@ -14,7 +14,8 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from operator import lt
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
@@ -40,17 +41,6 @@ class MergedCell(NamedTuple):
 
     time: float
     value: float
-
-
-class StreamCursor(NamedTuple):
-    """How far a stream has been read."""
-
-    next_key: RowKey | None
-    part: int
-    point: int
-    segment: int
-    highest: HighestSteps | None
-    parts_read: int
 
 
 @dataclass(slots=True)
@@ -179,16 +169,9 @@ class ConceptStream:
         for number, part in enumerate(self.parts[: self._part + 1]):
             part.drop_before(self._index if number == self._part else len(part))
 
-    def cursor(self) -> StreamCursor:
-        """The current position, for `rewind`."""
-        parts_read = len(self._read_lengths)
-        position = (self._part, self._index, self._segment, self._highest)
-        return StreamCursor(self.next_key, *position, parts_read)
-
-    def rewind(self, cursor: StreamCursor) -> None:
-        """Go back to a position."""
-        self.next_key, self._part, self._index, self._segment, self._highest, parts_read = cursor
-        del self._read_lengths[parts_read:]
+    def copy(self) -> ConceptStream:
+        """The same points at the same position."""
+        return replace(self, _read_lengths=self._read_lengths.copy())
 
 
 class SegmentStarts:
@@ -277,13 +260,24 @@ class RowMerger:
         self.episode_streams = [stream for stream in streams if stream.per_episode]
         if not self._step_streams:
             self._step_streams, self.episode_streams = self.episode_streams, []
-        self._sources: dict[str, list[ConceptStream]] = {}
-        for stream in self._step_streams:
-            self._sources.setdefault(stream.source, []).append(stream)
-        self._streams = (*self._step_streams, *self.episode_streams)
         self.sealed_key: RowKey | None = None
         self.lagging: set[str] = set()
         """The sources without which rows are sealed."""
+        self._group_streams()
+
+    def _group_streams(self) -> None:
+        self._streams = (*self._step_streams, *self.episode_streams)
+        self._sources: dict[str, list[ConceptStream]] = {}
+        for stream in self._step_streams:
+            self._sources.setdefault(stream.source, []).append(stream)
+
+    def copy(self) -> RowMerger:
+        """A merger at the same position, to look ahead with."""
+        other = copy(self)
+        other._step_streams = [stream.copy() for stream in self._step_streams]
+        other.episode_streams = [stream.copy() for stream in self.episode_streams]
+        other._group_streams()
+        return other
 
     def refresh(self) -> bool:
         """Look for new points; False if one belongs before the last sealed row."""
@@ -371,16 +365,6 @@ class RowMerger:
         self._starts.refresh()
         for stream in self._streams:
             stream.drop_read()
-
-    def cursors(self) -> list[tuple[ConceptStream, StreamCursor]]:
-        """The position of each stream, for `rewind`."""
-        return [(stream, stream.cursor()) for stream in self._streams]
-
-    @staticmethod
-    def rewind(cursors: list[tuple[ConceptStream, StreamCursor]]) -> None:
-        """Go back to earlier positions."""
-        for stream, cursor in cursors:
-            stream.rewind(cursor)
 
 
 def _newest_times(columns: Sequence[array[float]]) -> array[float]:
