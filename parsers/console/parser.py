@@ -20,7 +20,7 @@ from ppo_top.parsers.console.fast_path import FastPath
 from ppo_top.parsers.console.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.text_check import is_damaged
+from ppo_top.parsers.console.text_check import intact_start, is_damaged
 from ppo_top.parsers.console.unread_lines import UnreadLines
 from ppo_top.parsers.console.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
@@ -177,7 +177,10 @@ class ConsoleParser:
         return shown
 
     def _drop_damaged(self, segment: Segment, shown: str) -> str:
-        """A line with zeros or control bytes inside costs only itself."""
+        """A line with zeros or control bytes inside costs only itself, and no bar before them."""
+        bar = progress_bars.find_bar(to_plain_text(intact_start(segment.data)))
+        if bar is not None:
+            self._follow_bar(bar)
         self._splitter.problems.append(Problem(segment.offset, "damaged line: control bytes"))
         self._open_text, self._is_torn, self._is_after_bar = "", False, False
         return shown

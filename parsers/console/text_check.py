@@ -11,6 +11,7 @@ _SWANLAB_POINTS_START = b'{"index":'
 """Start of the point files of a SwanLab store, which are named .log."""
 _CONTROL_BYTES = bytes([*range(7), *range(0x0E, 0x1B)])
 """Bytes that no terminal output has: of another kind of file, or of damage."""
+_CONTROL = re.compile(b"[" + re.escape(_CONTROL_BYTES) + b"]")
 _MOST_CONTROL_SHARE = 0.02
 _MOST_UNDECODED_SHARE = 0.1
 _SMALLEST_HOLE_BYTES = 512
@@ -48,3 +49,9 @@ def is_damaged(line: bytes, offset: int) -> bool:
     if offset == 0 or len(line) - len(rest) >= _SMALLEST_HOLE_BYTES:
         line = rest
     return len(line.translate(None, _CONTROL_BYTES)) < len(line)
+
+
+def intact_start(line: bytes) -> bytes:
+    """What stands before the first control byte."""
+    damage = _CONTROL.search(line)
+    return line if damage is None else line[: damage.start()]

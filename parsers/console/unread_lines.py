@@ -6,7 +6,7 @@ import re
 
 _NAMED_NUMBER = re.compile(r"([A-Za-z_]\w{0,40})\s?[:=]\s?[-+]?\d")
 _FEWEST_LINES = 20
-_MOST_LINES = 2_000
+_MOST_LINES, _MOST_CHARS = 2_000, 500
 _UNREAD_SHARE = 0.5
 _MAX_NAMES = 3
 
@@ -26,7 +26,7 @@ class UnreadLines:
         self._read += is_read
         if is_read:
             return
-        found = _NAMED_NUMBER.findall(text)
+        found = _NAMED_NUMBER.findall(text[:_MOST_CHARS])
         self._with_numbers += bool(found)
         if found and not self._names:
             self._names = list(dict.fromkeys(found))[:_MAX_NAMES]

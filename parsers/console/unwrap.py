@@ -51,6 +51,10 @@ _FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
 _LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
 
+_ROW_OF_NUMBERS = re.compile(
+    r"(?:[\s|]*(?:[-+\d.][\d.,e+-]*|nan|inf|No Log))*[\s|]*$", re.IGNORECASE
+)
+
 
 class UnwrappedLine(NamedTuple):
     """A line without its prefixes."""
@@ -72,6 +76,7 @@ class Unwrapper:
         self._labels: set[str] = set()
         self._has_srun_labels = False
         self._line_number = 0
+        self._has_numbered_words = False
         self._known_prefixes: dict[str, int] = {}
         """What has stood after a clock, with the first word of the line, and its length without."""
 
@@ -96,6 +101,10 @@ class Unwrapper:
             return text
         is_next = int(number[1]) == self._line_number + 1
         self._line_number = int(number[1])
+        if _ROW_OF_NUMBERS.match(text, number.end()):  # perhaps that of a table, and its step
+            is_next = is_next and self._has_numbered_words
+        else:
+            self._has_numbered_words = is_next
         is_record = text.startswith(("{", "| ", "--"), number.end())
         return text[number.end() :] if is_next or is_record else text
 

@@ -77,8 +77,8 @@ def _screen_options(parser: argparse.ArgumentParser) -> None:
 def _paths_or_default(paths: Sequence[str]) -> list[Path]:
     if "-" in paths:
         raise UsageError(
-            "only the monitor and `check` read standard input, and nothing beside it; save it to a "
-            "file instead: `python train.py 2>&1 | tee run.log`"
+            "only `ppo-top -` and `ppo-top check -` read standard input, and nothing beside it; "
+            "save it to a file instead: `python train.py 2>&1 | tee run.log`"
         )
     if paths:
         return [Path(path) for path in paths]

@@ -145,9 +145,9 @@ def _plain(name: str) -> str:
 
 
 def _similar_names(name: str) -> str:
-    known = {_plain(each): each for each in explained_names()}
+    known = {_plain(tag): tag for tag in all_tags()}
     known |= {_plain(each.label): each.name for each in concepts().values()}
-    known |= {_plain(tag): tag for tag in all_tags()}
+    known |= {_plain(each): each for each in explained_names()}
     near = difflib.get_close_matches(_plain(name), list(known), 3, 0.6)
     shown = list(dict.fromkeys(known[each] for each in near))
     hint = f"did you mean {', '.join(shown)}?" if shown else "run `ppo-top explain` for the list"

@@ -56,7 +56,6 @@ class RunLocation:
     writer: str = ""
 
 
-@lru_cache(maxsize=20_000)
 def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -> RunLocation:
     """The location of a log by its path, and of an event file by its tags too.
 
@@ -132,7 +131,7 @@ def join_folders(folders: Sequence[str]) -> str:
     return "/".join(folders) or ("/" if folders else ".")
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=1024)
 def folders_above(directory: str) -> tuple[str, ...]:
     """The directories above an absolute one, the nearest first."""
     parts = directory.split("/")

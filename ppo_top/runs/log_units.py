@@ -51,6 +51,15 @@ class LogEntry:
     facts: SourceFacts
     is_decided: bool = False
     """Whether it has to be put into a run although little is known of it."""
+    _located: tuple[tuple[str, ...], RunLocation] | None = None
+
+    @property
+    def location(self) -> RunLocation:
+        """Where it belongs by its path; found again only when its tags are others."""
+        tags = self.tag_for_location
+        if self._located is None or self._located[0] != tags:
+            self._located = tags, locate_run(self.path, tags)
+        return self._located[1]
 
     @property
     def tag_for_location(self) -> tuple[str, ...]:
@@ -227,7 +236,7 @@ def _locations(logs: Iterable[LogEntry]) -> dict[str, RunLocation]:
     """path -> location; a folder that looks like one of add_scalars needs its writer."""
     found, tags, folders = {}, dict[str, set[str]](), set()
     for log in logs:
-        location = found[log.path] = locate_run(log.path, log.tag_for_location)
+        location = found[log.path] = log.location
         if log.format == EVENTS:
             folders.add(log.folder)
         if location.writer:

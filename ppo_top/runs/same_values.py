@@ -101,7 +101,7 @@ def compare(ours: Heads, theirs: Heads) -> Likeness:
     return Likeness(equal, unequal, digits, noisy_digits, is_refuted and equal <= unequal)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=1024)
 def is_distinct(tag: str) -> bool:
     """Whether the values of a tag tell runs apart."""
     return not INDISTINCT_TAG.search(tag)

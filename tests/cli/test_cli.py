@@ -127,8 +127,8 @@ def test_a_misspelt_command_is_not_waited_for_as_a_directory(
     assert "stdout is not a terminal" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["check", "status", "replay"])
-def test_only_the_monitor_reads_standard_input(
+@pytest.mark.parametrize("command", ["status", "replay"])
+def test_only_the_monitor_and_check_read_standard_input(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`-` is not reported as a missing file; the error says what to do."""

@@ -252,6 +252,8 @@ def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: Make
     """An unhealthy seed next to two healthy ones: their mean, and its distance from them."""
     for name, broken in (("pole_seed1", 99), ("pole_seed2", 20), ("pole_seed3", 98)):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=broken)
+    other = tmp_path / "runs/pole_seed3/progress.csv"  # equal to the last digit it would be a copy
+    other.write_text(other.read_text().replace("0.008", "0.007"))
     ui = make_ui_state(tmp_path / "runs")
     ui.choose_run(next(run.id for run in ui.session.runs.values() if run.name == "pole_seed2"))
     ui.overlay, ui.concept = "compare", "reward_mean"
