@@ -85,6 +85,7 @@ def make(name: str) -> None:
     draw_screen(ui, *size)
     for action in actions:
         getattr(act, f"do_{action}")()
+    ui.toast = ""
     block = draw_screen(ui, *size)
     path = HERE / f"{name}.svg"
     path.write_text(svg(block.lines, THEMES[theme], f"ppo-top: {name}"), encoding="utf-8")
