@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ppo_top.model import Severity
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -86,7 +87,8 @@ def _explained(
     why: list[StyledLine] = []
     if explained.causes and left > 0:
         causes = shorten(snap.display_text(" or ".join(explained.causes)), room)
-        why.append(line((_label("cause", cells), "dim"), causes))
+        cause = "why" if explained.worst.severity is Severity.INFO else "cause"
+        why.append(line((_label(cause, cells), "dim"), causes))
     if explained.chain and left > len(why):
         why.append(_chain(snap, explained.chain, cells))
     lines = [*what, *why, *fixes]
@@ -143,7 +145,7 @@ def _what(
 
 def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> list[StyledLine]:
     """The first things to try, numbered; remarks go before a whole one does."""
-    label = _label("fix", cells)
+    label = _label("next" if explained.worst.severity is Severity.INFO else "fix", cells)
     room = cells - len(label)
     texts = [snap.display_text(text) for text in explained.fixes[:MAX_FIXES]]
     for at in range(len(texts) - 1, 0, -1):
