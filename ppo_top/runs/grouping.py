@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ppo_top.files.stdin import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
 from ppo_top.runs.clusters import Cluster, copies
@@ -154,6 +155,8 @@ class RunGroups:
         main = cluster.main
         log = main.logs[0]
         root, absolute = self._roots[log.key]
+        if root == str(STDIN_NAME):
+            return root, root
         if log.path == absolute or not is_inside(log.path, absolute):
             # A file given by itself, or one of the runs in it: its folder stands for it.
             root, absolute = root.rpartition("/")[0] or ".", absolute.rpartition("/")[0] or "/"

@@ -31,6 +31,7 @@ def test_a_paste_is_judged_by_what_it_holds() -> None:
     assert marks["truncated_frac"] == "warn"
     assert marks["reward_mean"] == "warming-up"
     assert run["state"] == "ended"
+    assert run["name"] == "standard input"  # not the directory that one happens to be in
 
 
 def test_the_report_says_which_values_are_out_of_range() -> None:
