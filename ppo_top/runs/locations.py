@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ppo_top.paths import is_inside
 
@@ -131,7 +130,6 @@ def join_folders(folders: Sequence[str]) -> str:
     return "/".join(folders) or ("/" if folders else ".")
 
 
-@lru_cache(maxsize=1024)
 def folders_above(directory: str) -> tuple[str, ...]:
     """The directories above an absolute one, the nearest first."""
     parts = directory.split("/")

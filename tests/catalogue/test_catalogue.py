@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -118,16 +117,6 @@ def test_labels_tell_concepts_apart() -> None:
     """No two concepts have the same label."""
     labels = [each.label for each in concepts().values()]
     assert sorted(labels) == sorted(set(labels))
-
-
-def test_loading_is_quick() -> None:
-    """All tables are read within a few milliseconds (50 here, for slow machines)."""
-    trainer_tables.cache_clear()
-    concepts.cache_clear()
-    start = time.perf_counter()
-    trainer_tables()
-    concepts()
-    assert time.perf_counter() - start < 0.05
 
 
 # --- names of concepts -----------------------------------------------------------------------

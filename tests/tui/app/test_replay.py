@@ -39,7 +39,7 @@ def screen(app: PpoTop) -> str:
 
 async def until(app: PpoTop, words: str) -> None:
     """Wait until some words are on the screen."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while words not in screen(app):
             await asyncio.sleep(0.02)
 
