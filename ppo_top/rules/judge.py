@@ -156,10 +156,11 @@ class Judge:
     def end_run(self) -> None:
         """The run is complete: ask the rules that weigh its whole length once more."""
         self._context.ended = True
-        if self._context.updates:
-            for index, each in enumerate(self._rules):
-                if each.rule.at_end:
-                    self._apply_rule(index)
+        logged = self._context.histories
+        for index, each in enumerate(self._rules if self._context.updates else ()):
+            triggers = each.rule.triggers
+            if each.rule.at_end and (not triggers or any(name in logged for name in triggers)):
+                self._apply_rule(index)
         self._explain_raised()
 
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:

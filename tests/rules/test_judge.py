@@ -282,3 +282,13 @@ def test_memory_is_bounded() -> None:
     run = judge._context
     assert len(run.histories) <= 512
     assert max(len(history.recent) for history in run.histories.values()) <= 128
+
+
+@pytest.mark.parametrize("logged", ["reward_mean", "lr", "entropy", "value_loss"])
+def test_the_end_of_a_run_asks_only_about_what_it_logs(logged: str) -> None:
+    """A rule that weighs the whole run is not asked where its metric is missing."""
+    judge = Judge(profile())
+    for row in draw_rows({logged: lambda i: 1.0 + i}, 30):
+        judge.add_row(row)
+    judge.end_run()
+    assert judge._failed_rules == {}
