@@ -50,10 +50,10 @@ _CONTAINER = re.compile(
 _FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
 _LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
-
 _ROW_OF_NUMBERS = re.compile(
-    r"(?:[\s|]*(?:[-+\d.][\d.,e+-]*|nan|inf|No Log))*[\s|]*$", re.IGNORECASE
+    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+|nan|inf|No Log))*+[\s|]*+$", re.IGNORECASE
 )
+"""The cells of a table; a line number stands before text."""
 
 
 class UnwrappedLine(NamedTuple):

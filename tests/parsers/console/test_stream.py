@@ -294,3 +294,10 @@ def test_a_mark_alone_is_no_text() -> None:
     assert parse_every_way(ConsoleParser, b"\xff\xfe").texts() == []
     assert parse_every_way(ConsoleParser, b"\xff\xfea").texts() == []
     assert parse_every_way(ConsoleParser, b"\xffa\nloss: 0.5\n").values("loss") == [0.5]
+
+
+def test_a_row_of_numbers_that_is_none_is_searched_once() -> None:
+    """Numbers after a line number are looked at for a table: the search never goes back."""
+    parser = ConsoleParser()
+    for cells in (b"1" * 4000, b"1 " * 2000, b"1,1.1e-1|" * 400):
+        assert not parser.feed(b"1 " + cells + b"x\n").points
