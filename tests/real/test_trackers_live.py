@@ -19,8 +19,8 @@ from ppo_top.model import RunEnd, State
 
 pytestmark = pytest.mark.real
 
-SOON = 1.0
-"""Seconds after the end of the writer's last write within which its last point must be there."""
+PATIENCE = 30.0
+"""Seconds until something that must be seen is missed: no measure of speed, machines are busy."""
 
 ROWS = """
 import json, sys, time
@@ -156,9 +156,9 @@ def test_wandb_is_followed_block_by_block(start: Callable[..., Live]) -> None:
     live = start(WANDB, WANDB_SILENT="true")
     for number in range(400):
         live.write(number)
-    assert live.until(lambda: bool(live.seen), 20)
+    assert live.until(lambda: bool(live.seen), PATIENCE)
     live.finish()
-    assert live.until(lambda: live.ended is not None, SOON)
+    assert live.until(lambda: live.ended is not None, PATIENCE)
     assert live.seen == logged(400)
     assert live.ended == RunEnd(State.FINISHED, "exit code 0")
     assert live.config["learning_rate"] == 0.5
@@ -170,26 +170,24 @@ def test_swanlab_is_followed_as_its_buffer_fills(start: Callable[..., Live]) -> 
     live = start(SWANLAB)
     for number in range(400):
         live.write(number)
-    assert live.until(lambda: bool(live.seen), 20)
+    assert live.until(lambda: bool(live.seen), PATIENCE)
     live.finish()
-    assert live.until(lambda: live.ended is not None, SOON)
+    assert live.until(lambda: live.ended is not None, PATIENCE)
     assert live.seen == logged(400)
     assert live.ended == RunEnd(State.FINISHED, "finished")
 
 
 def test_trackio_is_followed_row_by_row(start: Callable[..., Live], tmp_path: Path) -> None:
-    """Trackio commits twice a second: each row arrives soon, once; no file is left behind."""
+    """Trackio commits twice a second: each row arrives before the next, once; no file stays."""
     pytest.importorskip("trackio")
     store = tmp_path / "store"
     live = start(TRACKIO, TRACKIO_DIR=str(store), HF_HUB_OFFLINE="1")
     for number in range(8):
         live.write(number)
-        assert live.until(lambda: len(live.seen.get("train/n", [])) == number + 1, 15)  # noqa: B023
-        committed = max(each.stat().st_mtime for each in store.glob("p.db*"))
-        assert time.time() - committed < SOON
+        seen = [(step, repr(float(step))) for step in range(number + 1)]
+        assert live.until(lambda: live.seen.get("train/n") == seen, PATIENCE)  # noqa: B023
     live.finish()
-    live.look()
-    assert live.seen == logged(8)
+    assert live.until(lambda: live.seen == logged(8), PATIENCE)
     assert live.config["learning_rate"] == 0.5
     assert {each.name for each in store.iterdir()} <= {"p.db", "p.db-wal", "p.db-shm", "p.lock"}
 
@@ -207,7 +205,7 @@ def test_trackios_inbox_is_followed(start: Callable[..., Live], tmp_path: Path) 
         live.write(number)
         time.sleep(0.2)
     live.finish()
-    assert live.until(lambda: len(live.seen.get("train/n", [])) == 8, SOON)
+    assert live.until(lambda: len(live.seen.get("train/n", [])) == 8, PATIENCE)
     assert {tag: sorted(points) for tag, points in live.seen.items()} == logged(8)
 
 
