@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.context import CRITIC_LOSSES, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED
-
-CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
 
 LIMITS: Mapping[str, float] = {
     "values_none": 0.1,  # of one step's reward
@@ -35,11 +32,6 @@ LIMITS: Mapping[str, float] = {
     "longer": 1.5,
 }
 """Where each fact begins."""
-
-
-def loss_of_critic(run: RuleContext) -> History | None:
-    """The critic's loss, by whatever name it is logged."""
-    return next((run.histories[name] for name in CRITIC_LOSSES if name in run.histories), None)
 
 
 def _action_values(run: RuleContext) -> float | None:
@@ -91,7 +83,7 @@ def values_beyond(run: RuleContext) -> bool | None:
 
 def _loss_growth(run: RuleContext) -> float | None:
     """The critic's loss, as a multiple of its first values."""
-    loss = loss_of_critic(run)
+    loss = run.first_logged(CRITIC_LOSSES)
     if loss is None or loss.count < 10 or not loss.baseline(5) > 0.0:
         return None
     return loss.recent_median(5) / loss.baseline(5)
@@ -120,7 +112,7 @@ def _loss_share(run: RuleContext) -> float | None:
 
     On-policy learners often normalise rewards: their losses have another unit.
     """
-    loss, reward = loss_of_critic(run), run.reward
+    loss, reward = run.first_logged(CRITIC_LOSSES), run.reward
     if run.family not in (OFF_POLICY, VALUE_BASED) or loss is None:
         return None
     if reward is None or reward.history.count < 3:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ppo_top.catalogue import option_default
-from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, loss_of_critic
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact
+from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
 
@@ -172,7 +172,7 @@ def reward_jumped(run: RuleContext) -> bool | None:
 
 def critic_loss_jumped(run: RuleContext) -> bool | None:
     """The loss of the critic is far above what it was."""
-    history = loss_of_critic(run)
+    history = run.first_logged(CRITIC_LOSSES)
     if history is None or history.count < 6:
         return None
     before = median(history.recent[-30:-5] or history.first[:1])
@@ -181,7 +181,7 @@ def critic_loss_jumped(run: RuleContext) -> bool | None:
 
 def critic_loss_near_zero(run: RuleContext) -> bool | None:
     """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
-    history, reward = loss_of_critic(run), run.reward
+    history, reward = run.first_logged(CRITIC_LOSSES), run.reward
     if history is None or reward is None:
         return None
     return history.recent_median(5) < LIMITS["loss_none"] * reward.scale**2

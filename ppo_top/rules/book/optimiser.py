@@ -157,6 +157,16 @@ def _gradient_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bo
     return low > limits["share"] * high and low > 0.0
 
 
+GRADIENT_LIMITS = {
+    "points": 30,
+    "times": 10.0,
+    "clear_times": 3.0,
+    "crit_times": 100.0,
+    "deviations": 6.0,
+    "floor": 1e-6,
+    "warmup": 12,
+}
+
 GRADIENT_REMEDIES = ("lower {learning_rate}", "clip gradients: {max_grad_norm:above 0.1}")
 
 
@@ -224,15 +234,7 @@ RULES = (
         assess=grad_spike_once,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
-        limits={
-            "points": 30,
-            "times": 10.0,
-            "clear_times": 3.0,
-            "crit_times": 100.0,
-            "deviations": 6.0,
-            "floor": 1e-6,
-            "warmup": 12,
-        },
+        limits=GRADIENT_LIMITS,
         persistence=AT_ONCE,
         causes=("an outlier batch",),
         remedies=GRADIENT_REMEDIES,
@@ -246,15 +248,7 @@ RULES = (
         assess=grad_spike,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
-        limits={
-            "points": 30,
-            "times": 10.0,
-            "clear_times": 3.0,
-            "crit_times": 100.0,
-            "deviations": 6.0,
-            "floor": 1e-6,
-            "warmup": 12,
-        },
+        limits=GRADIENT_LIMITS,
         persistence={WARN: (3, 10), CRIT: (2, 3)},
         causes=("learning rate too high", "bad batches, or extreme rewards"),
         remedies=(*GRADIENT_REMEDIES, "look at the batches of these updates"),

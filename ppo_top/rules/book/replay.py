@@ -10,21 +10,21 @@ import math
 from itertools import pairwise
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
+from ppo_top.rules.engine.context import (
+    ACTOR_LOSSES,
+    CRITIC_LOSSES,
+    TRAINING_LOSSES,
+    RuleContext,
+)
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
-CRITIC_LOSSES = ("critic_loss", "total_loss", "value_loss")
-"""The loss of the action values, by what is logged; a DQN has no other loss."""
-
-ACTOR_LOSSES = ("actor_loss", "policy_loss")
-
 
 def _newest(run: RuleContext, concepts: tuple[str, ...]) -> History | None:
     """The first of some metrics that is logged, if this row holds a value of it."""
-    history = next((run.histories[name] for name in concepts if name in run.histories), None)
+    history = run.first_logged(concepts)
     return history if history is not None and history.last_row == run.mark.row else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import (
     FALLEN,
     GAIN_NOISE,
@@ -99,8 +99,7 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
 
 def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
     """Whether the best was reached by the random actions before training from a buffer began."""
-    losses = (run.histories.get(name) for name in ("critic_loss", "total_loss", "value_loss"))
-    loss = next((history for history in losses if history is not None), None)
+    loss = run.first_logged(CRITIC_LOSSES)
     if run.family not in (VALUE_BASED, OFF_POLICY) or loss is None:
         return False
     began = loss.last_row - loss.count + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ppo_top.catalogue import Trainer, facts_about, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
@@ -24,7 +24,12 @@ TINY_UPDATE_STEPS = 200
 FULL_UPDATE_STEPS = 1000
 """Steps per update from which losses are reliable and some episodes end in each update."""
 
-TRAINING_LOSSES = ("actor_loss", "policy_loss", "critic_loss", "total_loss", "value_loss")
+ACTOR_LOSSES = ("actor_loss", "policy_loss")
+
+CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
+"""Names of the critic's loss, in order of preference; of a learner of values it is the only one."""
+
+TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
 """Metrics that are logged once training has started."""
 
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
@@ -238,6 +243,10 @@ class RuleContext:
         if history is None or self.mark.row - history.last_row > age:
             return None
         return history.last
+
+    def first_logged(self, concepts: Iterable[str]) -> History | None:
+        """The history of the first of some metrics that is logged."""
+        return next((self.histories[name] for name in concepts if name in self.histories), None)
 
     def setting(self, name: str) -> float | None:
         """A hyperparameter from the configuration, or its logged value."""

@@ -12,8 +12,9 @@ import math
 from itertools import pairwise
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
+from ppo_top.rules.engine.episode_blocks import Block, RewardPoint
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.reward_points import Block, RewardPoint, RewardPoints
+from ppo_top.rules.engine.reward_points import RewardPoints
 from ppo_top.rules.engine.stats import Trend, median
 
 UNLEARNED, FALLEN, AT_MAX, EVALUATED = 1, 2, 4, 8

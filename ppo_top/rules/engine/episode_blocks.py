@@ -1,0 +1,107 @@
+"""Rewards of single episodes, or of a few, as means of blocks: measurements of known noise."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ppo_top.rules.engine.stats import median
+
+BLOCK_EPISODES = 10
+"""The fewest episodes in a block; the outcome of a single one says little."""
+
+MIN_BLOCK_ROWS = 3
+"""The fewest rows in a block: its noise is that of their mean."""
+
+MAX_BLOCKS = 60
+"""When there are more blocks than this, neighbours are merged: a dip of 1 % of a run is no news."""
+
+
+class RewardPoint(NamedTuple):
+    """A measurement of the reward's level.
+
+    Its standard error is `excess` (1 or more) times the usual one, the noise of its source.
+    """
+
+    value: float
+    excess: float
+
+
+class Block(NamedTuple):
+    """Consecutive values: how many, their mean, their summed squared deviations from it."""
+
+    size: float
+    mean: float
+    squares: float
+
+    def merged(self, other: Block) -> Block:
+        """Both together (Chan et al. 1979)."""
+        size = self.size + other.size
+        apart = other.mean - self.mean
+        squares = self.squares + other.squares + apart * apart * self.size * other.size / size
+        return Block(size, self.mean + apart * other.size / size, squares)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return math.sqrt(self.squares / (self.size - 1.0) / self.size) if self.size > 1.0 else 0.0
+
+
+class EpisodeBlocks:
+    """Means of equally many consecutive rows that hold an episode or a few each.
+
+    A block holds `BLOCK_EPISODES` or more; with more than `MAX_BLOCKS` blocks they are merged two
+    by two. The usual noise is the median of the blocks' own standard errors.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.open_block: Block | None = None
+        self.open_episodes = 0.0
+        self.size = float(BLOCK_EPISODES)
+
+    def copy(self) -> EpisodeBlocks:
+        """An independent copy."""
+        other = EpisodeBlocks.__new__(EpisodeBlocks)
+        other.__dict__.update(self.__dict__)
+        other.blocks = self.blocks.copy()
+        return other
+
+    def add(self, value: float, episodes: float) -> bool:
+        """Add a row; True if it completes a block."""
+        row = Block(1.0, value, 0.0)
+        self.open_block = row if self.open_block is None else self.open_block.merged(row)
+        self.open_episodes += episodes
+        if self.open_episodes < self.size or self.open_block.size < MIN_BLOCK_ROWS:
+            return False
+        self.blocks.append(self.open_block)
+        self.open_block, self.open_episodes = None, 0.0
+        return True
+
+    def merge_pairs(self) -> bool:
+        """Merge neighbours if there are too many blocks; True if they were merged."""
+        if len(self.blocks) <= MAX_BLOCKS:
+            return False
+        if len(self.blocks) % 2:
+            self.open_block = self.blocks.pop()
+            self.open_episodes = self.size
+        pairs = zip(self.blocks[::2], self.blocks[1::2], strict=True)
+        self.blocks = [early.merged(late) for early, late in pairs]
+        self.size *= 2.0
+        return True
+
+    def noise(self) -> float:
+        """The usual standard error of a block; NaN while no block's values differ.
+
+        Where most blocks hold equal values only (a sparse reward), the mean of their errors.
+        """
+        errors = [block.error for block in self.blocks]
+        return median(errors) or sum(errors) / len(errors) or math.nan
+
+    def points(self, count: int = 0) -> list[RewardPoint]:
+        """The newest `count` blocks as points; all if 0."""
+        usual = self.noise()
+        return [
+            RewardPoint(block.mean, max(1.0, block.error / usual) if usual == usual else 1.0)
+            for block in self.blocks[-count:]
+        ]

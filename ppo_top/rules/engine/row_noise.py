@@ -1,0 +1,70 @@
+"""The noise of a row's reward, where each row is a mean."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.stats import Noise
+
+NOISE_LAGS = (1, 2, 4, 8, 16)
+"""Distances, in rows, at which the noise of rewards of unknown kind is measured."""
+
+LAG_PERIODS = 12
+"""A lag counts from this many times its length on: earlier it would measure the learning curve."""
+
+GROWTH = 1.2
+"""Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
+large at twice the distance. What lies between is told apart here."""
+
+MEASURED_EVERY = 4
+"""Rows from one measurement of noise to the next, once its window of values is full."""
+
+
+class RowNoise:
+    """The noise of one row's reward, from second differences, which do not see a trend.
+
+    Of independent rows: that of neighbours. Of a mean over a window that moves by a share 1/s each
+    row, 1.22 sqrt(s) times as much: its second difference has the standard deviation
+    2 sigma sqrt(k) / W, the mean itself sigma / sqrt(W), with k new episodes of W. Of unknown
+    kind: the largest over several distances, as it grows with the distance in a moving mean.
+    """
+
+    def __init__(self, lags: tuple[int, ...]) -> None:
+        self.estimators = [Noise(lag) for lag in lags]
+        self.count = 0
+        self.known = math.nan
+        self.grows = False
+
+    def copy(self) -> RowNoise:
+        """An independent copy."""
+        other = RowNoise(())
+        other.estimators = [each.copy() for each in self.estimators]
+        other.count, other.known, other.grows = self.count, self.known, self.grows
+        return other
+
+    def add(self, value: float, rows_per_window: float) -> float:
+        """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
+
+        `rows_per_window` is s, 1 for independent rows.
+        """
+        self.count += 1
+        for estimator in self.estimators:
+            estimator.push(value)
+        if self.count <= Noise.size or self.count % MEASURED_EVERY == 0:
+            self._measure(rows_per_window)
+        return self.known * max(1.0, 1.22 * math.sqrt(rows_per_window))
+
+    def _measure(self, rows_per_window: float) -> None:
+        """The noise now, and whether it grows with the distance, as in a moving mean."""
+        count = self.count
+        far_too = rows_per_window == 1.0
+        found = [
+            max(each.std, 0.75 * each.mean)
+            for each in self.estimators
+            if each.lag == 1 or (far_too and count >= LAG_PERIODS * each.lag)
+        ]
+        self.known = max(found) or self.known
+        if len(self.estimators) > 1 and count >= LAG_PERIODS * NOISE_LAGS[1]:
+            near, far, farther = (each.std for each in self.estimators[:3])
+            goes_on = count < LAG_PERIODS * NOISE_LAGS[2] or farther > GROWTH * far
+            self.grows = far > GROWTH * near and goes_on
