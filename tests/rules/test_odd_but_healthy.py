@@ -192,6 +192,18 @@ def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
     assert "slow" not in rules_found(judged(profile(trainer="sb3"), slower).findings, Severity.INFO)
 
 
+def test_slowness_of_a_run_that_logs_no_losses_is_a_line_and_no_alarm() -> None:
+    """A monitor file does not say what the program did when it was fast."""
+    made = draw_rows({name: CTRL_COLUMNS[name] for name in ("reward_mean", "ep_len")}, 120)
+    spent, slower = 0.0, []
+    for row in made:
+        spent += 1.0 if row.mark.row < 30 else 5.0 if row.mark.row < 60 else 60.0
+        slower.append(row._replace(mark=row.mark._replace(time=1e9 + spent)))
+    spoken = judged(profile(trainer="sb3"), slower).findings
+    assert "slow" in rules_found(spoken, Severity.INFO)
+    assert "slow" not in rules_found(spoken, WARN)
+
+
 def late(i: int) -> float | None:
     """A loss that is logged once there is enough in the buffer."""
     return None if i < 30 else 1.0

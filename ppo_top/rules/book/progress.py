@@ -81,7 +81,9 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if share >= max(limits["warn"], limits["info"]) or first_fall:
         return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
-    return Assessment(WARN if share < limits["warn"] else INFO, speed, usual, message)
+    # Without losses the log does not say what the program did at its start, when it was fast.
+    severity = WARN if learns and share < limits["warn"] else INFO
+    return Assessment(severity, speed, usual, message)
 
 
 def _keeps_speed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
