@@ -54,6 +54,23 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
     return None if undecided else False
 
 
+_NAMES_BY_CONTENT = ("named.jsonl", "history.json", "named.csv", "named.log")
+"""For each kind of text a name that says nothing else about it; any text may be a console's."""
+
+
+def detect_by_content(
+    detector: FormatDetector, head: bytes, streams_only: bool = False
+) -> Format | bool | None:
+    """The format of something that its user says is a log, whatever its name.
+
+    `detector` is `detect_format` or one like it. With `streams_only` for what cannot be opened
+    again, in which lines of text may stand between those of JSON: it is no JSON log.
+    """
+    names = _NAMES_BY_CONTENT[2:] if streams_only else _NAMES_BY_CONTENT
+    answers = (detector(name, head) for name in names)
+    return next((each for each in answers if each is not False), False)
+
+
 def console_format(patterns: Patterns = ()) -> Format:
     """The format of a console stream, with a user's own expressions for its lines."""
     return _with_patterns(_load("console")["console"], patterns)

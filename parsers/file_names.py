@@ -30,6 +30,12 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores)\.txt$)",
     },
     "dvclive": {"dvclive": r"\.tsv$"},
+    "json_document": {
+        "json-document": (
+            r"(?i:(?:history|metrics|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
+            r"|training_(?:stats|data|results))[\w-]*\.json$)"
+        )
+    },
     "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
     "mlflow": {
         "mlflow-db": r"(?i:^(?:mlflow|mlruns)[\w.-]*\.(?:db|sqlite3?)$)",

@@ -29,6 +29,7 @@ from ppo_top.parsers.shared.json_values import (
     parse_object,
     settings_of,
     step_of,
+    time_of,
 )
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.row_parser import RowParser
@@ -140,15 +141,6 @@ def _times_of(rows: Rows, tags: Iterable[str]) -> array[float]:
     if None in stated:
         raise ValueError("a time is missing")
     return array("d", map(parse_unix_time, stated))
-
-
-def time_of(values: Mapping[str, object]) -> float:
-    """The unix time in one of the keys, or NaN."""
-    times = (values.get(name) for name in TIME_KEYS)
-    return next(
-        (parse_unix_time(value) for value in times if isinstance(value, float | int | str)),
-        math.nan,
-    )
 
 
 _LOGGER_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$")

@@ -62,8 +62,9 @@ SYSTEMS = (
     LogSystem(
         "your own script",
         "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
-        "`key=value`, or your own regular expression; CSV and JSON lines",
-        ("console", "csv", "jsonl"),
+        "`key=value`, or your own regular expression; CSV and TSV, JSON lines, a JSON list of rows "
+        "or object of lists (`history.json`); a file that you name may be called anything",
+        ("console", "csv", "jsonl", "json-document"),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
     LogSystem(

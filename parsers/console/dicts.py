@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.axes import step_and_total
 from ppo_top.parsers.shared.fast_json import json_reader
-from ppo_top.parsers.shared.metric_names import is_metric, is_setting
+from ppo_top.parsers.shared.metric_names import STEP_AXES, is_metric, is_setting, step_axis
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, as_step, parse_number, unwrap_numbers
 
 MAX_DICT_BYTES = 1 << 20
@@ -24,6 +24,8 @@ MAX_DICT_BYTES = 1 << 20
 RUNTIME_KEY = "train_runtime"
 _KEY_LOGGED_BEFORE_BAR = "objective/kl"
 _DICT_STEP_KEYS = ("step", "global_step", "train/global_step")
+_FRACTION_KEY = "epoch"
+"""The Hugging Face trainer's records have it, and count their steps in the bar only."""
 _LOG_KEYS = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
 _MAX_DICT_LAYOUTS = 256
 _MIN_LINES_FOR_ORJSON = 500
@@ -42,15 +44,22 @@ _NESTED_TOKEN = re.compile(
 )
 
 
+_MAX_DEPTH = 4
+"""Dictionaries within more than so many others are not read."""
+
+
 class DictItem(NamedTuple):
-    """A key with its value: a number, a word, or None for what is missing or nested."""
+    """A key with its value: a number, a word, or None for what is missing or a list."""
 
     key: str
     value: float | str | None
 
 
-def parse_items(text: str) -> list[DictItem] | None:
-    """The items of a dictionary that spans the whole text; None if it does not parse."""
+def parse_items(text: str, depth: int = 0) -> list[DictItem] | None:
+    """The items of a dictionary that spans the whole text; None if it does not parse.
+
+    The keys of inner dictionaries stand behind that of the outer one, as in `train/loss`.
+    """
     text = unwrap_numbers(text.strip())
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -61,12 +70,18 @@ def parse_items(text: str) -> list[DictItem] | None:
         if match is None:
             return None
         position = match.end()
+        key, inner = match[1] or match[2] or "", None
         if match[6]:
             closed = _end_of_nested(text, match.start(6))
             if closed is None:
                 return None
             position = closed
-        found.append(DictItem(match[1] or match[2] or "", _item_value(match)))
+            if match[6] == "{" and depth < _MAX_DEPTH:
+                inner = parse_items(text[match.start(6) : closed], depth + 1)
+        if inner is None:
+            found.append(DictItem(key, _item_value(match)))
+        else:
+            found += [DictItem(f"{key}/{name}", value) for name, value in inner]
         if position < last and text[position] != ",":
             return None
         position += 1
@@ -109,13 +124,36 @@ def parse_record(text: str) -> ConsoleRecord | None:
     values = {key: value for key, value in found if isinstance(value, float)}
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
-        step = next((as_step(values[key]) for key in _DICT_STEP_KEYS if key in values), None)
+        step, axis = _step_of(values)
         stated = step_and_total(dict(named))
         totals: dict[str, ConfigValue] = {} if stated is None else {"max_steps": stated[1]}
-        step = stated[0] if stated is not None and step is None else step
-        return ConsoleRecord(list(values.items()), step, "" if step is None else "step", totals)
+        if stated is not None and step is None:
+            step, axis = stated[0], "step"
+        return ConsoleRecord(list(values.items()), step, axis, totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
+
+
+def _step_of(values: Mapping[str, float]) -> tuple[int | None, str]:
+    """The step and what it counts; (None, "") if no key says so."""
+    for key in _DICT_STEP_KEYS:
+        if key in values:
+            step = as_step(values[key])
+            return step, "" if step is None else "step"
+    if _FRACTION_KEY in values:
+        return None, ""
+    for axis in STEP_AXES:
+        for key, value in values.items():
+            if step_axis(key) == axis and (step := as_step(value)) is not None:
+                return step, axis
+    return None, ""
+
+
+def _may_have_step(keys: Collection[str]) -> bool:
+    """Whether `_step_of` may find a step under these keys."""
+    if any(key in keys for key in _DICT_STEP_KEYS):
+        return True
+    return _FRACTION_KEY not in keys and any(map(step_axis, keys))
 
 
 def steps_ahead_of_bar(tags: Sequence[str]) -> int:
@@ -165,6 +203,6 @@ def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:
     """Whether `parse_record` reads a line with these keys as a record of the same tags."""
     text = line.decode("ascii", "replace")
     found = parse_record(text) if text.isprintable() and len(line) <= MAX_DICT_BYTES else None
-    if found is None or runtime_text(found) or not set(tags).isdisjoint(_DICT_STEP_KEYS):
+    if found is None or runtime_text(found) or _may_have_step(tags):
         return False
     return tuple(tag for tag, _ in found.values) == tags

@@ -39,6 +39,8 @@ _DECORATION = (
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
+_LEADING_COUNT = re.compile(r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z])")
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
@@ -142,6 +144,7 @@ def normalise_line(text: str) -> str:
     if "(" in text:
         text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
+        text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
     return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text

@@ -103,6 +103,14 @@ TRAINER_LINES = (
         {"reward": "Average Reward"},
     ),
     TrainerLine(
+        ": policy_step=",
+        re.compile(
+            rf"^Rank-\d{{1,6}}: policy_step=(?P<step>\d{{1,15}}), "
+            rf"reward_env_\d{{1,6}}=\[?(?P<reward>{_NUMBER})"
+        ),
+        {"reward": "reward_env"},
+    ),
+    TrainerLine(
         " Train step ",
         re.compile(
             r"Epoch \d+/\d+ Step \d+/\d+ Train step (?P<step>\d{1,15})/(?P<total>\d{1,15}) done"
@@ -135,8 +143,8 @@ TRAINER_LINES = (
         },
     ),
 )
-"""SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), AReaL,
-torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac."""
+"""SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
+AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac."""
 
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = re.compile("[|│┃]")

@@ -9,7 +9,13 @@ from typing import Any
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.axes import STEP_KEYS, find_step_key, step_and_total
+from ppo_top.parsers.shared.axes import (
+    STEP_KEYS,
+    TIME_KEYS,
+    find_step_key,
+    parse_unix_time,
+    step_and_total,
+)
 from ppo_top.parsers.shared.histogram import Histogram
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 
@@ -147,6 +153,15 @@ def step_of(values: Mapping[str, object]) -> int | None:
             return step
     other = find_step_key(list(values))
     return _parse_step(values[other]) if other is not None else None
+
+
+def time_of(values: Mapping[str, object]) -> float:
+    """The unix time in one of the keys, or NaN."""
+    times = (values.get(name) for name in TIME_KEYS)
+    return next(
+        (parse_unix_time(value) for value in times if isinstance(value, float | int | str)),
+        math.nan,
+    )
 
 
 def _parse_step(value: object) -> int | None:

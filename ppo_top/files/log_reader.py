@@ -18,7 +18,7 @@ from ppo_top.files.store_reader import StoreReader
 from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import Batch, Problem
-from ppo_top.parsers import FormatDetector
+from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.parsers.file_names import without_compression
 
@@ -177,7 +177,7 @@ class LogReader:
         if found is None and len(self._head) > HEAD_BYTES:
             found = self._detector(name, self._head)
         if found is False and self.found_file.is_explicit:
-            found = self._detector("named.log", self._head)  # the user says that it is a log
+            found = detect_by_content(self._detector, self._head)
         if isinstance(found, Format):
             tag = found.tag_of_path
             is_ours = tag is None or tag(without_compression(self.tail.path))

@@ -14,7 +14,7 @@ from ppo_top.files.parser_guard import guarded
 from ppo_top.files.tail import MAX_READ_BYTES
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch, RunEnd, State
-from ppo_top.parsers import FormatDetector
+from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 
 STDIN_NAME = Path("standard input")
@@ -143,7 +143,7 @@ class StdinReader:
 
     def _detect_format(self) -> bytes:
         """The bytes to parse once there is a format; text that none claims is console output."""
-        found = self._detector("stdin.log", self._head[:HEAD_BYTES])
+        found = detect_by_content(self._detector, self._head[:HEAD_BYTES], streams_only=True)
         if not isinstance(found, Format) or found.parser is None:
             if len(self._head) < HEAD_BYTES and not self.stream.closed:
                 return b""

@@ -37,6 +37,8 @@ FINGERPRINTS = [
     ("rllib", "", ["episode_reward_mean", "time_this_iter_s", "timesteps_total"]),
     ("llama-factory", "PPO", ["current_steps", "total_steps", "percentage", "reward"]),
     ("llama-factory", "", ["current_steps", "total_steps", "percentage", "accuracy"]),
+    ("sheeprl", "PPO", ["Rewards/rew_avg", "Game/ep_len_avg", "Loss/entropy_loss"]),
+    ("sheeprl", "SAC", ["Rewards/rew_avg", "Game/ep_len_avg", "Loss/alpha_loss"]),
     ("skrl", "PPO", ["Reward / Total reward (mean)", "Loss / Value loss"]),
     ("verl", "", ["actor/pg_loss", "response_length/clip_ratio"]),
     ("openrlhf", "", ["train/ppo_clip_ratio", "train/reward", "train/actor_lr"]),

@@ -54,6 +54,14 @@ def test_lines_from_windows() -> None:
     assert text["runs"][0]["progress"]["updates"] == 2
 
 
+def test_a_table_through_a_pipe() -> None:
+    """`cat metrics.csv | ppo-top check -` reads what the file itself would give."""
+    rows = "".join(f"{n},{n}.5\n" for n in range(1, 31))
+    run = json.loads(check("update,reward\n" + rows, "--json").stdout)["runs"][0]
+    assert (run["progress"]["step"], run["progress"]["updates"]) == (30, 30)
+    assert "reward_mean" in {each.get("concept") for each in run["metrics"]}
+
+
 def test_text_without_a_record() -> None:
     """Exit code 2, and a line that says so."""
     done = check("Hello, it does not work\n")

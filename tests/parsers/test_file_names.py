@@ -51,6 +51,26 @@ def test_a_compressed_console_is_found_too(
     assert check(tmp_path, capsys) == ([30], "")
 
 
+@pytest.mark.parametrize("name", ["train", "results.dat", "table.txt", "log_3.bak"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        RECORDS,
+        "epoch\treturn\n" + "".join(f"{n}\t{n}.5\n" for n in range(1, 31)),
+        "step;reward\n" + "".join(f"{n};{n}.5\n" for n in range(1, 31)),
+        "".join(f'{{"step": {n}, "reward": {n}.5}}\n' for n in range(1, 31)),
+        json.dumps([{"step": n, "reward": n + 0.5} for n in range(1, 31)]),
+    ],
+    ids=["console", "tabs", "semicolons", "JSON lines", "JSON document"],
+)
+def test_a_file_that_is_given_may_have_any_name(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who gives a file says that it is a log; what kind of one is told by its content."""
+    (tmp_path / name).write_text(text)
+    assert check(tmp_path / name, capsys) == ([30], "")
+
+
 def test_a_table_with_tabs_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """PFRL writes its evaluations to scores.txt, at environment steps."""
     (tmp_path / "scores.txt").write_text(PFRL)

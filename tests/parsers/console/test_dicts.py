@@ -136,6 +136,24 @@ def test_nested_values_are_passed_over() -> None:
     assert read.values_by_step() == {"loss": [(1, 0.5)], "reward": [(1, 2.0)]}
 
 
+def test_inner_names_follow_the_outer_ones() -> None:
+    """JSON loggers group their metrics; the step is what the record says it counts."""
+    read = parse_every_way(
+        ConsoleParser,
+        b'{"iteration": 3, "timesteps": 6144, "train": {"return": 21.5, "loss": {"pi": -0.25}}}\n',
+    )
+    assert read.values_by_step()["train/return"] == [(6144, 21.5)]
+    assert read.values_by_step()["train/loss/pi"] == [(6144, -0.25)]
+
+
+def test_an_epoch_is_a_fraction() -> None:
+    """The Hugging Face trainer's records count their steps in the bar; TRL's episodes are none."""
+    read = parse_every_way(
+        ConsoleParser, b"{'objective/kl': 0.5, 'episode': 32, 'epoch': 0.25}\n" * 2
+    )
+    assert read.steps("objective/kl") == [1, 2]
+
+
 def test_settings_are_configuration() -> None:
     """A dictionary of hyperparameters is no record."""
     read = parse_every_way(

@@ -63,6 +63,8 @@ def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
         ("Epoch 3 | Step 1,200 | loss 0.5", 1200, {"loss": 0.5}),
         ("Epoch [3/10], Loss: 0.5000", 3, {"Loss": 0.5}),
         ("[Epoch 3/10] Loss: 0.5", 3, {"Loss": 0.5}),
+        ("[3/10] loss=0.5 kl=0.01", 3, {"loss": 0.5, "kl": 0.01}),
+        ("[ 3/10] step=2048 loss=0.5", 2048, {"loss": 0.5}),
         ("Step 500: loss=0.5, reward=-1.5e+02", 500, {"loss": 0.5, "reward": -150.0}),
         ("timesteps: 1,234,567 | mean_reward: 1,024.5", 1234567, {"mean_reward": 1024.5}),
         ("=== Update 12 === reward: 5.0; kl: 0.01", 12, {"reward": 5.0, "kl": 0.01}),

@@ -52,6 +52,15 @@ def test_pytorch_a2c_ppo_lines() -> None:
     assert got.values_by_step()["max reward"] == [(5632, 31.0)]
 
 
+@pytest.mark.parametrize("reward", ["21.5", "[21.5]"])
+def test_sheeprl_lines(reward: str) -> None:
+    """A line an episode, several at one step (sheeprl/algos/ppo/ppo.py)."""
+    got = read(
+        f"Rank-0: policy_step=512, reward_env_0={reward}\nRank-0: policy_step=512, reward_env_3=8.0"
+    )
+    assert got.values_by_step() == {"reward_env": [(512, 21.5), (512, 8.0)]}
+
+
 def test_torch_ac_lines() -> None:
     """One-letter names with four statistics each; the names are those of its CSV file."""
     got = read(

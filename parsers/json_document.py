@@ -1,0 +1,221 @@
+"""A JSON document that a script writes anew each time: rows, or lists of numbers under names.
+
+    [{"step": 2048, "reward": 21.5, "kl": 0.01}, ...]
+    {"config": {"lr": 0.0003}, "history": [{"step": 2048, "reward": 21.5}, ...]}
+    {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...]}
+
+What `json.dump` has half written counts once it is complete; until then the last reading stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
+from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared import metric_names
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.json_values import (
+    flatten,
+    number_of,
+    settings_of,
+    step_of,
+    time_of,
+)
+from ppo_top.parsers.shared.number_text import as_step
+
+_MAX_FILE_BYTES = 64 << 20
+_SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
+_FEWEST_NUMBERS = 2
+"""Of a list that may be a curve."""
+
+
+class JsonDocumentStore:
+    """Returns what is new in the file each time it has been written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._given: dict[str, Points] = {}
+        self._last_problem = ""
+
+    def poll(self, limit: int) -> Batch:
+        """The points that were added since the last call, all at once."""
+        try:
+            found = self._path.stat()
+            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+            if stamp == self._stamp:
+                return Batch()
+            if found.st_size > _MAX_FILE_BYTES:
+                raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
+            document = json.loads(self._path.read_bytes())
+        except OSError:
+            return Batch()
+        except (ValueError, RecursionError) as problem:
+            self._stamp = stamp  # no need to try again until it changes
+            return self._report_problem(f"not complete JSON: {str(problem)[:80]}")
+        self._stamp, self._last_problem = stamp, ""
+        return self._new_points(read_document(document))
+
+    def side_files_changed(self) -> bool:
+        """There are no other files."""
+        return False
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _report_problem(self, what: str) -> Batch:
+        """Report it once, until the file can be read again."""
+        if what == self._last_problem:
+            return Batch()
+        self._last_problem = what
+        return Batch(problems=[Problem(0, what)])
+
+    def _new_points(self, batch: Batch) -> Batch:
+        before, self._given = self._given, {points.tag: points for points in batch.points}
+        if any(not _continues(self._given.get(tag), old) for tag, old in before.items()):
+            batch.restarted = True
+            return batch
+        batch.points = [_rest(points, before.get(points.tag)) for points in batch.points]
+        batch.points = [points for points in batch.points if points.steps]
+        return batch
+
+
+def _continues(new: Points | None, old: Points) -> bool:
+    """Whether the points begin with the old ones, bit by bit."""
+    count = len(old.steps)
+    return (
+        new is not None
+        and new.steps[:count] == old.steps
+        and new.values[:count].tobytes() == old.values.tobytes()
+    )
+
+
+def _rest(points: Points, given: Points | None) -> Points:
+    count = 0 if given is None else len(given.steps)
+    return Points(points.tag, points.steps[count:], points.times[count:], points.values[count:])
+
+
+def read_document(document: object) -> Batch:
+    """The points and settings of a whole document."""
+    rows = _rows_of(document)
+    if rows is not None:
+        builder = ColumnBuilder()
+        for number, row in enumerate(rows, 1):
+            _add_row(builder, row, number)
+        points = builder.pop_points()
+    elif isinstance(document, dict):
+        points = list(_curves(document))
+    else:
+        points = []
+    problems = [] if points else [Problem(0, "no rows and no lists of numbers")]
+    return Batch(points, _settings(document), problems=problems)
+
+
+def _rows_of(document: object) -> list[dict[str, object]] | None:
+    """The rows of a list, or of the longest list of rows that an object holds."""
+    lists = [document] if isinstance(document, list) else []
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if isinstance(value, list)]
+    found = [[row for row in each if isinstance(row, dict)] for each in lists]
+    return max(found, key=len, default=None) or None
+
+
+def _add_row(builder: ColumnBuilder, row: dict[str, object], number: int) -> None:
+    flat = dict(flatten(row))
+    step, time = step_of(flat), time_of(flat)
+    for tag, value in flat.items():
+        point = number_of(tag, value)
+        if point is not None:
+            builder.add_point(tag, number if step is None else step, time, point)
+
+
+def _curves(document: dict[str, object]) -> Iterator[Points]:
+    """Each list of numbers as a curve.
+
+    The rewards' list tells how long the run is. A list of another length was filled at another pace
+    over the same run: it is spread over it.
+    """
+    lists = {tag: curve for tag, value in flatten(document) if (curve := _curve_of(tag, value))}
+    if not lists:
+        return
+    rewards = [tag for tag in lists if metric_names.is_reward(tag)]
+    length = max(len(lists[tag]) for tag in rewards or lists)
+    steps = _stated_steps(lists, length) or list(range(1, length + 1))
+    for tag, values in lists.items():
+        if metric_names.step_axis(tag.rpartition("/")[2]) is None:
+            ends = (length * (place + 1) // len(values) for place in range(len(values)))
+            at = array("q", (steps[max(end - 1, 0)] for end in ends))
+            yield Points(tag, at, array("d", [UNKNOWN_TIME]) * len(at), array("d", values))
+
+
+def _curve_of(tag: str, value: object) -> list[float] | None:
+    """The numbers of a list that holds nothing else."""
+    if not isinstance(value, list) or len(value) < _FEWEST_NUMBERS:
+        return None
+    numbers = [number_of(tag, each) for each in value]
+    known = [each for each in numbers if each is not None]
+    return known if len(known) == len(numbers) else None
+
+
+def _stated_steps(lists: Mapping[str, Sequence[float]], length: int) -> list[int] | None:
+    """The list that says the steps of the others, if one of their length does."""
+    for axis in metric_names.STEP_AXES:
+        for tag, values in lists.items():
+            if metric_names.step_axis(tag.rpartition("/")[2]) == axis and len(values) == length:
+                steps = [as_step(each) for each in values]
+                known = [each for each in steps if each is not None]
+                if len(known) == length and known == sorted(known):
+                    return known
+    return None
+
+
+def _settings(document: object) -> dict[str, ConfigValue]:
+    """What stands in an object beside its lists."""
+    if not isinstance(document, dict):
+        return {}
+    plain = {name: value for name, value in document.items() if not isinstance(value, list)}
+    for name in _SETTINGS_KEYS:
+        settings = plain.pop(name, None)
+        plain |= settings if isinstance(settings, dict) else {}
+    return dict(settings_of(plain))
+
+
+_ROWS_START = re.compile(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
+_CURVE_START = re.compile(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
+_KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether a metric stands in the first row, or is the name of a list of numbers."""
+    start = head.lstrip()
+    if not start:
+        return None
+    if start[:1] not in (b"{", b"["):
+        return False
+    curves = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(start)]
+    if any(map(metric_names.is_metric, curves)):
+        return True
+    rows = _ROWS_START.match(start)
+    keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []
+    if any(map(metric_names.is_metric, keys)) and any(map(_is_stepped, keys)):
+        return True
+    return None if len(head) < HEAD_BYTES else False
+
+
+def _is_stepped(name: str) -> bool:
+    return metric_names.step_axis(name) is not None
+
+
+FORMAT = Format(
+    name="json-document",
+    claims=claims,
+    claim_order=70,
+    precedence=50,
+    store=JsonDocumentStore,
+    one_file=True,
+)

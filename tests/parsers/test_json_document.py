@@ -1,0 +1,169 @@
+"""JSON documents that scripts write anew with `json.dump`: rows, or lists of numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.json_document import JsonDocumentStore, claims, read_document
+from tests.support.parser_harness import ParserOutput
+
+ROWS = [{"step": 2048 * n, "train": {"reward": n / 3, "kl": 0.01 * n}} for n in range(1, 31)]
+
+
+def read(document: object) -> ParserOutput:
+    """All that a document holds."""
+    found = ParserOutput()
+    found.add_batch(read_document(json.loads(json.dumps(document))))
+    return found
+
+
+def poll(store: JsonDocumentStore) -> ParserOutput:
+    """All that one call gives."""
+    found = ParserOutput()
+    found.add_batch(store.poll(10))
+    return found
+
+
+def write(path: Path, document: object, moment: int) -> None:
+    """Write the document as a script does, at a moment of its own."""
+    path.write_text(json.dumps(document))
+    os.utime(path, ns=(moment * 10**9, moment * 10**9))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [ROWS, {"history": ROWS}, {"config": {"lr": 3e-4}, "history": ROWS, "seeds": [1, 2]}],
+    ids=["list", "object", "with settings"],
+)
+def test_rows_have_their_own_steps(document: object) -> None:
+    """A list of rows, alone or in an object; inner names follow the outer ones."""
+    found = read(document)
+    assert found.steps("train/reward") == [row["step"] for row in ROWS]
+    assert found.values("train/reward") == [n / 3 for n in range(1, 31)]
+    assert found.values("train/kl") == [0.01 * n for n in range(1, 31)]
+
+
+def test_settings_stand_beside_the_rows() -> None:
+    """What is no list is a setting."""
+    assert read({"config": {"lr": 3e-4}, "env": "CartPole-v1", "history": ROWS}).config == {
+        "lr": 3e-4,
+        "env": "CartPole-v1",
+    }
+
+
+def test_lists_of_numbers_are_counted() -> None:
+    """Where no list says the steps, an entry's place is its step."""
+    found = read({"rewards": [5, 7.5, math.nan], "losses": [3, 2, 1]})
+    assert found.steps("rewards") == found.steps("losses") == [1, 2, 3]
+    assert found.values("rewards")[:2] == [5.0, 7.5]
+    assert math.isnan(found.values("rewards")[2])
+
+
+def test_a_list_may_say_the_steps_of_the_others() -> None:
+    """It is no curve itself."""
+    found = read({"timesteps": [100, 200, 300], "train": {"return": [1, 2, 3]}})
+    assert found.steps("train/return") == [100, 200, 300]
+    assert set(found.points) == {"train/return"}
+
+
+@given(episodes=st.integers(2, 40), others=st.integers(2, 400))
+def test_lists_of_other_lengths_are_spread_over_the_run(episodes: int, others: int) -> None:
+    """Losses of every gradient step beside rewards of every episode: both reach the run's end."""
+    found = read({"episode_rewards": [1.0] * episodes, "losses": list(range(others))})
+    steps = found.steps("losses")
+    assert found.values("losses") == [float(n) for n in range(others)]
+    assert steps == sorted(steps)
+    assert steps[-1] == episodes
+    assert steps[0] >= 1
+
+
+def test_a_document_without_curves_says_so() -> None:
+    """It is a log by its first bytes only."""
+    assert [each.message for each in read({"losses": [1]}).problems] == [
+        "no rows and no lists of numbers"
+    ]
+
+
+def test_only_what_is_new_comes_out(tmp_path: Path) -> None:
+    """The file is written anew with each row; nothing comes twice, and nothing from half a file."""
+    path = tmp_path / "history.json"
+    write(path, ROWS[:10], 1)
+    store = JsonDocumentStore(path)
+    assert poll(store).steps("train/kl") == [row["step"] for row in ROWS[:10]]
+    assert not poll(store).points
+    path.write_text(json.dumps(ROWS)[:-40])
+    os.utime(path, ns=(2 * 10**9, 2 * 10**9))
+    broken = poll(store)
+    assert not broken.points
+    assert [each.message.partition(":")[0] for each in broken.problems] == ["not complete JSON"]
+    assert not poll(store).problems
+    write(path, ROWS, 3)
+    assert poll(store).steps("train/kl") == [row["step"] for row in ROWS[10:]]
+
+
+def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
+    """The script was started again."""
+    path = tmp_path / "history.json"
+    write(path, ROWS, 1)
+    store = JsonDocumentStore(path)
+    poll(store)
+    write(path, [{"step": 2048, "train": {"reward": -1.0, "kl": 0.5}}], 2)
+    batch = store.poll(10)
+    assert batch.restarted
+    rewards = [list(each.values) for each in batch.points if each.tag == "train/reward"]
+    assert rewards == [[-1.0]]
+
+
+@pytest.mark.parametrize(
+    ("head", "answer"),
+    [
+        (b"", None),
+        (b'[{"step": 1, "reward": 2.5}', True),
+        (b'{"history": [\n  {"epoch": 1, "loss": 2.5}', True),
+        (b'{"seed": 1, "episode_rewards": [\n 12.0,', True),
+        (b'{"seed": 1,', None),
+        (b'{"seed": 1,' + b'"layer": [64, 64],' * 300, False),
+        (b'[{"prompt": "Say a reward", "completion": "2"}' + b" " * 5000, False),
+        (b"<html>", False),
+        (b"Episode 1 reward: 2.5", False),
+    ],
+)
+def test_a_log_is_told_by_its_first_bytes(head: bytes, answer: bool | None) -> None:
+    """A metric with a step in a row, or a metric's name on a list of numbers."""
+    assert claims("history.json", head) is answer
+
+
+@pytest.mark.parametrize("name", ["history.json", "training_log.json", "episode_rewards.json"])
+def test_such_files_are_found_in_directories(name: str) -> None:
+    """Their names say that they may be logs; settings of models are not even opened."""
+    found = detect_format(name, json.dumps(ROWS).encode())
+    assert not isinstance(found, bool | None)
+    assert found.name == "json-document"
+    assert detect_format("generation_config.json", json.dumps(ROWS).encode()) is False
+
+
+def test_a_collapse_is_found_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in any other log."""
+    draw = Random(1)
+    for name, lost in (("well", 0.0), ("sick", 380.0)):
+        rewards = [
+            min(400.0, 20.0 + 2 * n) - lost * (n > 250) + draw.gauss(0, 15) for n in range(400)
+        ]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"rewards": rewards}))
+    paths = [str(tmp_path / f"{name}.json") for name in ("well", "sick")]
+    main(["check", "--json", "--no-cache", *paths])
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert {Path(run["path"]).stem: run["verdict"] for run in runs} == {
+        "well": "healthy",
+        "sick": "crit",
+    }
