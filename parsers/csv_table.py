@@ -251,14 +251,14 @@ def column_names(head: bytes) -> list[str] | None:
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """Whether the header names a step and a metric."""
+    """Whether the header names a metric, and a step; a table of rewards may count its rows."""
     if b"\x00" in head or head.startswith(b"#{"):
         return False
     columns = column_names(head)
     if columns is None:
         return None
     if (
-        len(columns) < _MIN_COLUMNS
+        not any(columns)
         or _LONG_FORM_COLUMN in columns
         or any(parse_number(column) is not None for column in columns if column)
     ):
@@ -268,7 +268,21 @@ def claims(name: str, head: bytes) -> bool | None:
     ends = [column.rpartition("/")[2] for column in columns]
     stepped = any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
     charted = any(metric_names.is_metric(column) for column in columns)
-    return charted and (stepped or name.startswith("progress."))
+    if not charted or (len(columns) >= _MIN_COLUMNS and (stepped or name.startswith("progress."))):
+        return charted
+    return _holds_rewards(columns, head)
+
+
+def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
+    """Whether a column is a reward and the first row, below the header, has numbers only."""
+    if not any(metric_names.is_reward(column) for column in columns):
+        return False
+    row, end, _ = head.partition(b"\n")[2].partition(b"\n")
+    if not end:
+        return None if len(head) < HEAD_BYTES else False
+    header = head.partition(b"\n")[0].decode("utf-8", "replace")
+    cells = row.decode("utf-8", "replace").strip().split(find_delimiter(header))
+    return len(cells) == len(columns) and None not in map(parse_number, cells)
 
 
 def claims_sb3(name: str, head: bytes) -> bool | None:

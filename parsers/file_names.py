@@ -42,6 +42,9 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "mlflow-run": r"^meta\.yaml$",
     },
     "notebook": {"notebook": r"\.ipynb$"},
+    "number_list": {
+        "number-list": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat)$)",
+    },
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {
@@ -58,6 +61,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "swanlab-store-points": r"^[1-9]\d{0,6}000\.log$",
     },
     "tensorboard": {"tfevents": "tfevents"},
+    "tensorboard_csv": {"tensorboard-csv": r"\.csv$"},
     "torchrl_csv": {"torchrl-csv": r"\.csv$"},
     "trackio": {"trackio": r"\.db$", "trackio-inbox": r"^\d{8}\.jsonl$"},
     "trainer_state": {"trainer-state": r"^trainer_state[\w-]*\.json$"},

@@ -37,8 +37,8 @@ SYSTEMS = (
     LogSystem(
         "TensorBoard",
         "`*tfevents*`: scalars old and new style, histograms as quantiles, hyperparameters; "
-        "resumed runs continue each other",
-        ("tfevents",),
+        "resumed runs continue each other; its downloads as CSV",
+        ("tfevents", "tensorboard-csv"),
         ("demo_logs/sb3_cartpole/*tfevents*", "tests/data/rllib_*/**/*tfevents*"),
     ),
     LogSystem(
@@ -63,8 +63,9 @@ SYSTEMS = (
         "your own script",
         "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
         "`key=value`, or your own regular expression; CSV and TSV, JSON lines, a JSON list of rows "
-        "or object of lists (`history.json`); a file that you name may be called anything",
-        ("console", "csv", "jsonl", "json-document"),
+        "or object of lists (`history.json`), one number a line (`rewards.txt`); a file that you "
+        "name may be called anything",
+        ("console", "csv", "jsonl", "json-document", "number-list"),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
     LogSystem(

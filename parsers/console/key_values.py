@@ -58,6 +58,13 @@ _EPOCH_AND_STEP = re.compile(
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
+_EPISODE_START = re.compile(r"\W{0,8}[Ee]pisode:?\s?#?(\d{1,15})\b")
+_SENTENCE_REWARD = re.compile(
+    rf"\b(reward|return|score)s?\b\W{{0,3}}(?:(?:of|is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
+    re.IGNORECASE,
+)
+_SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
+_MAX_SENTENCE_CHARS = 300
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
@@ -174,8 +181,21 @@ def parse_line(text: str) -> ConsoleRecord | None:
     readable = [pairs for each in fields if (pairs := parse_field(each))]
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
     if not pairs or 2 * len(readable) < len(fields) or not _are_record(pairs):
+        return _parse_sentence(text)
+    found = _make_record(pairs)
+    return found if found.step is not None else _parse_sentence(text) or found
+
+
+def _parse_sentence(text: str) -> ConsoleRecord | None:
+    """`Episode 5 finished after 200 steps with reward 21.5`, as tutorials print it."""
+    start = _EPISODE_START.match(text) if len(text) <= _MAX_SENTENCE_CHARS else None
+    reward = _SENTENCE_REWARD.search(text, start.end()) if start is not None else None
+    if start is None or reward is None or (value := parse_number(reward[2])) is None:
         return None
-    return _make_record(pairs)
+    values = [("episode", float(start[1])), (reward[1].lower(), value)]
+    if (length := _SENTENCE_LENGTH.search(text)) is not None:
+        values.append(("episode_length", float(length[1])))
+    return ConsoleRecord(values, int(start[1]), "episode")
 
 
 def _is_usable(pair: Pair) -> bool:
@@ -184,10 +204,12 @@ def _is_usable(pair: Pair) -> bool:
 
 
 def _are_record(pairs: list[Pair]) -> bool:
-    """Whether the number of pairs and their names make a record."""
-    has_blanks = any(pair.is_blank_separated for pair in pairs)
-    if len(pairs) == 1 and has_blanks:
+    """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
+    if len(pairs) == 1 and pairs[0].is_blank_separated:
         return metric_names.step_axis(pairs[0].key) is not None
+    has_blanks = any(
+        pair.is_blank_separated and metric_names.step_axis(pair.key) is None for pair in pairs
+    )
     known = sum(map(_is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 

@@ -279,10 +279,8 @@ class ConsoleParser:
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
         table = self._processes[name].table
-        if text[:1] == "-" and tables.TABLE_RULE.fullmatch(text):
-            closes = table.has_rows
-            record = table.pop_record()
-            table.is_open = not closes
+        if tables.is_rule(text):
+            record = table.add_rule(text)
             if record is not None:
                 self._add_record(name, record)
             return True

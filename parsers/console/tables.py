@@ -1,7 +1,8 @@
-"""Tables of `| key | value |` rows between rules of dashes.
+"""Tables of `| key | value |` rows between rules of dashes or box drawing.
 
 Stable-Baselines3 prints a row for each group (`| train/ | |`) and indents its members by three
-spaces; Spinning Up and the old baselines have plain keys.
+spaces; Spinning Up and the old baselines have plain keys. Scripts draw theirs with rich, tabulate
+or prettytable, most with a header.
 """
 
 from __future__ import annotations
@@ -9,10 +10,18 @@ from __future__ import annotations
 import re
 
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.metric_names import is_metric
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 
-TABLE_RULE = re.compile(r"-{10,}")
-_TABLE_ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
+_RULE_STARTS = frozenset("-+─━═┌├└┏┣┡┢┗╔╠╚╭╰╒╞╘╓╟╙")
+_RULE = re.compile(r"[-+=─-╿|]{10,}")
+_TABLE_ROW = re.compile(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
+
+
+def is_rule(text: str) -> bool:
+    """Whether a line is the top, the bottom or a rule of a table."""
+    return text[:1] in _RULE_STARTS and _RULE.fullmatch(text) is not None
+
 
 STEP_ROWS = (
     "time/total_timesteps",
@@ -28,6 +37,17 @@ STEP_ROWS = (
     "nupdates",
     "Epoch",
     "steps",
+    "global_step",
+    "timesteps",
+    "step",
+    "Step",
+    "iteration",
+    "Iteration",
+    "update",
+    "Update",
+    "epoch",
+    "episode",
+    "Episode",
 )
 """Rows that say the step, the best first."""
 
@@ -73,20 +93,30 @@ class ConsoleTable:
         self._names = RowNames()
         self._values: list[tuple[str, float]] = []
         self._rows = self._other_lines = 0
+        self._is_boxed = False
 
     @property
     def has_rows(self) -> bool:
-        """Whether a row has been seen, so that the next rule is the last."""
+        """Whether a row has been seen."""
         return self._rows > 0
+
+    def add_rule(self, text: str) -> ConsoleRecord | None:
+        """The record that a rule closes; above the first number, it opens a table."""
+        closes = bool(self._values)
+        record = self.pop_record()
+        self.is_open, self._is_boxed = not closes, text[0] != "-"
+        return record
 
     def add_line(self, text: str) -> bool:
         """Add a line if it is a row of the open table."""
         match = _TABLE_ROW.fullmatch(text) if self.is_open else None
         if match is None:
             return False
-        self._rows += 1
-        self._other_lines = 0
         cell, value = match.groups()
+        if parse_number(cell) is not None:
+            return False  # a row of a table with a column for each metric
+        self._other_lines = 0
+        self._rows += 1
         group = group_of(cell, value)
         if group is not None:
             self._names.begin_group(group)
@@ -107,7 +137,10 @@ class ConsoleTable:
         self.is_open = False
         self._names, self._values = RowNames(), []
         self._rows = self._other_lines = 0
-        return ConsoleRecord(values, step_of(dict(values)), "table") if values else None
+        step = step_of(dict(values))
+        if self._is_boxed and (step is None or not any(is_metric(tag) for tag, _ in values)):
+            return None  # TRL's samples with their scores, say
+        return ConsoleRecord(values, step, "table") if values else None
 
 
 def has_certain_step(found: ConsoleRecord) -> bool:

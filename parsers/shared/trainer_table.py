@@ -1,8 +1,9 @@
-"""The table that Hugging Face's trainers draw in notebooks: `Step`, `Training Loss`, metrics.
+"""Tables with a column for each metric, as Hugging Face's trainers draw them in notebooks.
 
-A notebook holds it as HTML; in issues and files it stands as Markdown, with tabs or aligned by
+A notebook holds theirs as HTML; in issues and files it stands as Markdown, with tabs or aligned by
 blanks. Its columns are those of `NotebookProgressCallback` (transformers/utils/notebook.py), and of
-Unsloth, which adds the trainer's metrics with blanks around each slash.
+Unsloth, which adds the trainer's metrics with blanks around each slash. Other tables in text have a
+header that begins with a step and names a metric: `epoch  reward  kl`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 
 _STEP_COLUMNS = ("Step", "Epoch")
@@ -23,6 +25,12 @@ _MAX_CELL_CHARS = 500
 _MAX_OTHER_LINES = 20
 """A table ends after this many lines that are none of its rows."""
 
+_FEWEST_PLAIN_COLUMNS = 3
+_PLAIN_HEADER = re.compile(
+    r"[\s|]*+(?i:(?:global|total|env|train(?:ing)?)?[ _]?(?:time)?steps?|iter(?:ation)?|itr|epoch"
+    r"|ep(?:isode)?|update)\b[^\d:=,;]{5,500}"
+)
+"""A line without numbers that begins with a step; quick to tell from most others."""
 _GAP = re.compile(r"\s{2,}")
 _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
@@ -34,15 +42,15 @@ class TableRow(NamedTuple):
     step: int
     values: list[tuple[str, float]]
     axis: str
-    """What the step counts: `step` or `epoch`."""
+    """What the step counts: one of `metric_names.STEP_AXES`."""
 
 
 class TrainerColumns:
     """The columns of one table: their tags, and which of them is the step."""
 
-    def __init__(self, cells: Sequence[str]) -> None:
+    def __init__(self, cells: Sequence[str], axis: str) -> None:
         self._has_evaluation = "Validation Loss" in cells
-        self._axis = cells[0].lower()
+        self._axis = axis
         self.width = len(cells)
         self._tags = [self._tag_of(cell) for cell in cells]
 
@@ -77,7 +85,16 @@ def trainer_columns(cells: Sequence[str]) -> TrainerColumns | None:
     found = [cell.strip() for cell in cells]
     if len(found) > _MAX_COLUMNS or found[:1] not in [[name] for name in _STEP_COLUMNS]:
         return None
-    return TrainerColumns(found) if LOSS_COLUMN in found else None
+    return TrainerColumns(found, found[0].lower()) if LOSS_COLUMN in found else None
+
+
+def _plain_columns(cells: Sequence[str]) -> TrainerColumns | None:
+    """The columns of any other table that begins with a step and has a metric."""
+    found = [cell.strip() for cell in cells]
+    axis = metric_names.step_axis(found[0])
+    if axis is None or not _FEWEST_PLAIN_COLUMNS <= len(found) <= _MAX_COLUMNS or not all(found):
+        return None
+    return TrainerColumns(found, axis) if any(map(metric_names.is_metric, found)) else None
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -96,7 +113,8 @@ class TrainerTextTable:
         """The rows that a line completes; None if the line belongs to no table."""
         if self._html is not None or "<table" in text:
             return self._read_html(text)
-        if LOSS_COLUMN in text and (found := _read_header(text)) is not None:
+        may_begin = LOSS_COLUMN in text or _PLAIN_HEADER.fullmatch(text) is not None
+        if may_begin and (found := _read_header(text)) is not None:
             self._columns, self._separator = found
             self._other_lines = 0
             return []
@@ -134,7 +152,8 @@ def _read_header(text: str) -> tuple[TrainerColumns, str] | None:
     """The columns of a header, and what separates its cells."""
     for separator in ("\t", "|", "  ", " "):
         if separator in text:
-            columns = trainer_columns(_split_row(text, separator))
+            cells = _split_row(text, separator)
+            columns = trainer_columns(cells) or _plain_columns(cells)
             if columns is not None:
                 return columns, separator
     return None

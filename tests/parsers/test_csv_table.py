@@ -148,6 +148,11 @@ def test_windows_line_ends() -> None:
         ("metrics.csv", b"step;loss;reward\n1;2;3\n", True),
         ("iris.csv", b"sepal_length,sepal_width,species\n5.1,3.5,setosa\n", False),
         ("data.csv", b"1,0.5\n2,0.25\n", False),
+        ("results.csv", b"reward,length\n", None),
+        ("results.csv", b"reward,length\n21.5,200\n", True),
+        ("rewards.csv", b"reward\n21.5\n", True),
+        ("reviews.csv", b"text,score\ngood,5\n", False),
+        ("grades.csv", b"loss,size\n0.5,3\n", False),
         ("people.csv", b"name,age,value\nA,3,4\n", False),
         ("0.monitor.csv", b'#{"t_start": 1.0}\nr,l,t\n', False),
         ("export.csv", b"run,source,tag,concept,step,time,value\n", False),
@@ -155,7 +160,7 @@ def test_windows_line_ends() -> None:
     ],
 )
 def test_which_tables_are_logs(name: str, head: bytes, answer: bool | None) -> None:
-    """A step and a metric in the header; other people's tables are left alone."""
+    """A step and a metric in the header, or rewards that its rows count; no other tables."""
     assert csv_table.claims(name, head) is answer
 
 

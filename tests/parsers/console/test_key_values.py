@@ -325,6 +325,42 @@ def test_tabs_between_a_name_and_its_number() -> None:
     assert got.values_by_step()["Loss"] == [(3, 0.5)]
 
 
+@pytest.mark.parametrize(
+    ("line", "episode", "values"),
+    [
+        ("Episode 5 finished with reward 21.5 after 200 steps", 5, {"reward": 21.5}),
+        ("Episode 5 finished after 200 timesteps with total reward = -21.5", 5, {"reward": -21.5}),
+        ("Episode #12 ended, score: 21", 12, {"score": 21.0}),
+        ("*** Episode 7 done! Return was 3.5 ***", 7, {"return": 3.5}),
+    ],
+)
+def test_a_sentence_about_an_episode(line: str, episode: int, values: dict[str, float]) -> None:
+    """As tutorials print it."""
+    got = read(line).values_by_step()
+    assert {tag: got[tag] for tag in values} == {tag: [(episode, n)] for tag, n in values.items()}
+    assert got.get("episode_length", [(episode, 200.0)]) == [(episode, 200.0)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Episode 3 took 2.5 seconds",
+        "In this episode 3 rewards were given",
+        "Episode rewards are written to rewards.csv",
+    ],
+)
+def test_another_sentence_is_prose(line: str) -> None:
+    """A number is not enough."""
+    assert read(line).points == {}
+
+
+def test_a_heading_of_one_letter_names() -> None:
+    """`update 3:` heads the pairs behind it."""
+    got = read("update 3: R=21.5 L=0.25 H=0.69 KL=0.01")
+    assert got.values_by_step()["R"] == [(3, 21.5)]
+    assert got.values_by_step()["KL"] == [(3, 0.01)]
+
+
 def test_keras_rl_lines() -> None:
     """The step and the total stand at the start, without a name."""
     got = read(

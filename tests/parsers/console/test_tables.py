@@ -165,6 +165,32 @@ def test_old_baselines_name_the_step_in_many_ways(step: str) -> None:
     assert read.values_by_step()["mean reward"] == [(8192, 21.5)]
 
 
+BOXES = {
+    "rich": (
+        "┏━━━━━━━━┳━━━━━━━━┓\n┃ Metric ┃ Value  ┃\n┡━━━━━━━━╇━━━━━━━━┩\n",
+        "│ {:6} │ {:6} │\n",
+        "└────────┴────────┘\n",
+    ),
+    "prettytable": (
+        "+--------+--------+\n| Metric |  Value |\n+--------+--------+\n",
+        "| {:6} | {:6} |\n",
+        "+--------+--------+\n",
+    ),
+    "without a header": ("╭────────────────╮\n", "│ {:6} │ {:6} │\n", "╰────────────────╯\n"),
+}
+
+
+@pytest.mark.parametrize("style", BOXES)
+def test_boxes_of_scripts(style: str) -> None:
+    """A table an update, drawn by a library; the step is one of its rows."""
+    top, row, bottom = BOXES[style]
+    tables = (
+        top + row.format("step", 100 * n) + row.format("reward", n / 4) + bottom for n in (1, 2)
+    )
+    read = parse_every_way(ConsoleParser, "done\n".join(tables).encode())
+    assert read.values_by_step()["reward"] == [(100, 0.25), (200, 0.5)]
+
+
 def test_a_table_of_another_kind_is_prose() -> None:
     """Without rules around it, or with more columns, a table is no record."""
     assert (

@@ -114,8 +114,28 @@ def test_text_around_and_between_tables_stays_text() -> None:
     assert not any(math.isnan(value) for value in output.values("loss"))
 
 
+PLAIN = {
+    "aligned": ("   epoch    reward      kl", "{:8} {:9.2f} {:7.4f}"),
+    "tabs": ("epoch\treward\tkl", "{}\t{}\t{}"),
+    "markdown": ("| epoch | reward | kl |\n|---|---:|---|", "| {} | {} | {} |"),
+    "boxed": ("+---+---+---+\n| epoch | reward | kl |\n+---+---+---+", "| {} | {} | {} |"),
+}
+
+
+@pytest.mark.parametrize("layout", PLAIN)
+def test_a_script_prints_its_header_once(layout: str) -> None:
+    """A step first, then metrics; the rows follow while it trains, with other lines between."""
+    header, row = PLAIN[layout]
+    lines = [header, row.format(1, 21.5, 0.25), "saved checkpoint", row.format(2, 23.5, 0.5)]
+    output = parse_every_way(ConsoleParser, "".join(f"{each}\n" for each in lines).encode())
+    assert output.values_by_step() == {
+        "reward": [(1, 21.5), (2, 23.5)],
+        "kl": [(1, 0.25), (2, 0.5)],
+    }
+
+
 def test_another_table_is_no_training() -> None:
-    """Only a table with steps and a training loss is the Trainer's."""
+    """Without a metric, or with two columns, it may be anything."""
     assert (
         read(
             "<table><tr><th>name</th><th>Step</th></tr><tr><td>1</td><td>2</td></tr></table>\n"

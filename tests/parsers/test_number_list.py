@@ -1,0 +1,75 @@
+"""Files of one number a line, whose name says what they are."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.number_list import NumberListParser, claims, tag_of
+from tests.support.parser_harness import parse_every_way
+
+numbers = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
+
+
+@given(numbers)
+def test_every_number_is_a_point(values: list[float]) -> None:
+    """As `numpy.savetxt` writes them; the place is the step."""
+    found = parse_every_way(NumberListParser, "".join(f"{n:.18e}\n" for n in values).encode())
+    assert found.steps("") == list(range(1, len(values) + 1))
+    assert found.values("") == values
+
+
+def test_a_heading_and_odd_lines() -> None:
+    """`pandas.Series.to_csv` writes a heading; what is no number costs its line."""
+    found = parse_every_way(NumberListParser, b"reward\r\n1.5\r\nnan\r\n\r\noops\r\n-2,\r\n")
+    assert found.values("")[::2] == [1.5, -2.0]
+    assert math.isnan(found.values("")[1])
+    assert [each.message for each in found.problems] == ["not a number"]
+
+
+@pytest.mark.parametrize(
+    ("head", "answer"),
+    [
+        (b"", None),
+        (b"1.5\n2\n", None),
+        (b"1.5\n2\n3\n", True),
+        (b"reward\n1.5\n2\n3\n", True),
+        (b"1.5\n2 3\n4\n", False),
+        (b"The reward\nis 5\n", False),
+    ],
+)
+def test_only_numbers_make_a_list(head: bytes, answer: bool | None) -> None:
+    """A few lines decide."""
+    assert claims("rewards.txt", head) is answer
+
+
+@pytest.mark.parametrize(
+    ("path", "tag"),
+    [
+        ("runs/a/rewards.txt", "rewards"),
+        ("episode_returns.csv", "episode_returns"),
+        ("losses.txt", ""),
+    ],
+)
+def test_the_name_is_the_tag(path: str, tag: str) -> None:
+    """A list of anything else than rewards could be anything."""
+    assert tag_of(path) == tag
+
+
+def test_it_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a directory, beside nothing else."""
+    draw = Random(1)
+    rewards = [min(400, 20 + 2 * n) - 380 * (n > 250) + draw.gauss(0, 15) for n in range(400)]
+    (tmp_path / "rewards.txt").write_text("".join(f"{each}\n" for each in rewards))
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["verdict"], run["findings"][0]["rule"]) == ("crit", "reward-crash")
+    assert detect_format("scores.txt", b"CartPole 12\nPong 3\n") is False
