@@ -160,6 +160,12 @@ def test_not_training_waits_for_learning_to_start() -> None:
     assert "not-training" in rules_found(findings(about("DQN", "value-based"), made), WARN)
 
 
+def test_a_curve_of_rewards_alone_says_nothing_of_training() -> None:
+    """Somebody exported it from a log that holds more."""
+    made = draw_rows({"reward_mean": flat}, 120)
+    assert "not-training" not in rules_found(findings(about("DQN", "value-based"), made))
+
+
 def test_a_count_of_each_call_is_no_running_count() -> None:
     """One gradient step a call is 1 in every row, and nothing is stuck."""
     each_call = {**CTRL_COLUMNS, "n_updates": 1.0}

@@ -125,12 +125,18 @@ def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, value, limits["random"], message, immediate=run.ended)
 
 
+LOGGED_BESIDE_REWARDS = ("ep_len", "fps", "exploration_rate")
+"""What trainers log from their first row, whether they train or not."""
+
+
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
     if "logs-losses" not in run.facts or run.has_losses:
         return None
     if any(map(run.profile.tags.__contains__, TRAINING_LOSSES)):
         return None  # there is one, later in the log
+    if not any(map(run.histories.__contains__, LOGGED_BESIDE_REWARDS)):
+        return None  # the reward alone, as somebody exported it
     histories = (run.histories.get(name) for name in ("reward_mean", "ep_len"))
     rows = max((history.count for history in histories if history is not None), default=0)
     starts, budget = run.config_number("learning_starts"), run.progress
