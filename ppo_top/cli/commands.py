@@ -294,6 +294,59 @@ def _export(parser: argparse.ArgumentParser) -> Command:
     return run
 
 
+def _report(parser: argparse.ArgumentParser) -> Command:
+    _paths(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="write the page here; - is stdout"
+    )
+    parser.add_argument(
+        "--with-settings",
+        action="store_true",
+        help="also show the settings, without those that look like secrets",
+    )
+    _settings_options(parser)
+
+    def run(options: argparse.Namespace) -> int:
+        import time
+
+        from ppo_top.output.html_report import html_report
+        from ppo_top.runs.load import open_loader
+
+        paths = _paths_or_default(options.path)
+        _refuse_log_folder(options.output, paths)
+        loader = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        if loader is None:
+            return EXIT_ERROR
+        with closing(loader):
+            runs = loader.complete_runs()
+            page = html_report(runs, time.time(), with_settings=options.with_settings)
+        _write_whole(options.output, page)
+        return 0
+
+    return run
+
+
+def _refuse_log_folder(output: str, paths: Sequence[Path]) -> None:
+    """Nothing is written where logs lie."""
+    for path in filter(is_folder, paths):
+        if output != "-" and Path(output).resolve().is_relative_to(path.resolve()):
+            raise UsageError(f"{output}: lies among the logs in {path}; give another directory")
+
+
+def _write_whole(output: str, text: str) -> None:
+    """Write a file so that nobody sees half of it."""
+    data = text.encode("utf-8", "replace")
+    if output == "-":
+        sys.stdout.buffer.write(data)
+        return
+    part = Path(output).with_name(f".{Path(output).name}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(output)
+    except OSError as error:
+        raise UsageError(f"{output}: {error.strerror or error}") from None
+
+
 def _explain(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "name", nargs="?", metavar="METRIC|RULE", help="a metric, a tag, a rule or an option"
@@ -467,6 +520,11 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
         _export,
         "every point as CSV or JSON lines, one row per point",
         "export PATH ... --format csv|jsonl",
+    ),
+    "report": (
+        _report,
+        "a page for an issue or a paper: verdict, evidence, charts",
+        "report PATH ... -o FILE.html",
     ),
     "explain": (
         _explain,

@@ -1,0 +1,247 @@
+"""A run as one self-contained page: verdict, evidence, crucial values and charts.
+
+The page loads nothing and runs no script, so it can be attached to an issue or kept with a paper.
+Text from logs is escaped; settings are shown only on demand, and never what looks like a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from ppo_top import __version__
+from ppo_top.model import NO_STEP, ConfigValue, Finding, Severity, Status
+from ppo_top.output.svg_chart import svg_chart
+from ppo_top.runs.run import Run
+from ppo_top.text.format import clean, count, healthy_text, plural, steps
+from ppo_top.text.marks import MARKS
+from ppo_top.views.checklist import in_order_of_need
+from ppo_top.views.curves import PanelTrack
+from ppo_top.views.explanation import explain_verdict
+from ppo_top.views.run_view import CheckRow, OpenFinding, RunView, make_run_view
+
+MAX_RUNS = 50
+"""Runs on one page; the worst come first."""
+
+MAX_CHARTS = 80
+"""Charts of a run; those in trouble, then the crucial values come first."""
+
+MAX_SETTINGS = 500
+
+_SECRET_NAME = re.compile(
+    r"key|token|secret|passw|credential|auth|cookie|webhook|private|dsn", re.IGNORECASE
+)
+_HARMLESS_NAME = re.compile(
+    r"(?:num|max|min|n|total|avg|mean|pad|eos|bos|stop)_?\w*tokens?|token(?:izer|s)", re.IGNORECASE
+)
+"""`max_new_tokens` and `tokenizer` are no secrets."""
+_SECRET_VALUE = re.compile(
+    r"\b(?:sk|hf|gh[pousr]|glpat|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9]{8,}|://[^/\s:]+:[^@\s]+@"
+    r"|(?<![\w/.-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z\d+]{32,}(?![\w/.-])"
+)
+"""Known prefixes of keys, passwords in addresses, and long random words."""
+
+_STYLE = """
+:root{--back:#fff;--text:#1c1e21;--dim:#5c636b;--line:#d5d9de;--card:#f6f7f9;--ok:#1a7f37;
+--info:#0b63c5;--watch:#7d6000;--warn:#a24500;--crit:#c0152f}
+@media(prefers-color-scheme:dark){:root{--back:#14171b;--text:#e6e8eb;--dim:#a0a8b1;--line:#343a41;
+--card:#1c2026;--ok:#4ac26b;--info:#6cb2ff;--watch:#e0bd3c;--warn:#ff9b50;--crit:#ff6b76}}
+*{box-sizing:border-box}body{margin:0 auto;max-width:72rem;padding:1rem;background:var(--back);
+color:var(--text);font:15px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.4rem;margin:.2rem 0}h2{font-size:1.25rem;margin:2rem 0 .3rem}
+h3{font-size:1rem;margin:1.2rem 0 .4rem}p{margin:.3rem 0}
+a{color:inherit}.dim,.facts{color:var(--dim)}.ok{color:var(--ok)}.info{color:var(--info)}
+.watch{color:var(--watch)}.warn{color:var(--warn)}.crit{color:var(--crit)}
+.missing,.warming-up{color:var(--dim)}
+.verdict,.finding{border:1px solid var(--line);border-left:5px solid currentColor;
+border-radius:6px;background:var(--card);padding:.6rem .9rem;margin:.6rem 0}
+.verdict>*,.finding>*{color:var(--text)}.verdict .title,.finding .title{color:inherit;
+font-weight:600}ol{margin:.2rem 0;padding-left:1.4rem}dl{display:grid;margin:.3rem 0;
+grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:var(--dim)}dd{margin:0}
+table{border-collapse:collapse;width:100%}th{text-align:left;color:var(--dim);font-weight:400}
+td,th{padding:.15rem .6rem .15rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));gap:.6rem}
+figure{margin:0;border:1px solid var(--line);border-radius:6px;padding:.4rem;background:var(--card)}
+figcaption{display:flex;justify-content:space-between;gap:.5rem;font-size:.85rem}
+svg{width:100%;height:auto;display:block}svg text{font:9px system-ui,sans-serif;fill:var(--dim)}
+svg path{fill:none;stroke:currentColor;stroke-width:1.2;vector-effect:non-scaling-stroke}
+svg path.limit{color:var(--dim);stroke-dasharray:4 3}svg path.ok,svg path.info{color:var(--info)}
+details{margin:.4rem 0}summary{cursor:pointer;color:var(--dim)}
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+class RunPage(NamedTuple):
+    """The part of the page on one run; `order` sorts the worst first."""
+
+    order: tuple[int, str]
+    row: str
+    section: str
+
+
+def html_report(runs: Iterable[Run], now: float, *, with_settings: bool = False) -> str:
+    """The page on these runs, of which each is only looked at in its turn.
+
+    `now` in unix seconds decides which runs are still live.
+    """
+    pages = []
+    for number, run in enumerate(runs):
+        view = make_run_view(run, now=now)
+        pages.append(_run_page(run, view, f"run-{number}", with_settings=with_settings))
+    pages.sort(key=lambda page: page.order)
+    shown, title = pages[:MAX_RUNS], "ppo-top report"
+    body = [f"<h1>{title}</h1>"] if len(pages) > 1 else []
+    if len(pages) > 1:
+        left = f" · the worst {len(shown)} are shown" if len(shown) < len(pages) else ""
+        body.append(f'<p class="dim">{plural(len(pages), "run")}{left}</p>')
+        heads = ("", "run", "verdict", "state", "step", "finding")
+        body.append(_table(heads, [page.row for page in shown]))
+    body += [page.section for page in shown]
+    body.append(f'<p class="dim">Written by ppo-top {__version__}.</p>')
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_STYLE}</style></head>\n<body>{''.join(body)}</body></html>\n"
+    )
+
+
+def _text(words: str) -> str:
+    """Text from a log, which may hold anything."""
+    return escape(clean(words))
+
+
+def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> RunPage:
+    state = view.state.value + (f" ({view.state_text})" if view.state_text else "")
+    worst = view.open_findings[0].finding.title if view.open_findings else ""
+    status, step = view.headline_status, steps(view.progress.step, view.progress.total)
+    row = (
+        f'<tr><td class="{status.value}">{MARKS[status]}</td>'
+        f'<td><a href="#{anchor}">{_text(view.name)}</a></td><td>{_text(view.verdict_words)}</td>'
+        f'<td>{_text(view.state.value)}</td><td class="number">{step}</td>'
+        f"<td>{_text(worst)}</td></tr>"
+    )
+    facts = [view.trainer, state, f"step {step}", plural(view.progress.updates, "update")]
+    parts = [
+        f'<h2 id="{anchor}">{_text(view.name)}</h2>',
+        f'<p class="facts">{_text(" · ".join(facts))}</p>',
+        _verdict(run, view, status),
+        "<h3>Crucial values</h3>",
+        _checklist(view.checklist),
+        _charts(view),
+        "".join(map(_finding, view.open_findings)),
+        _resolved(view.cleared_findings),
+        _settings(view.config) if with_settings else "",
+    ]
+    order = (-view.verdict.rank, view.name)
+    return RunPage(order, row, f"<section>{''.join(parts)}</section>")
+
+
+def _verdict(run: Run, view: RunView, status: Status) -> str:
+    """What is wrong, what it has cost, its cause, what led to it, what to try first."""
+    words = _text(f"{view.verdict_words.capitalize()}: {view.headline}")
+    told = explain_verdict(view, run.findings)
+    lines = [f'<p class="title">{MARKS[status]} {words}</p>']
+    if told is not None:
+        lines.append(f"<p>{_text(told.worst.finding.message)}</p>")
+        pairs = [("since", f"{told.worst.when.removeprefix('since ')} · {told.worst.cost}")]
+        pairs += [("cause", " or ".join(told.causes))] * bool(told.causes)
+        pairs += [("what led to it", " → ".join(told.chain))] * bool(told.chain)
+        lines += [_pairs(pairs), _numbered(told.fixes[:3])]
+    return f'<div class="verdict {status.value}">{"".join(lines)}</div>'
+
+
+def _finding(opened: OpenFinding) -> str:
+    finding, status = opened.finding, opened.severity.status
+    since = f", since step {count(finding.since.step)}" if finding.since.step != NO_STEP else ""
+    pairs = [("evidence", line) for line in finding.evidence]
+    pairs += [("why", line) for line in finding.causes]
+    pairs += [("source", finding.source)] * bool(finding.source)
+    return (
+        f'<div class="finding {status.value}"><p class="title">{MARKS[status]} '
+        f"{_text(finding.title)} [{_text(finding.rule)}]{since}</p>"
+        f"<p>{_text(finding.message)}</p>{_pairs(pairs)}{_numbered(finding.remedies)}</div>"
+    )
+
+
+def _resolved(findings: Sequence[Finding]) -> str:
+    rows = [
+        f'<tr><td class="{each.severity.status.value}">{MARKS[each.severity.status]}</td>'
+        f'<td>{_text(each.title)}</td><td class="number">{count(each.since.step)}</td>'
+        f'<td class="number">{count(each.cleared.step) if each.cleared else ""}</td>'
+        f"<td>{_text(each.message)}</td></tr>"
+        for each in findings
+        if each.severity > Severity.INFO
+    ]
+    table = _table(("", "finding", "from", "to", ""), rows)
+    return f"<details><summary>Resolved ({len(rows)})</summary>{table}</details>" if rows else ""
+
+
+def _checklist(rows: Sequence[CheckRow]) -> str:
+    cells = [
+        f'<tr><td class="{row.status.value}">{MARKS[row.status]}</td><td>{_text(row.label)}</td>'
+        f'<td class="number">{_text(row.text)}</td><td>{_text(healthy_text(row.healthy))}</td>'
+        f'<td class="dim">{_text(row.extreme)}</td><td class="dim">{_text(row.note)}</td></tr>'
+        for row in in_order_of_need(rows)
+    ]
+    return _table(("", "metric", "now", "healthy", "extreme", ""), cells)
+
+
+def _charts(view: RunView) -> str:
+    crucial = {row.concept for row in view.checklist if row.is_crucial}
+
+    def rank(drawn: PanelTrack) -> tuple[int, bool]:
+        trouble = drawn.status.rank if drawn.status.is_trouble else 0
+        return -trouble, drawn.track.concept not in crucial
+
+    tracks = [drawn for panel in view.panels for drawn in panel.tracks]
+    figures = []
+    for drawn in sorted(tracks, key=rank)[:MAX_CHARTS]:
+        chart = svg_chart(drawn, view.timeline, view.row or 0)
+        mark = f'<span class="{drawn.status.value}">{MARKS[drawn.status]}</span>'
+        best = f"best {drawn.best.value:.4g}" if drawn.best is not None else ""
+        caption = f"<span>{mark} {_text(drawn.label)}</span>"
+        caption += f'<span class="dim">{_text(best)}</span>'
+        if chart:
+            figures.append(f"<figure><figcaption>{caption}</figcaption>{chart}</figure>")
+    if not figures:
+        return ""
+    left = len(tracks) - MAX_CHARTS
+    more = f'<p class="dim">{plural(left, "more metric")} not drawn</p>' if left > 0 else ""
+    return f'<h3>Curves</h3><div class="charts">{"".join(figures)}</div>{more}'
+
+
+def _settings(config: Mapping[str, ConfigValue]) -> str:
+    shown = [(name, value) for name, value in sorted(config.items()) if not is_secret(name, value)]
+    rows = [
+        f"<tr><td>{_text(name)}</td><td>{_text(str(value))}</td></tr>"
+        for name, value in shown[:MAX_SETTINGS]
+    ]
+    table = _table(("setting", "value"), rows)
+    return f"<details><summary>Settings ({len(rows)})</summary>{table}</details>" if rows else ""
+
+
+def is_secret(name: str, value: ConfigValue) -> bool:
+    """Whether a setting looks like a key, a password or an address that holds one."""
+    if not isinstance(value, str):
+        return False
+    named = _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
+    return named or _SECRET_VALUE.search(value) is not None
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    rows = (f"<dt>{escape(name)}</dt><dd>{_text(words)}</dd>" for name, words in pairs if words)
+    return f"<dl>{''.join(rows)}</dl>" if pairs else ""
+
+
+def _numbered(lines: Sequence[str]) -> str:
+    items = "".join(f"<li>{_text(line)}</li>" for line in lines)
+    return f"<p>Try:</p><ol>{items}</ol>" if lines else ""
+
+
+def _table(heads: Sequence[str], rows: Iterable[str]) -> str:
+    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,201 @@
+"""`ppo-top report`: one page that loads nothing, and says what the screen says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.model import Mark, Status
+from ppo_top.output.html_report import is_secret
+from ppo_top.output.svg_chart import HEIGHT, WIDTH, svg_chart
+from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.views.curves import PanelTrack
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
+
+SICK = DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2"
+VOID_ELEMENTS = {"meta", "br"}
+
+
+class ParsedPage(HTMLParser):
+    """Elements with their attributes, and the text of a page; fails where one is not closed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(source)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID_ELEMENTS:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def report(tmp_path: Path, *arguments: str | Path) -> ParsedPage:
+    """The page that the command writes."""
+    out = tmp_path / "out" / "report.html"
+    out.parent.mkdir(exist_ok=True)
+    assert main(["report", *map(str, arguments), "-o", str(out)]) == 0
+    assert [each.name for each in out.parent.iterdir()] == [out.name]
+    return ParsedPage(out.read_text(encoding="utf-8"))
+
+
+def test_the_page_says_what_check_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Verdict, every open finding with its fixes, every crucial value, a curve a metric."""
+    page = report(tmp_path, SICK)
+    capsys.readouterr()
+    main(["check", "--json", "--no-cache", str(SICK)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    words = " ".join(page.text.split())
+    assert f"✗ {run['verdict'].capitalize()}: " in words
+    shown = [each for each in run["findings"] if f"[{each['rule']}]" in page.text]
+    assert shown
+    for finding in shown:
+        for part in ("title", "message", "try", "evidence"):
+            said = finding[part] if isinstance(finding[part], list) else [finding[part]]
+            assert all(" ".join(line.split()) in words for line in said), part
+    assert all(row["healthy"] in words for row in run["checklist"])
+    charts = [attrs["aria-label"] or "" for name, attrs in page.elements if name == "svg"]
+    assert len(charts) == len({each.partition(":")[0] for each in charts}) > 5
+    red = [attrs for name, attrs in page.elements if name == "path" and attrs["class"] == "crit"]
+    assert red
+
+
+def test_the_page_loads_and_runs_nothing(tmp_path: Path) -> None:
+    """It is safe to open, and the same tomorrow."""
+    page = report(tmp_path, DEMO_LOGS_FOLDER)
+    names = {name for name, _ in page.elements}
+    assert names.isdisjoint({"script", "link", "img", "iframe", "object", "form", "base"})
+    for _, attrs in page.elements:
+        assert not {name for name in attrs if name.startswith("on") or name in ("src", "style")}
+        assert (attrs.get("href") or "#").startswith("#")
+    policies = [a["content"] for _, a in page.elements if "http-equiv" in a]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_several_runs_have_a_table_worst_first(tmp_path: Path) -> None:
+    """With a link to each."""
+    page = report(tmp_path, DEMO_LOGS_FOLDER)
+    links = [attrs["href"] for name, attrs in page.elements if name == "a"]
+    places = [f"#{attrs['id']}" for name, attrs in page.elements if name == "h2"]
+    assert links == places
+    verdicts = re.findall(r"(Crit|Warn|Watch|Healthy)\b[^:]{0,20}: ", page.text)
+    order = ["Crit", "Warn", "Watch", "Healthy"]
+    assert verdicts == sorted(verdicts, key=order.index)
+    assert {"Crit", "Healthy"} <= set(verdicts)
+
+
+def test_names_from_logs_are_text(tmp_path: Path) -> None:
+    """A run, a tag and a setting that would be markup."""
+    evil = "<img src=x>"
+    folder = tmp_path / "runs" / "<b>bold<b>"
+    folder.mkdir(parents=True)
+    rows = [json.dumps({"step": n, "reward": n, evil: n}) for n in range(1, 40)]
+    (folder / "log.jsonl").write_text("\n".join(rows) + "\n")
+    (folder / "config.json").write_text(json.dumps({"lr": 3e-4, "note": evil}))
+    page = report(tmp_path, tmp_path / "runs", "--with-settings")
+    assert page.text.count(evil) >= 2
+    assert "<b>bold<b>" in page.text
+    assert "img" not in {name for name, _ in page.elements}
+
+
+def test_settings_are_shown_on_demand_without_secrets(tmp_path: Path) -> None:
+    """A page is made to be passed on."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    settings = {
+        "learning_rate": 3e-4,
+        "wandb_api_key": "1234",
+        "max_new_tokens": 64,
+        "pad_token": "<pad>",
+    }
+    (folder / "config.json").write_text(json.dumps(settings))
+    rows = [json.dumps({"step": n, "reward": n, "loss": 1 / n}) for n in range(1, 40)]
+    (folder / "log.jsonl").write_text("\n".join(rows) + "\n")
+    assert "max_completion_length" not in report(tmp_path, folder).text
+    shown = report(tmp_path, folder, "--with-settings").text
+    assert "max_completion_length" in shown
+    assert "<pad>" in shown
+    assert "learning_rate" in shown
+    assert "wandb_api_key" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("api_key", "abc", True),
+        ("HF_TOKEN", "abc", True),
+        ("db", "postgres://me:word@host/db", True),
+        ("note", "hf_abcdefghijklmnop", True),
+        ("id", "9f86d081884c7d659a2feaa0c55ad015", True),
+        ("max_tokens", 512, False),
+        ("tokenizer", "gpt2", False),
+        ("model", "Qwen/Qwen2.5-0.5B-Instruct", False),
+        ("output_dir", "/scratch/user/2026-11-22/experiments/run_17/seed_3", False),
+        ("lr", 0.0003, False),
+    ],
+)
+def test_what_looks_like_a_secret(name: str, value: str | float, secret: bool) -> None:
+    """By its name, or by its look."""
+    assert is_secret(name, value) is secret
+
+
+def test_nothing_is_written_among_the_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line says why."""
+    (tmp_path / "log.jsonl").write_text('{"step": 1, "reward": 2}\n')
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "page.html")]) == 2
+    assert "lies among the logs" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
+
+
+def test_a_page_of_a_long_run_is_small(tmp_path: Path) -> None:
+    """100,000 points of several metrics are drawn, not listed."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    with open(folder / "progress.csv", "w", encoding="utf-8") as file:
+        file.write("time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/loss\n")
+        for n in range(25_000):
+            file.write(f"{2048 * n},{n % 97},{0.01 + n % 7 / 1000},{1 / (n + 1)}\n")
+    report(tmp_path, folder)
+    assert (tmp_path / "out" / "report.html").stat().st_size < 200_000
+
+
+any_float = st.integers(0, 2**64 - 1).map(lambda n: struct.unpack("<d", struct.pack("<Q", n))[0])
+
+
+@given(st.lists(st.one_of(any_float, st.floats(-10, 10)), min_size=1, max_size=600))
+def test_no_value_leaves_the_drawing(values: list[float]) -> None:
+    """Whatever is logged: NaN, infinities, a single point, numbers near the largest."""
+    timeline, track = Timeline(), Track("tag:x", "x", "source")
+    for number, value in enumerate(values):
+        timeline.steps.append(number)
+        track.append(Mark(number, number, 0.0), value)
+    drawn = PanelTrack(track, "x", "", "", None, Status.OK, 0.0, None, "")
+    chart = svg_chart(drawn, timeline, len(values) - 1)
+    assert bool(chart) == any(map(math.isfinite, values))
+    for path in re.findall(r' d="M([^"]*)"', chart):
+        for point in re.split("[LVHh]", path):
+            numbers = [float(each) for each in point.split()]
+            assert all(-1 <= each <= max(WIDTH, HEIGHT) + 1 for each in numbers)
