@@ -117,3 +117,36 @@ def test_a_chinese_loop() -> None:
     assert read.config["total_iterations"] == 20
     empty = "迭代 4/20 | 回合数: 0 | 平均奖励: 0.0 | KL: 0.0047\n"
     assert "平均奖励" not in parse_every_way(ConsoleParser, empty.encode()).points
+
+
+def episodes(count: int, reward: float) -> str:
+    """Lines as a loop prints them, for training and evaluation alike."""
+    return "".join(
+        f"Episode: {n}/{count} --> Episodic Reward: {reward}\n" for n in range(1, count + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["-------- EVALUATION --------", "=== Testing ===", "Evaluating the agent...", "开始测试"],
+)
+def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
+    """Its episodes begin at 1 again: they are evaluations at the training's last step."""
+    text = f"--- TRAINING ---\n{episodes(40, 20.5)}{heading}\n{episodes(3, 30.5)}"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("Episodic Reward") == list(range(1, 41))
+    assert read.steps("eval/Episodic Reward") == [40, 40, 40]
+    assert read.values("eval/Episodic Reward") == [30.5] * 3
+    assert read.config == {"total_episodes": 40}
+
+
+def test_a_training_goes_on_after_an_evaluation() -> None:
+    """Further episodes, or the word for it, end the evaluation."""
+    more = "".join(f"Episode: {n}/40 --> Episodic Reward: 25.5\n" for n in range(21, 41))
+    first = episodes(40, 20.5).splitlines(keepends=True)[:20]
+    text = "".join(first) + f"Evaluation:\n{episodes(3, 30.5)}{more}"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("Episodic Reward") == list(range(1, 41))
+    again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
+    values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
+    assert values == [1.5] * 5 + [3.5] * 5
