@@ -32,6 +32,10 @@ _BLOCK_HEADING = re.compile(
 _BLOCK_ROW = re.compile(
     rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER_PATTERN})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
+_BLOCK_REST = re.compile(
+    r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
+)
+"""What is left of rsl_rl's block where a paste begins inside it: it has no step."""
 
 
 class ProcessStream:
@@ -71,6 +75,8 @@ class ProcessStream:
             return self._ray_result.pop_record()
         if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
+        if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
+            return None
         found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
         is_heading = "Learning iteration" in text or " - METRICS STEP " in text
         if is_heading and _BLOCK_HEADING.match(text):

@@ -80,6 +80,13 @@ _STEP_WORDS = {
     "epoch": "epoch",
     "episode": "episode",
     "ep": "episode",
+    "episodenum": "episode",
+    "episodenumber": "episode",
+    "episodeno": "episode",
+    "finishedepisode": "episode",
+    "gamenumber": "episode",
+    "framenumber": "timesteps",
+    "totalt": "timesteps",
     "tenv": "timesteps",
     **chinese.STEP_WORDS,
 }

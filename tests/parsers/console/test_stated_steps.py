@@ -150,3 +150,51 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
     again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
     values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
     assert values == [1.5] * 5 + [3.5] * 5
+
+
+@pytest.mark.parametrize(
+    ("line", "steps", "reward"),
+    [
+        ("Total T: {step} Episode Num: {n} Episode T: 201 Reward: {n}.500", 1000, "Reward"),  # TD3
+        ("TIMESTEP {step} / STATE train / ACTION 1 / EPSILON 0.1 / REWARD {n}.5", 1000, "REWARD"),
+        (
+            "Game number: {n:06d}  Frame number: {step:08d}  Average reward: {n}.5",
+            1000,
+            "Average reward",
+        ),
+        ("Finished episode {n}, total return: {n}.5, total time: 0.1 sec", 1, "total return"),
+        ("t={n:05d} | eps=0.200 | r={n}.5 | H=0.48", 1, "r"),
+        ("i: {n}, r: {n}.5, loss: 0.25", 1, "r"),
+    ],
+)
+def test_loops_that_spell_their_step_in_their_own_way(line: str, steps: int, reward: str) -> None:
+    """The running count of steps where there is one, else the number of the episode."""
+    text = "".join(line.format(step=n * steps, n=n) + "\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps(reward) == [n * steps for n in range(1, 9)]
+    assert read.values(reward) == [n + 0.5 for n in range(1, 9)]
+
+
+def test_td3_evaluates_between_its_episodes() -> None:
+    """The authors' TD3 prints the mean of ten episodes between two rules."""
+    rule = "-" * 39
+    text = (
+        "Total T: 201 Episode Num: 1 Episode T: 201 Reward: -1523.112\n"
+        f"{rule}\nEvaluation over 10 episodes: -1023.112\n{rule}\n"
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["eval/mean_reward"] == [(201, -1023.112)]
+
+
+def test_a_paste_that_begins_inside_a_block() -> None:
+    """Of rsl_rl: what is left of the first iteration has no step and is no update of its own."""
+    rest = f"{'Mean value loss:':>40} 19.7410\n{'Mean reward:':>40} 1.00\n"
+    block = (
+        f"{'#' * 80}\n                      Learning iteration {{n}}/10                      \n\n"
+        f"{'Mean value loss:':>40} {{n}}.5\n{'Mean reward:':>40} {{n}}.25\n"
+        f"{'-' * 80}\n"
+    )
+    text = rest + "-" * 80 + "\n" + "".join(block.format(n=n) for n in (1, 2, 3))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["Mean reward"] == [(1, 1.25), (2, 2.25), (3, 3.25)]
+    assert COUNTED not in read.notes
