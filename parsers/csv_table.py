@@ -2,7 +2,7 @@
 
 SB3 writes its columns in no fixed order and rewrites the file when a key appears, as Lightning does
 with its metrics.csv; the follower then starts a new parser. Words, booleans and empty cells are no
-points.
+points. Lines before the header that begin with `#` are remarks; `# gamma,0.99` is a setting.
 """
 
 from __future__ import annotations
@@ -15,11 +15,19 @@ from collections.abc import Sequence
 from ppo_top.model import UNKNOWN_TIME, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.axes import STEP_KEYS, TIME_KEYS, find_step_key, parse_unix_time
+from ppo_top.parsers.shared.axes import TIME_KEYS, find_step_key, parse_unix_time
 from ppo_top.parsers.shared.fast_json import json_reader
 from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 from ppo_top.parsers.shared.row_parser import RowParser
+from ppo_top.parsers.shared.table_header import (
+    are_names,
+    column_names,
+    find_delimiter,
+    is_remark,
+    is_stepped,
+    read_setting,
+)
 
 _MIN_JSON_BYTES = 1 << 15
 """In shorter blocks, importing a JSON reader takes longer than it saves."""
@@ -73,6 +81,8 @@ class CsvParser(RowParser):
             return
         if self._tags:
             self._add_row(cells, start)
+        elif is_remark(text):
+            self._config |= read_setting(text)
         else:
             self._read_header(cells, start)
 
@@ -84,7 +94,8 @@ class CsvParser(RowParser):
         return next(csv.reader([text], delimiter=self._delimiter), [])
 
     def _read_header(self, cells: Sequence[str], start: int) -> None:
-        tags = [cell.strip().lstrip("\ufeff") for cell in cells]
+        tags = [cell.strip() for cell in cells]
+        tags[:1] = [tag.lstrip("\ufeff# ") for tag in tags[:1]]
         if len(tags) > _MAX_COLUMNS:
             what = f"only the first {_MAX_COLUMNS:,} columns are read"
             self._problems.append(Problem(start, what))
@@ -229,25 +240,11 @@ def _are_distinct_metrics(tags: Sequence[str]) -> bool:
     return plain and len(set(tags)) == len(tags)
 
 
-def find_delimiter(header: str) -> str:
-    """The delimiter of a header's columns."""
-    return max(",\t;", key=header.count)
-
-
 _MIN_COLUMNS = 2
+_REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progress)")
+"""A file with such a name may be a column of rewards, a row an episode, without a step."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
-_LONG_FORM_COLUMN = "tag"
-"""A column of tables with one point per row, such as those of `ppo-top export`."""
-
-
-def column_names(head: bytes) -> list[str] | None:
-    """The column names at the start of a file; None if the header is not complete yet."""
-    line, end, _ = head.partition(b"\n")
-    if not end and len(head) < HEAD_BYTES:
-        return None
-    text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
-    return [name.strip('"') for name in text.split(find_delimiter(text))]
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -257,25 +254,25 @@ def claims(name: str, head: bytes) -> bool | None:
     columns = column_names(head)
     if columns is None:
         return None
-    if (
-        not any(columns)
-        or _LONG_FORM_COLUMN in columns
-        or any(parse_number(column) is not None for column in columns if column)
-    ):
+    if not are_names(columns):
         return False
     if columns[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS:
         return True
-    ends = [column.rpartition("/")[2] for column in columns]
-    stepped = any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
+    if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
+        return True
     charted = any(metric_names.is_metric(column) for column in columns)
-    if not charted or (len(columns) >= _MIN_COLUMNS and (stepped or name.startswith("progress."))):
+    if not charted or (len(columns) >= _MIN_COLUMNS and is_stepped(columns)):
         return charted
-    return _holds_rewards(columns, head)
+    return name.startswith("progress.") or _holds_rewards(columns, head)
 
 
 def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
-    """Whether a column is a reward and the first row, below the header, has numbers only."""
-    if not any(metric_names.is_reward(column) for column in columns):
+    """Whether a column is a reward and the first row, below the header, has numbers only.
+
+    A score may be a pupil's.
+    """
+    rewards = [name for name in columns if metric_names.is_reward(name)]
+    if len(columns) < _MIN_COLUMNS or all("score" in name.lower() for name in rewards):
         return False
     row, end, _ = head.partition(b"\n")[2].partition(b"\n")
     if not end:

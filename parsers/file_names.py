@@ -64,7 +64,9 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "tensorboard_csv": {"tensorboard-csv": r"\.csv$"},
     "torchrl_csv": {"torchrl-csv": r"\.csv$"},
     "trackio": {"trackio": r"\.db$", "trackio-inbox": r"^\d{8}\.jsonl$"},
-    "trainer_state": {"trainer-state": r"^trainer_state[\w-]*\.json$"},
+    "trainer_state": {
+        "trainer-state": r"^(?:trainer_state|train(?:ing|er)?_?logs?|log_history)[\w-]*\.json$"
+    },
     "wandb": {"wandb": r"\.wandb$"},
 }
 """Module -> format -> pattern."""

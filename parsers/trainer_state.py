@@ -93,14 +93,16 @@ def _float(value: object) -> float | None:
     return None if isinstance(value, bool | str) else as_float(value)
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the file is an object with the trainer's keys."""
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the file is an object with the trainer's keys; in a copy, with one of its own."""
     start = head.lstrip()
     if not start:
         return None
     if not start.startswith(b"{"):
         return False
-    known = (b'"best_', b'"epoch"', b'"log_history"', b'"global_step"')
+    known = [b'"best_metric"', b'"best_global_step"', b'"best_model_checkpoint"', b'"log_history"']
+    if name.startswith("trainer_state"):
+        known += [b'"epoch"', b'"global_step"']
     if any(key in head for key in known):
         return True
     return None if len(head) < HEAD_BYTES else False

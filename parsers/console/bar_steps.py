@@ -108,7 +108,13 @@ class BarSteps:
         if self._held and self._counts_bars:
             self._count_held()
         elif self._held:
-            self._place_held(self._bar.done or 0, is_end=True)
+            self._place_held(self._end_of_bar(), is_end=True)
+
+    def _end_of_bar(self) -> int:
+        """Where the bar ends. W&B's output.log has its first state only, and then the summary."""
+        is_over = any(_kind(record).is_summary for record in self._held)
+        unmoved = not self._bar.done and not self._placed_in_bar
+        return (self._bar.total if is_over and unmoved else self._bar.done) or 0
 
     def _begin_again(self, before: int) -> None:
         """The bar starts anew: another training, or a bar for each record."""

@@ -37,7 +37,7 @@ _DECORATION = (
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
-_FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++")
+_FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _LEADING_COUNT = re.compile(r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z])")
 """A loop's own count, without a name: `[12/400] steps=2048 return=21.5`."""
@@ -65,6 +65,8 @@ _SENTENCE_REWARD = re.compile(
 )
 _SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
 _MAX_SENTENCE_CHARS = 300
+_FEWEST_LETTERS = 3
+_STEP_LETTERS = ("t", "i", "k", "n")
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
@@ -180,9 +182,12 @@ def parse_line(text: str) -> ConsoleRecord | None:
     ]
     readable = [pairs for each in fields if (pairs := parse_field(each))]
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
-    if not pairs or 2 * len(readable) < len(fields) or not _are_record(pairs):
+    step = _letter_step(pairs) if len(readable) == len(fields) else None
+    if not pairs or 2 * len(readable) < len(fields) or not (step or _are_record(pairs)):
         return _parse_sentence(text)
     found = _make_record(pairs)
+    if step is not None:
+        return found._replace(step=as_step(step.value), axis="step")
     return found if found.step is not None else _parse_sentence(text) or found
 
 
@@ -196,6 +201,15 @@ def _parse_sentence(text: str) -> ConsoleRecord | None:
     if (length := _SENTENCE_LENGTH.search(text)) is not None:
         values.append(("episode_length", float(length[1])))
     return ConsoleRecord(values, int(start[1]), "episode")
+
+
+def _letter_step(pairs: list[Pair]) -> Pair | None:
+    """The step that is one letter: `t=00050 | eps=0.2 | r=0.475 | H=0.48`."""
+    if len(pairs) < _FEWEST_LETTERS or pairs[0].key not in _STEP_LETTERS:
+        return None
+    is_stepped = any(metric_names.step_axis(pair.key) is not None for pair in pairs)
+    is_written_out = not pairs[0].is_blank_separated and as_step(pairs[0].value) is not None
+    return pairs[0] if is_written_out and not is_stepped else None
 
 
 def _is_usable(pair: Pair) -> bool:

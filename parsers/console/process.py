@@ -11,6 +11,7 @@ from itertools import count
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
 from ppo_top.parsers.console.dicts import parse_record as dict_record
+from ppo_top.parsers.console.evaluation_part import EvaluationPart
 from ppo_top.parsers.console.joined_lines import JoinedLines
 from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.record import ConsoleRecord
@@ -31,6 +32,10 @@ _BLOCK_HEADING = re.compile(
 _BLOCK_ROW = re.compile(
     rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER_PATTERN})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
+_BLOCK_REST = re.compile(
+    r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
+)
+"""What is left of rsl_rl's block where a paste begins inside it: it has no step."""
 
 
 class ProcessStream:
@@ -41,6 +46,7 @@ class ProcessStream:
         self.trainer_table = TrainerTextTable()
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
+        self._evaluation = EvaluationPart()
         self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
         self.axis = ""
@@ -69,13 +75,20 @@ class ProcessStream:
             return self._ray_result.pop_record()
         if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
+        if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
+            return None
         found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
         is_heading = "Learning iteration" in text or " - METRICS STEP " in text
         if is_heading and _BLOCK_HEADING.match(text):
             self._in_block = True
         elif self._in_block:
             self._in_block = not found or ":" in text
-        return self._separate_settings(found) if found else None
+        if found is None:
+            self._evaluation.read_text(text)
+            return None
+        if self._evaluation.is_open:
+            found = self._evaluation.read_record(found, self.step, self.axis)
+        return self._separate_settings(found)
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
         known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None
@@ -127,9 +140,9 @@ class ProcessStream:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no block or wrapped record is open, so that a line stands for itself."""
+        """Whether no block, evaluation or wrapped record is open: a line stands for itself."""
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
-        return not (inside or self.joined_lines.is_open)
+        return not (inside or self.joined_lines.is_open or self._evaluation.is_open)
 
     def note_step(self, step: int, *, is_heading: bool) -> None:
         """Note the step of a line that was read as a whole; see `follows_steps`."""

@@ -10,8 +10,12 @@ from ppo_top.parsers.shared.axes import parse_unix_time
 from ppo_top.parsers.shared.number_text import as_step
 from ppo_top.parsers.shared.yaml_subset import YamlReader
 
-RESULT_STARTS = ("Result for ", "agent_timesteps_total: ", "custom_metrics: {}")
-"""Start of a result: Tune names the trial; RLlib's pretty_print starts with its first name."""
+RESULT_STARTS = (
+    *("Result for ", "agent_timesteps_total: ", "custom_metrics: {}"),
+    *("episode_len_mean: ", "episode_reward_max: "),
+)
+"""Start of a result: Tune names the trial; RLlib's pretty_print starts with its first name, and a
+paste with the first one that is of interest."""
 
 _TRIAL_LINE = re.compile(r"Result for (\S{1,200}):\s*")
 _RESULT_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")

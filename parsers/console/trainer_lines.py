@@ -111,6 +111,11 @@ TRAINER_LINES = (
         {"reward": "reward_env"},
     ),
     TrainerLine(
+        "Evaluation over ",
+        re.compile(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
+        {"mean": "eval/mean_reward"},
+    ),
+    TrainerLine(
         " Train step ",
         re.compile(
             r"Epoch \d+/\d+ Step \d+/\d+ Train step (?P<step>\d{1,15})/(?P<total>\d{1,15}) done"
@@ -144,7 +149,7 @@ TRAINER_LINES = (
     ),
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
-AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac."""
+AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3."""
 
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = re.compile("[|│┃]")

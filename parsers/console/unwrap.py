@@ -33,7 +33,7 @@ _GLOG_PREFIX = re.compile(
 )
 """absl's and glog's: level, month and day, thread, place in the source."""
 _SOURCE_LOCATION = re.compile(
-    r"(?:\w[\w.]{0,80}\s?[-|:]\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)))|"
+    r"(?:\w[\w.]{0,80}(?:\s?[-|:])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
 )
 
@@ -194,9 +194,11 @@ def _strip_prefix(text: str) -> tuple[str, float]:
 
 
 def _source_location(text: str, position: int) -> re.Match[str] | None:
-    """A place in the source such as `train.py:33`; `step:33` is none."""
+    """A place in the source such as `train.py:33`, or a logger's name; `step:33` is none."""
     match = _SOURCE_LOCATION.match(text, position)
-    name = match[0].partition(":")[0] if match is not None else ""
+    if match is None or text.startswith(_LOG_LEVELS, match.end()):
+        return match
+    name = match[0].partition(":")[0]
     return None if step_axis(name) or is_metric(name) else match
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.shared import metric_names
 
-STEP_KEYS = (
+_STEP_COUNTS = (
     "time/total_timesteps",
     "total_timesteps",
     "misc/total_timesteps",
@@ -27,15 +27,27 @@ STEP_KEYS = (
     "_step",
     "current_steps",
     "timesteps",
-    "iteration",
-    "Iteration",
-    "update",
-    "epoch",
-    "Epoch",
-    "episode",
 )
+_ROW_COUNTERS = ("iteration", "Iteration", "update", "epoch", "Epoch", "episode")
+
+STEP_KEYS = (*_STEP_COUNTS, *_ROW_COUNTERS)
 """Keys of the step, best first. RLlib's event files count `timesteps_total`, too, and training
 iterations where the new stack does not log it."""
+
+_OTHER_STEP_COUNTS = (
+    "totaltimesteps",
+    "numtimesteps",
+    "totalenvsteps",
+    "totalenvinteracts",
+    "globalstep",
+    "envsteps",
+    "envstep",
+    "totalframes",
+    "totalnumframes",
+    "timesteps",
+    "timestep",
+)
+"""Running counts in custom tables, in any spelling."""
 
 _OTHER_STEP_KEYS = (
     "iteration",
@@ -45,25 +57,15 @@ _OTHER_STEP_KEYS = (
     "updates",
     "epoch",
     "episode",
-    "totaltimesteps",
-    "numtimesteps",
-    "totalenvsteps",
-    "globalstep",
-    "envsteps",
-    "envstep",
-    "totalframes",
-    "totalnumframes",
     "numframes",
     "envframes",
     "frames",
     "frame",
     "totalsteps",
     "totalstep",
-    "timesteps",
-    "timestep",
 )
-"""Other keys in custom tables, in any spelling. Row counters come first: next to `Episode`,
-`Total_Steps` may be the length of an episode."""
+"""Other keys, in any spelling. Counters of rows come first: next to `Episode`, `Total_Steps` may be
+the length of an episode."""
 
 TIME_KEYS = ("timestamp", "_timestamp", "wall_time", "Wall time", "time")
 
@@ -73,11 +75,18 @@ _MAX_UNIX_MILLISECONDS = 1e14
 
 def find_step_key(names: Sequence[str]) -> str | None:
     """The name that holds the step, or None."""
-    for name in STEP_KEYS:
-        if name in names:
-            return name
-    found = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
-    return next((found[each] for each in _OTHER_STEP_KEYS if each in found), None)
+    ends = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
+    exact = {name: name for name in names}
+    for found, keys in (
+        (exact, _STEP_COUNTS),
+        (ends, _OTHER_STEP_COUNTS),
+        (exact, _ROW_COUNTERS),
+        (ends, _OTHER_STEP_KEYS),
+    ):
+        for key in keys:
+            if key in found:
+                return found[key]
+    return None
 
 
 def parse_unix_time(value: float | str | None) -> float:

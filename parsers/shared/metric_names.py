@@ -80,6 +80,13 @@ _STEP_WORDS = {
     "epoch": "epoch",
     "episode": "episode",
     "ep": "episode",
+    "episodenum": "episode",
+    "episodenumber": "episode",
+    "episodeno": "episode",
+    "finishedepisode": "episode",
+    "gamenumber": "episode",
+    "framenumber": "timesteps",
+    "totalt": "timesteps",
     "tenv": "timesteps",
     **chinese.STEP_WORDS,
 }
@@ -98,6 +105,7 @@ _SETTING_NAMES = _word_set(
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
+    clipratio discountfactor numepisodes maxepisodes numberoftrainingepisodes
     actorlr criticlr totalsteps alpha loraalpha temperature
     rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
     ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
@@ -133,7 +141,7 @@ def is_metric(name: str) -> bool:
 
 def is_setting(name: str) -> bool:
     """Whether the name is a common one for a hyperparameter."""
-    return normalise(name) in _SETTING_NAMES
+    return normalise(name) in _SETTING_NAMES or split_words(name)[-2:] == ("learning", "rate")
 
 
 def is_prose(name: str) -> bool:

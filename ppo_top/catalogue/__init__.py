@@ -45,7 +45,14 @@ from ppo_top.catalogue.options import (
 )
 from ppo_top.catalogue.printed_runs import printed_run
 from ppo_top.catalogue.table import TagEntry, TagTable, trainer_tables
-from ppo_top.catalogue.tags import IGNORE, Meaning, alias_meaning, meaning, suggested_alias
+from ppo_top.catalogue.tags import (
+    IGNORE,
+    Meaning,
+    alias_meaning,
+    meaning,
+    reward_by_name,
+    suggested_alias,
+)
 from ppo_top.catalogue.terms import Term, term
 from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
 
@@ -95,6 +102,7 @@ __all__ = [
     "option_spellings",
     "options",
     "printed_run",
+    "reward_by_name",
     "suggested_alias",
     "term",
     "total_steps",

@@ -26,6 +26,8 @@ MAYBE = "maybe"
 """Marks a name that suggests a metric, but may well be another one."""
 
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_LAST_NUMBER = re.compile(r"_\d{1,2}$")
+"""The number of an agent or a network: `reward_1`, `actor_loss_2`."""
 _MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
@@ -128,8 +130,12 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     """The first line that matches a tag's path, and its number."""
     path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
     path = _MEAN_WINDOW.sub("", path)
-    lines = enumerate(_guesses())
-    return next((line for line in lines if line[1].expression.search(path)), None)
+    for each in dict.fromkeys((path, _LAST_NUMBER.sub("", path))):
+        for number, guess in enumerate(_guesses()):
+            if match := guess.expression.search(each):
+                parameter = match.groupdict().get("f", "")
+                return number, guess._replace(alias=guess.alias.replace("{f}", f"{{{parameter}}}"))
+    return None
 
 
 def _guess_meaning(tag: str) -> Meaning | None:
@@ -142,6 +148,18 @@ def _guess_meaning(tag: str) -> Meaning | None:
     sample = Sample("episode") if binned else UNKNOWN_SAMPLE
     sample = Sample("window", int(window[1])) if window else sample
     return Meaning(guess.alias, per_episode=binned, priority=number, fallback=True, sample=sample)
+
+
+def reward_by_name(trainer: Trainer, tag: str) -> Meaning | None:
+    """The reward that a tag seems to be which this trainer does not write itself, else None.
+
+    Such as `custom/episode_reward_mean`, from a user's callback.
+    """
+    table = trainer_tables().get(trainer.id)
+    if table is None or table.find_entry(tag) is not None:
+        return None
+    guess = _guess_meaning(tag)
+    return guess if guess is not None and guess.concept == "reward_mean" else None
 
 
 def suggested_alias(tag: str) -> str | None:

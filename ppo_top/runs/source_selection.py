@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import PurePath
 
 from ppo_top.catalogue import (
@@ -15,6 +16,7 @@ from ppo_top.catalogue import (
     family_of_metrics,
     identify,
     meaning,
+    reward_by_name,
 )
 from ppo_top.model import Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
@@ -68,7 +70,15 @@ class SourceChain:
             known = meaning(self.trainer, self.full_names.get(tag, tag), self.user_tags)
             if known is not None:
                 found[tag] = known
+        if all(known.concept != "reward_mean" for known in found.values()):
+            found |= self._users_reward()
         return found
+
+    def _users_reward(self) -> dict[str, Meaning]:
+        """The tag that a user's own callback seems to log the reward under, and its meaning."""
+        guesses = [(tag, reward_by_name(self.trainer, tag)) for tag in self.tags]
+        named = [(guess.priority, tag, guess) for tag, guess in guesses if guess is not None]
+        return {tag: guess for _, tag, guess in sorted(named, key=itemgetter(0, 1))[:1]}
 
     def parts(self, tag: str) -> list[Series]:
         """The series of a tag, file by file."""

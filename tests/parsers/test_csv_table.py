@@ -232,7 +232,9 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     ("header", "steps"),
     [
         ("Episode,Total_Steps,Reward", [1, 2]),
-        ("Episode,Timestep,Reward", [1, 2]),
+        ("Episode,Timestep,Reward", [40, 90]),
+        ("epoch,total-env-interacts,average-return", [40, 90]),
+        ("Epoch,Time Steps,AverageEpRet", [40, 90]),
         ("Reward,Timestep,Loss", [40, 90]),
         ("reward,Env Steps,loss", [40, 90]),
         ("train/reward,train/iter,loss", [40, 90]),
@@ -240,7 +242,53 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     ],
 )
 def test_a_script_may_spell_its_step_as_it_likes(header: str, steps: list[int]) -> None:
-    """What numbers the rows is the step; steps next to episodes may be the length of one."""
+    """A running count of steps is the step, else what numbers the rows.
+
+    `Total_Steps` next to episodes may be the length of one.
+    """
     rows = ["1,40,0.5", "2,90,0.25"]
     found = parse_every_way(CsvParser, "\n".join([header, *rows, ""]).encode())
     assert found.steps(header.split(",")[2]) == steps
+
+
+def test_remarks_before_the_header_are_settings() -> None:
+    """`# gamma,0.95` before the names of the columns, as some scripts write it."""
+    text = (
+        "# run_timestamp,20260101_120000\n# gamma,0.95\n# tuned by hand\n\n"
+        'episode,global_step,outcome,reward,continents\n1,152,timeout,-31.5,"N:1,S:2"\n'
+        '2,302,won,12.25,"N:2,S:2"\n'
+    )
+    assert detect_format("train_log.csv", text.encode()).name == "csv"  # type: ignore[union-attr]
+    found = parse_every_way(CsvParser, text.encode())
+    assert found.values("reward") == [-31.5, 12.25]
+    assert found.steps("reward") == [152, 302]
+    assert found.config["gamma"] == 0.95
+    assert "tuned" not in found.config
+
+
+def test_a_header_may_begin_with_a_number_sign() -> None:
+    """NumPy's savetxt puts `# ` before the names."""
+    text = b"# step,reward,kl\n10,1.5,0.01\n20,2.5,0.02\n"
+    assert detect_format("train.csv", text).name == "csv"  # type: ignore[union-attr]
+    found = parse_every_way(CsvParser, text)
+    assert (found.steps("reward"), found.values("reward")) == ([10, 20], [1.5, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "is_log"),
+    [
+        ("training_log.csv", "reward", True),
+        ("episode_returns.csv", "Return", True),
+        ("rewards.csv", "reward,total_reward", True),
+        ("students.csv", "score", False),
+        ("training_log.csv", "name", False),
+        ("training_set.csv", "text,score", False),
+    ],
+)
+def test_a_column_of_rewards_needs_no_step(name: str, header: str, is_log: bool) -> None:
+    """In a file named after a training: a row is an episode."""
+    row = ",".join(["1.5"] * len(header.split(",")))
+    text = f"{header}\n{row}\n{row}\n".encode()
+    assert bool(detect_format(name, text)) is is_log
+    if is_log:
+        assert parse_every_way(CsvParser, text).steps(header.split(",")[0]) == [1, 2]

@@ -101,3 +101,14 @@ def test_a_copy_may_have_a_longer_name(name: str) -> None:
     found = detect_format(name, SMALL)
     assert isinstance(found, Format)
     assert found.name == "trainer-state"
+
+
+@pytest.mark.parametrize("name", ["training_logs.json", "log_history.json", "train_log.json"])
+def test_a_copy_under_another_name_is_known_by_its_keys(name: str) -> None:
+    """People save the history to keep it; another object with epochs is none."""
+    found = detect_format(name, SMALL)
+    assert isinstance(found, Format)
+    assert found.name == "trainer-state"
+    other = detect_format(name, b'{"epoch": [1, 2, 3], "loss": [0.5, 0.4, 0.3]}' + b" " * 70_000)
+    assert isinstance(other, Format)
+    assert other.name == "json-document"

@@ -194,3 +194,18 @@ def test_a_console_is_ahead_of_the_last_checkpoint() -> None:
     console = source("a/stdout.log", "console", {"reward": REWARD_POINTS})
     (stream,) = select_sources([state, console], {}).streams
     assert stream.source == console.key
+
+
+def test_a_reward_of_the_users_own_counts_where_there_is_no_other() -> None:
+    """SB3 without a Monitor logs no return; a callback may, and SB3's own comes first."""
+    own = {"custom/episode_reward_mean": REWARD_POINTS, "custom/eval_reward_mean": REWARD_POINTS}
+    losses = {"train/value_loss": LOSS_POINTS, "train/approx_kl": LOSS_POINTS}
+
+    def reward_tags(tags: Mapping[str, StepValues]) -> list[str]:
+        streams = select_sources([source("a/events.tfevents.1", "tfevents", tags)], {}).streams
+        return [stream.tag for stream in streams if stream.concept == "reward_mean"]
+
+    assert reward_tags(losses | own) == ["custom/episode_reward_mean"]
+    sb3 = {"rollout/ep_rew_mean": REWARD_POINTS}
+    assert reward_tags(losses | own | sb3) == ["rollout/ep_rew_mean"]
+    assert reward_tags(losses | {"custom/trades": REWARD_POINTS}) == []

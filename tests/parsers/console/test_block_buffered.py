@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.parsers.console.parser import BLOCK_BUFFERED, ConsoleParser
-from tests.support.parser_harness import ParserOutput, assert_same, cut_at, feed_parser
+from tests.support.parser_harness import (
+    ParserOutput,
+    assert_same,
+    cut_at,
+    feed_parser,
+    parse_every_way,
+)
 from tests.support.training_console import TrainingConsole, print_training
 
 Records = list[tuple[int, str]]
@@ -182,3 +188,14 @@ def test_python_itself_behind_a_redirection(tmp_path: Path, options: list[str]) 
     read = feed_parser(ConsoleParser(), [path.read_bytes()])
     assert read.steps("true") == list(range(3, 61, 3))
     assert read.notes == ([] if options else [BLOCK_BUFFERED])
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_a_bar_that_never_moved_is_over_at_the_summary(every: int) -> None:
+    """W&B's output.log: the bar's first state, the dictionaries, the trainer's summary."""
+    rows = [f"{{'loss': 0.{n}, 'epoch': {n / 6:.2f}}}" for n in range(1, 7)]
+    summary = "{'train_runtime': 7.5, 'train_loss': 0.3, 'epoch': 1.0}"
+    lines = [f"  0%|          | 0/{6 * every} [00:00<?, ?it/s]", *rows, summary, ""]
+    found = parse_every_way(ConsoleParser, "\n".join(lines).encode())
+    assert found.steps("loss") == [every * n for n in range(1, 7)]
+    assert found.steps("train_runtime") == [6 * every]

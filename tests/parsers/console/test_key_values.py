@@ -258,6 +258,17 @@ def test_settings_printed_before_the_training() -> None:
     assert read("Using cuda device").config == {"device": "cuda"}
 
 
+@pytest.mark.parametrize(
+    "name", ["Clip ratio", "Actor model learning rate", "Number of training episodes"]
+)
+def test_a_setting_is_no_metric_before_the_first_record(name: str) -> None:
+    """A list of settings, as scripts print them; later the same name may be a metric."""
+    found = read(f"{name}: 0.2\nEpisode: 1 --> Reward: 35.5\n{name}: 0.25\n")
+    assert found.config == {name: 0.2}
+    assert found.values("Reward") == [35.5]
+    assert found.values(name) == [0.25]
+
+
 def test_the_trainers_own_announcement() -> None:
     """The Hugging Face trainer says how long it will train before it starts."""
     assert read("  Total optimization steps = 1,200").config == {"max_steps": 1200.0}

@@ -86,3 +86,21 @@ def test_too_many_trials_make_no_more_names() -> None:
     """A sweep of hundreds on one console stays bounded."""
     got = read("".join(result(1, 1.5, f"Result for T{number}:") for number in range(100)))
     assert len([tag for tag in got.points if tag.startswith("episode_reward_mean")]) == 64
+
+
+def test_a_paste_that_begins_inside_a_result() -> None:
+    """`pretty_print` sorts its names; people copy from the first one that says something."""
+    result = (
+        "episode_reward_max: -443.0\nepisode_reward_mean: -{0}.5\nepisodes_this_iter: 7{0}\ninfo:\n"
+        "  default:\n    entropy: 2.3\n    kl: 0.01{0}\ntimesteps_total: {0}000\n"
+        "training_iteration: {0}\n"
+    )
+    text = (
+        result.format(4)
+        + "\n"
+        + "".join(f"custom_metrics: {{}}\n{result.format(n)}" for n in (5, 6))
+    )
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert found.values_by_step()["episode_reward_mean"] == [(4, -4.5), (5, -5.5), (6, -6.5)]
+    assert found.steps("info/default/kl") == [4, 5, 6]
+    assert "kl" not in found.points

@@ -90,6 +90,7 @@ def test_a_bar_in_each_iteration_states_the_episode() -> None:
         "step: 100, reward: 1.5, kl: 0.01 -> saved to model_100.pt",
         "2026-11-21 00:40:41,295 - ppo.train - INFO - step=100 reward=1.5 kl=0.01",
         "2026-11-21 00:40:41,295 - train - INFO - step 100 reward 1.5 kl 0.01",
+        "2026-11-21 00:40:41,295 Actor_0 INFO step: 100, reward: 1.5, kl: 0.01",
         "I1122 15:00:00.123456 140123456789 train.py:33] step=100 reward=1.5 kl=0.01",
         "步数：100，奖励：1.5，熵：1.2",
         "步数 100 ｜ 奖励 １.５",
@@ -116,3 +117,84 @@ def test_a_chinese_loop() -> None:
     assert read.config["total_iterations"] == 20
     empty = "迭代 4/20 | 回合数: 0 | 平均奖励: 0.0 | KL: 0.0047\n"
     assert "平均奖励" not in parse_every_way(ConsoleParser, empty.encode()).points
+
+
+def episodes(count: int, reward: float) -> str:
+    """Lines as a loop prints them, for training and evaluation alike."""
+    return "".join(
+        f"Episode: {n}/{count} --> Episodic Reward: {reward}\n" for n in range(1, count + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["-------- EVALUATION --------", "=== Testing ===", "Evaluating the agent...", "开始测试"],
+)
+def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
+    """Its episodes begin at 1 again: they are evaluations at the training's last step."""
+    text = f"--- TRAINING ---\n{episodes(40, 20.5)}{heading}\n{episodes(3, 30.5)}"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("Episodic Reward") == list(range(1, 41))
+    assert read.steps("eval/Episodic Reward") == [40, 40, 40]
+    assert read.values("eval/Episodic Reward") == [30.5] * 3
+    assert read.config == {"total_episodes": 40}
+
+
+def test_a_training_goes_on_after_an_evaluation() -> None:
+    """Further episodes, or the word for it, end the evaluation."""
+    more = "".join(f"Episode: {n}/40 --> Episodic Reward: 25.5\n" for n in range(21, 41))
+    first = episodes(40, 20.5).splitlines(keepends=True)[:20]
+    text = "".join(first) + f"Evaluation:\n{episodes(3, 30.5)}{more}"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("Episodic Reward") == list(range(1, 41))
+    again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
+    values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
+    assert values == [1.5] * 5 + [3.5] * 5
+
+
+@pytest.mark.parametrize(
+    ("line", "steps", "reward"),
+    [
+        ("Total T: {step} Episode Num: {n} Episode T: 201 Reward: {n}.500", 1000, "Reward"),  # TD3
+        ("TIMESTEP {step} / STATE train / ACTION 1 / EPSILON 0.1 / REWARD {n}.5", 1000, "REWARD"),
+        (
+            "Game number: {n:06d}  Frame number: {step:08d}  Average reward: {n}.5",
+            1000,
+            "Average reward",
+        ),
+        ("Finished episode {n}, total return: {n}.5, total time: 0.1 sec", 1, "total return"),
+        ("t={n:05d} | eps=0.200 | r={n}.5 | H=0.48", 1, "r"),
+        ("i: {n}, r: {n}.5, loss: 0.25", 1, "r"),
+    ],
+)
+def test_loops_that_spell_their_step_in_their_own_way(line: str, steps: int, reward: str) -> None:
+    """The running count of steps where there is one, else the number of the episode."""
+    text = "".join(line.format(step=n * steps, n=n) + "\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps(reward) == [n * steps for n in range(1, 9)]
+    assert read.values(reward) == [n + 0.5 for n in range(1, 9)]
+
+
+def test_td3_evaluates_between_its_episodes() -> None:
+    """The authors' TD3 prints the mean of ten episodes between two rules."""
+    rule = "-" * 39
+    text = (
+        "Total T: 201 Episode Num: 1 Episode T: 201 Reward: -1523.112\n"
+        f"{rule}\nEvaluation over 10 episodes: -1023.112\n{rule}\n"
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["eval/mean_reward"] == [(201, -1023.112)]
+
+
+def test_a_paste_that_begins_inside_a_block() -> None:
+    """Of rsl_rl: what is left of the first iteration has no step and is no update of its own."""
+    rest = f"{'Mean value loss:':>40} 19.7410\n{'Mean reward:':>40} 1.00\n"
+    block = (
+        f"{'#' * 80}\n                      Learning iteration {{n}}/10                      \n\n"
+        f"{'Mean value loss:':>40} {{n}}.5\n{'Mean reward:':>40} {{n}}.25\n"
+        f"{'-' * 80}\n"
+    )
+    text = rest + "-" * 80 + "\n" + "".join(block.format(n=n) for n in (1, 2, 3))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["Mean reward"] == [(1, 1.25), (2, 2.25), (3, 3.25)]
+    assert COUNTED not in read.notes
