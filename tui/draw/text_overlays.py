@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
 from ppo_top.model import Finding, console_lines
-from ppo_top.text.format import clean, count, duration, healthy_text, number, plural
+from ppo_top.text.format import clean, count, healthy_text, number, plural
 from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -33,13 +33,11 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     """A finding in detail: title, since, message, evidence, causes, remedies, source."""
     finding = opened.finding
     word = opened.severity.word
-    age = plural(opened.rows, "update")
-    if opened.seconds:
-        age += f", {duration(opened.seconds)}"
     title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
     since, detected = count(finding.since.step), count(finding.opened.step)
-    since = f"since step {since} ({age}), detected at step {detected}"
+    since = f"{finding.since_word} step {since} ({opened.age})"
+    since += "" if finding.is_single else f", detected at step {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
         reason = clean(snap.acknowledged[finding.rule]) or "no reason"
@@ -118,10 +116,7 @@ def _current(view: RunView, snap: Snapshot, row: CheckRow | None, cells: int) ->
         healthy = healthy_text(snap.display_text(row.healthy)) or "no fixed range"
         text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
-        note = clean(row.note)
-        if row.since_step is not None:
-            note = f"since step {count(row.since_step)}"
-        if note:
+        if note := clean(row.note):
             rows.append(line((shorten(note, cells), row.status.value)))
     return rows
 
