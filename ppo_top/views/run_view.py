@@ -22,6 +22,10 @@ from ppo_top.views.troubled_rows import WARMUP_POINTS
 __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
 
 
+WATCHED = (Verdict.HEALTHY, Verdict.WARMING_UP)
+"""Verdicts without a finding, under which a value may be out of its range."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as it was at `row` (None: no row yet); `at_end` says that this is the newest.
@@ -53,8 +57,8 @@ class RunView:
     @property
     def headline_status(self) -> Status:
         """The mark of the headline: never that of a healthy run above a value out of its range."""
-        watched = any(row.status.is_trouble for row in self.checklist)
-        return Status.WATCH if watched and self.verdict is Verdict.HEALTHY else self.verdict.status
+        watched = self.verdict in WATCHED and any(row.status.is_trouble for row in self.checklist)
+        return Status.WATCH if watched else self.verdict.status
 
     @property
     def verdict_words(self) -> str:
@@ -128,11 +132,12 @@ def _headline(
     if opened:
         return opened[0].dated_title
     now = verdict(run, row)
-    if now is Verdict.HEALTHY:
-        outside = [row for row in rows if row.status.is_trouble]
-        return _watching(outside) if outside else healthy_text(run.profile)
+    outside = [row for row in rows if row.status.is_trouble]
     if now is Verdict.WARMING_UP:
-        return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
+        so_far = f"{row + 1} of {WARMUP_POINTS} updates"
+        return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
+    if now is Verdict.HEALTHY:
+        return _watching(outside) if outside else healthy_text(run.profile)
     if row >= 0:
         return "Not judged: no reward is logged, and too little else"
     return "Waiting for the first metrics"
