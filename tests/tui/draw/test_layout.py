@@ -63,6 +63,19 @@ def test_the_crucial_values_are_listed_with_their_numbers(
     assert "reward" in shown
 
 
+def test_step_ticks_stand_over_the_sparklines_they_measure(sick: UiState) -> None:
+    """The sparklines become red half way; the tick above that place is half of the steps."""
+    lines = drawn_text(sick, 140, 40)
+    title = next(number for number, row in enumerate(lines) if "Crucial values" in row)
+    kl = next(row for row in lines[title:] if "approx KL" in row)
+    middle = kl.index("█")
+    nearest = min(
+        re.finditer(r"[\d.]+k", lines[title]), key=lambda tick: abs(tick.start() - middle)
+    )
+    assert nearest[0] == "40k"
+    assert abs(nearest.start() + 1 - middle) <= 2
+
+
 def test_advice_is_numbered_and_whole(sick: UiState) -> None:
     """At the usual size the cause and numbered advice stand below the verdict, none cut off."""
     view = sick.view()
