@@ -234,6 +234,8 @@ class BaseApp(App[int]):
                 ui.alerts[run.id] = text
             elif text:
                 self.show_toast(text)
+        if ui.replay is None:
+            ui.look_at_runs(())
         self.notifier_ready = True
         self.notifier.set_title(ui.title_text())
         if first:

@@ -120,6 +120,7 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
         (symbols.restart, "restart", "run resumed here"),
         (symbols.best, "dim", "best value so far"),
         *((sign, "dim", f"recently {word}") for word, sign in symbols.trend.items()),
+        (symbols.changed, "info", "run changed since you looked at it"),
         (symbols.folded, "", "seeds of one experiment (Enter or t unfolds)"),
     )
     rows = [line(("Symbols", "title"))]

@@ -119,6 +119,11 @@ class Actions:
         runs.fold_seeds = not runs.fold_seeds
         self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
 
+    def do_sort(self) -> None:
+        runs = self.ui_state.run_list
+        runs.next_order()
+        self.ui_state.toast = f"Runs by {runs.order}"
+
     def _toggle(self, section: str) -> None:
         ui = self.ui_state
         if ui.overlay:

@@ -73,6 +73,7 @@ KEYS: tuple[Key, ...] = (
     Key(("escape",), "Esc", "back", MOVE, "Back; clears the filter"),
     Key(("comma",), ",", "previous_run", MOVE, "Previous run"),
     Key(("t",), "t", "fold", MOVE, "Fold or unfold seed groups"),
+    Key(("S", "upper_s"), "S", "sort", MOVE, "Sort runs: severity, name, newest, step"),
     Key(("1",), "1", "toggle_runs", VIEW, "Toggle run list (Tab: full table)"),
     Key(("2",), "2", "toggle_finding", VIEW, "Toggle verdict"),
     Key(("3",), "3", "toggle_values", VIEW, "Toggle crucial values"),

@@ -17,6 +17,7 @@ from ppo_top.views.run_view import RunView
 class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
+    `changed`: its verdict, state or worst finding is not what it was when one last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 
@@ -28,6 +29,7 @@ class RunListEntry(NamedTuple):
     folded: bool = False
     member: bool = False
     is_copy: bool = False
+    changed: bool = False
     finding: str = ""
     since: str = ""
     reward: str = ""
@@ -161,6 +163,7 @@ class Snapshot:
     hidden_sections: frozenset[str] = frozenset()
     prompt: InputPrompt | None = None
     filter: str = ""
+    run_order: str = "severity"
     loading: LoadingProgress | None = None
     toast: str = ""
     alerts: Sequence[str] = ()

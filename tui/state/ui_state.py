@@ -6,7 +6,7 @@ Independent of Textual: `Actions` change it, and `snapshot` returns what to draw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from ppo_top.model import Finding, State, Verdict
@@ -175,10 +175,18 @@ class UiState:
         """Select a run."""
         self.alerts.pop(run_id, None)
         if run_id != self.chosen_run_id:
+            if self.run_list.seen:
+                self.look_at_runs({self.chosen_run_id, run_id})
             self.chosen_run_id, self.scroll = run_id, 0
             self.cursors.setdefault(run_id, Cursor())
             others = [each for each in self.recent_run_ids if each != run_id]
             self.recent_run_ids = [run_id, *others][:MAX_RECENT_RUNS]
+
+    def look_at_runs(self, ids: Container[str]) -> None:
+        """What these runs are now is no news any more, nor what runs are that came since."""
+        for listed in self.listed_runs():
+            if listed.id in ids or listed.id not in self.run_list.seen:
+                self.run_list.look_at(listed)
 
     def start_replay(self) -> None:
         """Set the cursor of the selected run to the start of the replay, once."""
@@ -199,7 +207,7 @@ class UiState:
     def snapshot(self) -> Snapshot:
         """What drawing depends on."""
         every = self.listed_runs()
-        shown = self.run_list.filtered(every)
+        shown = self.run_list.in_list_order(every)
         view = self.view()
         run = self.run
         return Snapshot(
@@ -219,6 +227,7 @@ class UiState:
             hidden_sections=self.hidden_sections,
             prompt=self._prompt(every, shown),
             filter=self.run_list.filter,
+            run_order=self.run_list.order,
             loading=self.loading,
             toast=self.toast,
             alerts=[text for run_id, text in self.alerts.items() if run_id in self.session.runs],

@@ -85,6 +85,7 @@ KEY_CASES: dict[str, KeyCase] = {
     "back": KeyCase(("question_mark",), lambda app: app.ui_state.overlay == ""),
     "previous_run": KeyCase(("full_stop",), lambda app: chosen(app) == "omega"),
     "next_run": KeyCase((), lambda app: chosen(app) == "alpha"),
+    "sort": KeyCase((), lambda app: "by name" in screen(app)),
     "fold": KeyCase((), lambda app: not app.ui_state.run_list.fold_seeds),
     "toggle_runs": hides("runs"),
     "toggle_finding": hides("finding"),
