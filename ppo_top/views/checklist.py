@@ -101,6 +101,8 @@ def _check_row(
     worst = _worst_finding_on(run, row, name)
     if name in SETTINGS and worst is not None and worst[1] > Severity.INFO:
         return _blamed_setting(run, empty, track, seen, worst)
+    if row < 0:
+        return replace(empty, note="no data yet")
     if track is None or not len(track):
         return replace(empty, note=_why_missing(name, run.evaluation.trainer))
     if not seen:
@@ -136,7 +138,7 @@ def _blamed_setting(
         value = track.values[seen - 1]
     usual = option_default(run.evaluation.trainer, option)
     fmt = concept(row.concept).fmt
-    limits = row.healthy_range
+    limits = None
     if isinstance(usual, (int, float)):
         limits = HealthyRange(None, None, f"default {value_text(usual, fmt)}", "")
     finding, severity = worst

@@ -56,9 +56,11 @@ class RunView:
 
     @property
     def headline_status(self) -> Status:
-        """The mark of the headline: never that of a healthy run above a value out of its range."""
+        """The mark of the headline: never that of a healthy run above a value out of its range, or
+        of one that is stalled.
+        """
         watched = self.verdict in WATCHED and any(row.status.is_trouble for row in self.checklist)
-        return Status.WATCH if watched else self.verdict.status
+        return Status.WATCH if watched else shown_status(self.verdict, self.state)
 
     @property
     def verdict_words(self) -> str:
@@ -86,7 +88,8 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         state=status.state,
         state_text=status.text,
         verdict=verdict(run, at),
-        headline=_headline(run, at, opened, rows),
+        headline=("Stalled; before: " if status.state is State.STALLED and not opened else "")
+        + _headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,
         progress=run_progress(run, at),
@@ -98,6 +101,12 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),
     )
+
+
+def shown_status(verdict: Verdict, state: State) -> Status:
+    """The mark of a run: one that is stalled is to be watched, however healthy it was."""
+    stalled = state is State.STALLED and not verdict.is_trouble
+    return Status.WATCH if stalled else verdict.status
 
 
 def verdict(run: Run, row: int | None = None) -> Verdict:

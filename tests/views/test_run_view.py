@@ -10,7 +10,7 @@ import pytest
 
 from corpus.table import CORPUS_RUNS
 from ppo_top.catalogue import METRIC_GROUPS
-from ppo_top.model import Severity, Status
+from ppo_top.model import Severity, State, Status
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.run import Run
 from ppo_top.views.run_view import CheckRow, RunView, make_run_view
@@ -131,6 +131,35 @@ def test_a_value_out_of_range_in_the_first_updates_is_watched() -> None:
     assert view.headline_status is Status.WATCH
     assert view.headline.startswith("Watching: approx KL ")
     assert view.headline.endswith(", 1 of 5 updates")
+
+
+def test_a_stalled_run_is_to_be_watched(tmp_path: Path) -> None:
+    """However healthy it was: somebody should look at it."""
+    log = tmp_path / "progress.csv"
+    log.write_bytes((DEMO_LOGS_FOLDER / "sb3_cartpole" / "progress.csv").read_bytes())
+    with open(log, "ab"):  # a process has it open
+        watched = WatchedDirectory(tmp_path)
+        watched.finish()
+        (run,) = watched.session.runs.values()
+        view = make_run_view(run, None, log.stat().st_mtime + 300)
+    assert view.state is State.STALLED
+    assert view.headline_status is Status.WATCH
+    assert view.headline.startswith("Stalled; before: ")
+    assert not view.verdict.is_trouble
+
+
+def test_only_where_higher_is_better_is_there_a_best_value() -> None:
+    """The lowest loss of a dead policy is no achievement, nor is a single evaluation."""
+    for name in ("sb3_cartpole_lr3e-2", "torch_cartpole", "trl_grpo"):
+        starred = {
+            drawn.track.concept
+            for panel in make_run_view(demo(name)).panels
+            for drawn in panel.tracks
+            if drawn.best is not None
+        }
+        assert "reward_mean" in starred
+        assert not starred & {"value_loss", "grad_norm", "truncated_frac", "frac_zero_std"}
+        assert "eval_reward_mean" not in starred
 
 
 def test_a_run_at_its_ceiling_is_healthy() -> None:

@@ -121,6 +121,7 @@ def _ui_state(
         session=Session(settings, memory=memory),
         acknowledgements=Acknowledgements(paths),
         watched_paths=watched,
+        paths=paths,
         waiting_text=WAITING_TEXT.format(watched=watched),
         replay=options.replay,
         symbols=ASCII_SYMBOLS if ascii_only else UNICODE_SYMBOLS,
@@ -166,9 +167,13 @@ def _screen_to_terminal() -> None:
         sys.__stderr__ = open("/dev/tty", "w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
 
 
+PLAIN_TERMINALS = ("dumb", "vt100", "linux")
+"""Terminals whose fonts lack braille and most symbols: the Linux console, too."""
+
+
 def _supports_unicode() -> bool:
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-    return encoding == "utf8" and os.environ.get("TERM") not in ("dumb", "vt100")
+    return encoding == "utf8" and os.environ.get("TERM") not in PLAIN_TERMINALS
 
 
 def _claim_stdin(tee: Path | None) -> tuple[BinaryIO, PipeDrain | None]:

@@ -22,9 +22,9 @@ class CurveColumns(NamedTuple):
     size: float
 
 
-def panel_tracks(view: RunView) -> Iterator[PanelTrack]:
+def panel_tracks(view: RunView | None) -> Iterator[PanelTrack]:
     """All tracks of a view, in drawing order."""
-    for panel in view.panels:
+    for panel in view.panels if view is not None else ():
         yield from panel.tracks
 
 

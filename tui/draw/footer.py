@@ -22,6 +22,14 @@ FOOTERS = {
         "compare": "compare",
     },
     "compare": {"back": "back", "axis": "x axis", "log_scale": "log", "up": "other metric"},
+    "findings": {
+        "back": "back",
+        "up": "choose",
+        "page_down": "page",
+        "acknowledge": "acknowledge",
+        "mute": "mute",
+        "help": "help",
+    },
     "text": {"back": "back", "up": "scroll", "page_down": "page", "help": "help"},
     "list": {
         "zoom": "open",

@@ -150,6 +150,9 @@ def _waiting(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         style = "title" if number == 0 else "dim"
         block.lines += [line("  ", (row, style)) for row in wrap(clean(paragraph), cells - 4)]
         block.lines.append(())
+        if number == 0 and snap.why_nothing:
+            why = (row for each in snap.why_nothing for row in wrap(clean(each), cells - 4))
+            block.lines += [*(line("  ", (row, "warn")) for row in why), ()]
     if snap.loading is not None:
         block.lines.append(loading_bar(snap, cells))
     return ScreenBlock(block.lines[:rows])

@@ -9,6 +9,7 @@ from ppo_top.text.format import clean
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
 from ppo_top.tui.draw.text_overlays import (
+    chosen_start,
     config_text,
     console_start,
     console_text,
@@ -52,6 +53,8 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
         start = ui.scroll
         if ui.overlay == "console" and start == 0:
             start = console_start(body, height)
+        if ui.overlay == "findings" and ui.follow_choice:
+            start = chosen_start(body, start, height)
         start = max(0, min(start, len(body) - height))
         shown = [line(" ", *row) for row in body[start : start + height]]
         title = ui.overlay

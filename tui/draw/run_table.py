@@ -9,6 +9,7 @@ from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
+from ppo_top.views.run_view import shown_status
 
 MIN_TABLE_CELLS = 60
 """From this width on, the list is a table: finding, since, reward, step, state."""
@@ -97,12 +98,14 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     """The number of runs or the filter, and the heads of the columns."""
     amount = sum(entry.seeds for entry in snap.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
-    title = (*title, (f" by {snap.run_order}", "dim"))
+    state = snap.playback_state
     if snap.filter:
         pattern = shorten(f"/{clean(snap.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (pattern, "match"))
-    elif (state := snap.playback_state) is not None and len(snap.entries) > 1:
-        title = (*title, (" (at replay time)" * (state.replay and not state.one_by_one), "dim"))
+    elif state is not None and state.replay and not state.one_by_one and len(snap.entries) > 1:
+        title = (*title, (" (at replay time)", "dim"))
+    else:
+        title = (*title, (f" by {snap.run_order}", "dim"))
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),
@@ -117,7 +120,7 @@ def _entry(
     snap: Snapshot, entry: RunListEntry, shared: SharedParts, columns: RunTableWidths, cells: int
 ) -> StyledLine:
     symbols = snap.symbols
-    verdict, state = entry.verdict, entry.state
+    state, status = entry.state, shown_status(entry.verdict, entry.state)
     lead = "  " if entry.member else ""
     fold = (symbols.folded if entry.folded else symbols.unfolded) + " " if entry.seeds > 1 else ""
     seeds = _seeds_text(entry)
@@ -126,7 +129,7 @@ def _entry(
     row = line(
         (symbols.changed if entry.changed else " ", "info"),
         lead,
-        (symbols.status[verdict.status], verdict.value),
+        (symbols.status[status], status.value),
         " ",
         (fold + name.ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
         (seeds, "dim"),

@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
 from ppo_top.model import Finding, console_lines
 from ppo_top.text.format import clean, count, healthy_text, number, plural
-from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
+from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
-    """The open findings in detail, then the resolved ones."""
+def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
+    """The open findings in detail, then the resolved ones; a and m act on the chosen one."""
     view = snap.view
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
-        rows += [*_finding_card(snap, opened, cells), ()]
+        first, *others = _finding_card(snap, opened, cells)
+        if opened.finding is ui.chosen_finding(view):
+            first = tuple(
+                (text, f"{style}+selected") for text, style in fit_width(first, max(cells, 1))
+            )
+        rows += [first, *others, ()]
     if not view.open_findings:
         rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
@@ -40,8 +45,9 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     since += "" if finding.is_single else f", detected at step {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
-        reason = clean(snap.acknowledged[finding.rule]) or "no reason"
-        rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
+        note = snap.acknowledged[finding.rule]
+        reason = clean(note.reason) or "no reason"
+        rows.append(line((f"  {note.word}: ", "info"), shorten(reason, cells - 18)))
     rows += [line("  " + row) for row in wrap(snap.display_text(finding.message), cells - 2)]
     rows += _listed(snap, "evidence", finding.evidence, cells)
     rows += _listed(snap, "why", finding.causes, cells)
@@ -182,6 +188,12 @@ def console_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
             style = "crit" if id(each) in evidence else style
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("no console output", "dim"))]
+
+
+def chosen_start(body: list[StyledLine], start: int, rows: int) -> int:
+    """The first line shown of the findings, so that the chosen one is seen."""
+    at = next((n for n, row in enumerate(body) if row and "+selected" in row[0][1]), 0)
+    return start if start <= at <= start + rows - 3 else at
 
 
 def console_start(body: list[StyledLine], rows: int) -> int:

@@ -201,7 +201,8 @@ def _chart(
         means = smoothed(values, ui.chart.smoothing)
         smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
         curves += connected_curves(smooth, ["a"] * len(kept))
-    chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale)
+    by_time = x_label is duration
+    chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale, time_x=by_time)
     chart.x_range = to_x(drawn.rows[0]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, to_y)

@@ -41,6 +41,7 @@ class Actions:
         below = [*ui.overlays_below, ui.overlay] if ui.overlay else []
         ui.overlays_below = [each for each in below if each != name]
         ui.overlay, ui.scroll = name, 0
+        ui.finding_at, ui.follow_choice = 0, True
 
     do_help = partialmethod(_toggle_overlay, "help")
     do_findings = partialmethod(_toggle_overlay, "findings")
@@ -78,12 +79,23 @@ class Actions:
 
     def _move(self, by: int) -> None:
         ui = self.ui_state
+        if ui.overlay == "findings" and self._move_finding_choice(by):
+            return
         if ui.overlay and ui.overlay not in CHART_OVERLAYS and ui.overlay != "explain":
             ui.scroll = max(0, ui.scroll + by)
         elif ui.focus == "runs":
             ui.move_run_choice(by)
         else:
             ui.move_concept_choice(by)
+
+    def _move_finding_choice(self, by: int) -> bool:
+        """Choose the next open finding; False at the ends, where the text is scrolled on."""
+        ui, view = self.ui_state, self.ui_state.view()
+        last = len(view.open_findings) - 1 if view is not None else -1
+        ui.follow_choice = 0 <= ui.finding_at + by <= last
+        if ui.follow_choice:
+            ui.finding_at += by
+        return ui.follow_choice
 
     do_up = partialmethod(_move, -1)
     do_down = partialmethod(_move, 1)
@@ -95,6 +107,7 @@ class Actions:
 
     def _page(self, by: int) -> None:
         ui = self.ui_state
+        ui.follow_choice = False
         if self._in_list:
             ui.move_run_choice(by * ui.page_lines)
         else:
@@ -181,7 +194,7 @@ class Actions:
             if ui.run is not None and ui.run.findings:
                 ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
-        percent = round(100 * (found.opened.row + 1) / max(len(ui.run.timeline), 1))
+        percent = 100 * (found.opened.row + 1) // max(len(ui.run.timeline), 1)
         step = count(found.opened.step)
         ui.toast = f"{found.title}: detected at step {step}, {percent} % of the run"
 
@@ -277,16 +290,19 @@ class Actions:
     def _ask_reason(self, label: str, mute: bool) -> None:
         ui = self.ui_state
         run, view = ui.run, ui.view()
-        if run is None or view is None or not view.open_findings:
+        finding = ui.chosen_finding(view) if view is not None else None
+        if run is None or view is None or finding is None:
             ui.toast = "No open finding"
             return
-        finding = view.open_findings[0].finding  # acknowledged findings come last
         path = run.path
         if ui.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
-            for opened in view.open_findings:
-                ui.acknowledgements.revoke(path, opened.finding.rule)
+            in_list = ui.overlay == "findings"  # elsewhere acknowledged ones come last: all are
+            undone = [finding] if in_list else [each.finding for each in view.open_findings]
+            for each in undone:
+                ui.acknowledgements.revoke(path, each.rule)
             ui.invalidate()
-            ui.toast = "Cleared all acks and mutes of this run"
+            what = f"{finding.title}: no longer" if in_list else "No finding of this run is"
+            ui.toast = f"{what} acknowledged or muted"
             return
 
         def save(reason: str) -> None:

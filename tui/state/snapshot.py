@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.timeline import Track
+from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.views.downsample import MinMaxPyramid
@@ -169,7 +170,8 @@ class Snapshot:
     alerts: Sequence[str] = ()
     """What became critical elsewhere, the newest last."""
     waiting_text: str = ""
-    acknowledged: Mapping[str, str] = field(default_factory=dict)
+    why_nothing: Sequence[str] = ()
+    acknowledged: Mapping[str, AckNote] = field(default_factory=dict)
     symbols: Symbols = UNICODE_SYMBOLS
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
 

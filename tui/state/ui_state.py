@@ -6,13 +6,14 @@ Independent of Textual: `Actions` change it, and `snapshot` returns what to draw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.support.acknowledgements import AckNote, Acknowledgements
 from ppo_top.text.format import plural
 from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
@@ -54,7 +55,10 @@ class UiState:
     session: Session
     acknowledgements: Acknowledgements
     watched_paths: str = "."
+    paths: Sequence[Path] = ()
     waiting_text: str = "Waiting for logs"
+    why_nothing: Sequence[str] = ()
+    """Why there is no run: paths and files that cannot be read."""
     replay: Replay | None = None
     symbols: Symbols = UNICODE_SYMBOLS
     clock: Callable[[], float] = time.time
@@ -69,6 +73,10 @@ class UiState:
     page_lines: int = 10
     """Lines of a page: what PgUp and PgDn move by."""
     scroll: int = 0
+    finding_at: int = 0
+    """Which of the open findings is chosen where all of them are listed."""
+    follow_choice: bool = True
+    """Whether that list is scrolled to the chosen one."""
     hidden_sections: frozenset[str] = frozenset()
     line_input: LineInput | KeyChoice | None = None
     toast: str = ""
@@ -232,7 +240,8 @@ class UiState:
             toast=self.toast,
             alerts=[text for run_id, text in self.alerts.items() if run_id in self.session.runs],
             waiting_text=self.waiting_text,
-            acknowledged=self._acknowledged_reasons(run),
+            why_nothing=self.why_nothing,
+            acknowledged=self._notes(run),
             symbols=self.symbols,
             drawing_cache=self.drawing_cache,
         )
@@ -281,17 +290,23 @@ class UiState:
             hint = f"[{len(shown)}/{len(every)}]  {hint}"
         return InputPrompt(self.line_input.label, self.line_input.text, hint)
 
-    def _acknowledged_reasons(self, run: Run | None) -> dict[str, str]:
+    def _notes(self, run: Run | None) -> dict[str, AckNote]:
         if run is None:
             return {}
         find = self.acknowledgements.find
         notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
-        return {rule: note.reason for rule, note in notes if note is not None}
+        return {rule: note for rule, note in notes if note is not None}
 
     def next_to_replay(self) -> str:
         """The next listed run that was not replayed yet; empty after the last."""
         waiting = (each.id for each in self.listed_runs())
         return next((each for each in waiting if not self.cursors.get(each, Cursor()).replay), "")
+
+    def chosen_finding(self, view: RunView) -> Finding | None:
+        """The open finding that was chosen in the list of them, else the worst one."""
+        opened = view.open_findings
+        at = min(self.finding_at, len(opened) - 1) if self.overlay == "findings" else 0
+        return opened[at].finding if opened else None
 
     # --- moving --------------------------------------------------------------------------------
 

@@ -212,7 +212,8 @@ async def test_acknowledging_a_finding_calms_the_list(app: RecordingApp) -> None
             await press(pilot, "m", "o", "k", "enter")
             if app.ui_state.verdict_of(app.ui_state.run) != "crit":  # type: ignore[arg-type]
                 break
-        assert "ok" in app.ui_state.snapshot().acknowledged.values()
+        notes = app.ui_state.snapshot().acknowledged.values()
+        assert {(note.word, note.reason) for note in notes} == {("muted", "ok")}
         assert app.ui_state.verdict_of(app.ui_state.run) != "crit"  # type: ignore[arg-type]
         assert "✗" not in screen(app).splitlines()[0]
 

@@ -205,7 +205,9 @@ def test_values_of_curves_in_lines_stand_in_a_column(
 ) -> None:
     """Long numbers widen the column for all, so that the curves begin together."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in drawn_text(ui, 60, 20)]
+    rows = [
+        re.match(r" [a-z][a-z][a-z /]{14} +[-\d,.e]+(?= )", row) for row in drawn_text(ui, 60, 20)
+    ]
     ends = [found.end() for found in rows if found is not None]
     assert len(ends) >= 3
     assert len(set(ends)) == 1
@@ -216,7 +218,7 @@ def test_a_side_pane_shows_nothing_twice(make_ui_state: MakeUiState) -> None:
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     ui.hidden_sections = frozenset()
     rows = drawn_text(ui, 40, 22)
-    names = [row[3:18].strip() if row[1] in "✓▲✗ℹ·–" else row[1:17].strip() for row in rows[3:]]
+    names = [row[3:18].strip() if row[1] in "✓▲✗i·–" else row[1:17].strip() for row in rows[3:]]
     named = [name for name in names if name and not name.startswith(("timeline", "q quit"))]
     assert len(named) == len(set(named))
 
