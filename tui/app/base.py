@@ -15,12 +15,12 @@ from textual.screen import Screen
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
-from ppo_top.paths import unreachable_reason
 from ppo_top.runs.session import MAX_UNJUDGED_POINTS
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
+from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.app.screen import MainScreen, PollArrived
@@ -52,9 +52,6 @@ REMEMBER_PAUSE_S = 0.05
 """The pause between two slices of writing runs to the cache."""
 
 TOAST_S = 6.0
-
-MAX_REASONS = 5
-"""Most lines that say why there is no run."""
 
 EVICT_INTERVAL_S = 0.2
 """How often memory is freed while judging."""
@@ -323,7 +320,9 @@ class BaseApp(App[int]):
         if self.reader is not None:
             said = (self.reader.follower.watch_status, self.ui_state.session.cache_problem)
             self.ui_state.watching = "; ".join(filter(None, said))
-            self.ui_state.why_nothing = self._why_nothing(self.reader.follower)
+            self.ui_state.why_nothing = []
+            if self.ui_state.run is None and self._read_to_end:
+                self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
         try:
             if self.ui_state.overlay == "compare":
                 select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
@@ -336,15 +335,6 @@ class BaseApp(App[int]):
                 f"drawing {self.ui_state.overlay or 'the main screen'}", error
             )
             return draw_error_screen(text, cells, rows)
-
-    def _why_nothing(self, follower: Follower) -> list[str]:
-        """Why no run is shown, in a few lines."""
-        ui = self.ui_state
-        if ui.run is not None or not self._read_to_end:
-            return []
-        reasons = ((path, unreachable_reason(path)) for path in ui.paths)
-        missing = [f"{path}: {why}; waiting for it" for path, why in reasons if why]
-        return [*missing, *follower.problems, *ui.session.passed_over][:MAX_REASONS]
 
     def _begin_replay(self) -> None:
         """Start the replay of a run that is selected for the first time."""
