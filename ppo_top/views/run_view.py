@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
 from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
@@ -53,6 +54,21 @@ class RunView:
     timeline: Timeline
     config: dict[str, ConfigValue]
     problem_count: int
+
+    @property
+    def tracks(self) -> list[PanelTrack]:
+        """All curves, in drawing order."""
+        return [track for panel in self.panels for track in panel.tracks]
+
+    @property
+    def charted_tracks(self) -> list[PanelTrack]:
+        """The curves without counters and single values of unknown tags."""
+        return [
+            track
+            for track in self.tracks
+            if track.direction != "mono"
+            if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
+        ]
 
     @property
     def headline_status(self) -> Status:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks
+from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
@@ -146,7 +146,7 @@ def _row(
 
 
 def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:
-    drawn = next((each for each in panel_tracks(view) if each.track is row.track), None)
+    drawn = next((each for each in view.tracks if each.track is row.track), None)
     if drawn is None:
         return ()
     columns = curve_columns(snap, view, drawn, cells)

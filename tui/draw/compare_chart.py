@@ -12,7 +12,6 @@ from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import clean, compact, count, duration, format_metric_value, number, plural
-from ppo_top.tui.draw.curve_columns import panel_tracks
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
@@ -75,7 +74,8 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     amount = sum(len(members) for _, members in groups)
     some = sum(len(members) for _, members in fitting)
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
-    label = next((each.label for each in panel_tracks(snap.view) if each.track.concept == name), "")
+    tracks = snap.view.tracks if snap.view is not None else []
+    label = next((each.label for each in tracks if each.track.concept == name), "")
     parts = [line((f" {clean(label or metric.label)} of {which} by {axis}", "title"))]
     if some < amount:
         parts.append(line(("/ ", "key"), ("filter", "dim")))

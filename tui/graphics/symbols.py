@@ -29,6 +29,7 @@ class Symbols:
     trend: dict[str, str]
     best: str
     changed: str
+    pinned: str
     separator: str
     folded: str
     unfolded: str
@@ -75,6 +76,7 @@ UNICODE_SYMBOLS = Symbols(
     trend={"rising": "↗", "falling": "↘", "flat": "→"},
     best="★",
     changed="•",
+    pinned="◆",
     separator="·",
     folded="▸",
     unfolded="▾",
@@ -98,6 +100,7 @@ ASCII_SYMBOLS = Symbols(
     trend={"rising": "/", "falling": "\\", "flat": "="},
     best="*",
     changed="!",
+    pinned="#",
     separator=".",
     folded=">",
     unfolded="v",

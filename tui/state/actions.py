@@ -7,11 +7,11 @@ from functools import partialmethod
 
 from ppo_top.text.format import count, number
 from ppo_top.tui.state.chart_options import ChartOptions
+from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
-from ppo_top.tui.state.ui_state import UiState
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS
 
-CHART_OVERLAYS = ("zoom", "compare")
 HIDEABLE = {
     "runs": "Run list",
     "finding": "Verdict",
@@ -21,11 +21,8 @@ HIDEABLE = {
 """Sections of the main page, as they are called."""
 
 
-class Actions:
+class Actions(ChoiceActions):
     """The actions that change the `UiState`; those of the program itself are in the app."""
-
-    def __init__(self, ui: UiState) -> None:
-        self.ui_state = ui
 
     # --- overlays --------------------------------------------------------------------------------
 
@@ -42,6 +39,7 @@ class Actions:
         ui.overlays_below = [each for each in below if each != name]
         ui.overlay, ui.scroll = name, 0
         ui.finding_at, ui.follow_choice = 0, True
+        ui.search.start("")
 
     do_help = partialmethod(_toggle_overlay, "help")
     do_findings = partialmethod(_toggle_overlay, "findings")
@@ -63,15 +61,18 @@ class Actions:
             ui.chart.cursor_row = None
 
     def do_back(self) -> None:
-        """Close the overlay, or leave the run list, or return to live, or clear the filter."""
+        """Close the overlay, or leave the run list, or return to live, or clear a filter."""
         ui = self.ui_state
         if ui.overlay:
             ui.overlay = ui.overlays_below.pop() if ui.overlays_below else ""
             ui.scroll = 0
+            ui.search.start("")
         elif ui.focus == "runs":
             ui.focus = "values"
         elif ui.cursor.row is not None and not ui.cursor.replay:
             self.do_latest()
+        elif ui.metrics.filter:
+            ui.metrics.filter = ""
         elif ui.run_list.filter:
             ui.run_list.filter = ""
 
@@ -79,6 +80,7 @@ class Actions:
 
     def _move(self, by: int) -> None:
         ui = self.ui_state
+        ui.search.follow = False
         if ui.overlay == "findings" and self._move_finding_choice(by):
             return
         if ui.overlay and ui.overlay not in CHART_OVERLAYS and ui.overlay != "explain":
@@ -107,7 +109,7 @@ class Actions:
 
     def _page(self, by: int) -> None:
         ui = self.ui_state
-        ui.follow_choice = False
+        ui.follow_choice = ui.search.follow = False
         if self._in_list:
             ui.move_run_choice(by * ui.page_lines)
         else:
@@ -152,26 +154,6 @@ class Actions:
     do_toggle_values = partialmethod(_toggle, "values")
     do_toggle_panels = partialmethod(_toggle, "panels")
 
-    def do_filter(self) -> None:
-        """Type a filter, applied while it is typed; Esc restores the old one.
-
-        If it hides the selected run, Enter selects the first one shown.
-        """
-        ui = self.ui_state
-        runs = ui.run_list
-
-        def preview(text: str) -> None:
-            runs.filter = text
-
-        def apply(text: str) -> None:
-            preview(text)
-            shown = [listed.id for listed in runs.filtered(ui.listed_runs())]
-            if shown and ui.chosen_run_id not in shown:
-                ui.move_run_choice(0)
-
-        before = runs.filter
-        ui.line_input = LineInput("/", apply, preview, before, lambda: preview(before))
-
     # --- time travel -----------------------------------------------------------------------------
 
     def _move_cursor(self, rows: int) -> None:
@@ -188,6 +170,9 @@ class Actions:
 
     def _go_to_finding(self, direction: int) -> None:
         ui = self.ui_state
+        if ui.search.pattern:
+            ui.search.go(direction)
+            return
         found = ui.go_to_finding(direction)
         if found is None or ui.run is None:
             ui.toast = "No later finding" if direction > 0 else "No earlier finding"

@@ -11,6 +11,7 @@ from ppo_top.runs.timeline import Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
+from ppo_top.tui.state.metric_choice import MetricChoice
 from ppo_top.views.downsample import MinMaxPyramid
 from ppo_top.views.run_view import RunView
 
@@ -165,6 +166,7 @@ class Snapshot:
     prompt: InputPrompt | None = None
     filter: str = ""
     run_order: str = "severity"
+    metrics: MetricChoice = field(default_factory=MetricChoice)
     loading: LoadingProgress | None = None
     toast: str = ""
     alerts: Sequence[str] = ()

@@ -20,6 +20,7 @@ from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
+from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
 from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
 from ppo_top.tui.state.snapshot import (
@@ -32,6 +33,8 @@ from ppo_top.tui.state.snapshot import (
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
 from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.run_view import RunView
+
+CHART_OVERLAYS = ("zoom", "compare")
 
 MAX_RECENT_RUNS = 4
 """Runs kept in memory, so that switching between them rereads nothing."""
@@ -85,6 +88,8 @@ class UiState:
     watching: str = ""
     """How logs are watched, as text."""
     loading: LoadingProgress | None = None
+    metrics: MetricChoice = field(default_factory=MetricChoice)
+    search: TextSearch = field(default_factory=TextSearch)
     chart: ChartOptions = field(default_factory=ChartOptions)
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
     cursors: dict[str, Cursor] = field(default_factory=dict)
@@ -233,8 +238,9 @@ class UiState:
             concept=self.selected_concept(view),
             scroll=self.scroll,
             hidden_sections=self.hidden_sections,
-            prompt=self._prompt(every, shown),
+            prompt=self._prompt(),
             filter=self.run_list.filter,
+            metrics=self.metrics,
             run_order=self.run_list.order,
             loading=self.loading,
             toast=self.toast,
@@ -261,8 +267,9 @@ class UiState:
         if view is None:
             return []
         listed = [row.concept for row in in_order_of_need(view.checklist) if row.track is not None]
-        drawn = [track.track.concept for panel in view.panels for track in panel.tracks]
-        return list(dict.fromkeys(listed + drawn))
+        found = [track.track.concept for track in view.tracks if self.metrics.matches(track)]
+        kept = set(found) if self.metrics.filter else {*listed, *found}
+        return [name for name in dict.fromkeys(listed + found) if name in kept]
 
     def _last_change_text(self, run: Run | None) -> str:
         newest = run.last_change if run is not None else 0.0
@@ -280,15 +287,14 @@ class UiState:
         rows = len(run.timeline)
         return PlaybackState(row, rows, cursor.playing, cursor.speed, cursor.replay, alone)
 
-    def _prompt(self, every: list[ListedRun], shown: list[ListedRun]) -> InputPrompt | None:
-        if self.line_input is None:
+    def _prompt(self) -> InputPrompt | None:
+        typed = self.line_input
+        if typed is None:
             return None
-        hint = "Enter: apply · Esc: cancel"
-        if isinstance(self.line_input, KeyChoice):
-            hint = self.line_input.hint
-        if self.line_input.label == "/":
-            hint = f"[{len(shown)}/{len(every)}]  {hint}"
-        return InputPrompt(self.line_input.label, self.line_input.text, hint)
+        if isinstance(typed, KeyChoice):
+            return InputPrompt(typed.label, typed.text, typed.hint)
+        hints = filter(None, (typed.hint(), "Enter: apply · Esc: cancel"))
+        return InputPrompt(typed.label, typed.text, "  ".join(hints))
 
     def _notes(self, run: Run | None) -> dict[str, AckNote]:
         if run is None:

@@ -20,7 +20,7 @@ from ppo_top.model import Severity, Status, open_at
 from ppo_top.rules.advice.contradictions import direction_of
 from ppo_top.rules.engine.ranges import colour
 from ppo_top.runs.run import Run
-from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks, style_of
+from ppo_top.tui.draw.curve_columns import curve_columns, style_of
 from ppo_top.tui.draw.layout import draw_main_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.snapshot import PlaybackState, RunCounts, Snapshot
@@ -218,7 +218,7 @@ def test_a_curve_has_the_colour_of_what_was_true_at_each_row(moments: list[Momen
         row = moment.view.row or 0
         paused = PlaybackState(row, len(moment.view.timeline), False, 1.0, False)
         snap = Snapshot(view=moment.view, findings=moment.run.findings, playback_state=paused)
-        for track in panel_tracks(moment.view):
+        for track in moment.view.tracks:
             if track.track.concept in ("explained_variance", "lr", "clip_range"):
                 continue
             drawn = curve_columns(snap, moment.view, track, row + 1).styles
