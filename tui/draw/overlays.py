@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean, plural
+from ppo_top.tui.draw.config_overlay import config_text
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
 from ppo_top.tui.draw.search import highlighted, matches
 from ppo_top.tui.draw.text_overlays import (
     chosen_start,
-    config_text,
     console_start,
     console_text,
     explain_text,
@@ -131,7 +131,7 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
         (symbols.restart, "restart", "run resumed here"),
         (symbols.best, "dim", "best value so far"),
         *((sign, "dim", f"recently {word}") for word, sign in symbols.trend.items()),
-        (symbols.pinned, "match", "chart pinned to the front"),
+        (symbols.pinned, "match", "chart pinned to the front, run chosen for comparing"),
         (symbols.changed, "info", "run changed since you looked at it"),
         (symbols.folded, "", "seeds of one experiment (Enter or t unfolds)"),
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten
+from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
 from ppo_top.views.run_view import shown_status
 
@@ -127,7 +128,7 @@ def _entry(
     room = columns.name - len(lead) - len(fold) - len(seeds)
     name = shorten_distinctly(clean(entry.name), shared, room)
     row = line(
-        (symbols.changed if entry.changed else " ", "info"),
+        _note(entry, symbols),
         lead,
         (symbols.status[status], status.value),
         " ",
@@ -141,6 +142,13 @@ def _entry(
         tone = "selected" if snap.focus == "runs" else "title"
         row = tuple((text, f"{style}+{tone}") for text, style in row)
     return row
+
+
+def _note(entry: RunListEntry, symbols: Symbols) -> Span:
+    """The cell before a run: chosen for comparing, or changed since one looked at it."""
+    if entry.marked:
+        return symbols.pinned, "match"
+    return (symbols.changed, "info") if entry.changed else (" ", "")
 
 
 def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:

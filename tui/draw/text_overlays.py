@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
 from ppo_top.model import Finding, console_lines
-from ppo_top.text.format import clean, count, healthy_text, number, plural
+from ppo_top.text.format import clean, count, healthy_text
 from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -124,43 +124,6 @@ def _current(view: RunView, snap: Snapshot, row: CheckRow | None, cells: int) ->
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
         if note := clean(row.note):
             rows.append(line((shorten(note, cells), row.status.value)))
-    return rows
-
-
-def config_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
-    """The sources of the run, then its hyperparameters."""
-    view, run = snap.view, ui.run
-    if view is None or run is None:
-        return [line(("no run selected", "dim"))]
-    rows = [line((f"Sources in {clean(view.path)}", "title"))]
-    for key in sorted(run.sources):
-        source = run.sources[key]
-        facts = f"{source.format}, {plural(source.points, 'point')}"
-        if source.problem_count:
-            facts += f", {plural(source.problem_count, 'parse error')}"
-        rows.append(line("  ", shorten(clean(key), cells - 2)))
-        rows.append(line((f"    {facts}", "dim")))
-        if source.left_out_text:
-            rows.append(line((shorten(f"    {source.left_out_text}", cells), "warn")))
-        for note in source.notes:
-            rows += [line((part, "dim")) for part in wrap(f"    {clean(note)}", cells)]
-        for problem in source.problems[:5]:
-            text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
-            rows.append(line((shorten(text, cells), "warn")))
-    if ui.watching:
-        rows += [line((part, "dim")) for part in wrap(clean(ui.watching), cells)]
-    return [*rows, (), line(("Hyperparameters", "title")), *_settings(view, cells)]
-
-
-def _settings(view: RunView, cells: int) -> list[StyledLine]:
-    if not view.config:
-        return [line(("  no hyperparameters found", "dim"))]
-    rows = []
-    names = min(max(len(clean(name)) for name in view.config), max(cells // 2, 8))
-    for name, value in sorted(view.config.items()):
-        label = shorten(clean(name), names).ljust(names)
-        text = number(value) if isinstance(value, float) else clean(str(value))
-        rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
     return rows
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from ppo_top.text.format import plural
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState
 
@@ -79,6 +82,35 @@ class ChoiceActions:
         ui.line_input = LineInput(
             "/ search: ", ui.search.start, ui.search.start, "", lambda: ui.search.start(before)
         )
+
+    def do_mark(self) -> None:
+        """Choose the selected run for comparing, or no longer."""
+        ui = self.ui_state
+        if ui.run is None:
+            ui.toast = "No run to compare"
+            return
+        is_marked = ui.run_list.toggle_mark(ui.chosen_run_id)
+        amount = plural(len(ui.run_list.marked), "run")
+        done = "chosen for comparing" if is_marked else "no longer compared"
+        ui.toast = f"{ui.run.name} {done} ({amount}; c compares, 6 shows how settings differ)"
+
+    def do_write(self) -> None:
+        """Write the zoomed series, up to the row shown, to a CSV file in the current directory."""
+        ui = self.ui_state
+        run, view = ui.run, ui.view()
+        track = run.timeline.tracks.get(ui.selected_concept()) if run is not None else None
+        if ui.overlay != "zoom" or run is None or view is None or track is None:
+            ui.toast = "w writes the series of a chart: Enter opens it"
+            return
+        from ppo_top.output.series_file import SeriesFileError, write_series
+
+        seen = track.count_until(view.row or 0)
+        try:
+            path = write_series(run, track, seen, Path.cwd(), ui.paths)
+        except SeriesFileError as error:
+            ui.toast = str(error)
+        else:
+            ui.toast = f"{plural(seen, 'point')} written to {path.name}"
 
     def do_pin(self) -> None:
         """Pin the selected metric's chart to the front, or unpin it."""

@@ -93,6 +93,8 @@ class RunList:
     worst_finding_of: Callable[[Run, int | None], WorstFinding] = lambda _run, _row: NO_FINDING
     row_of: Callable[[Run], int | None] = lambda _run: None
     """The row at which a run is shown; None: its end."""
+    marked: list[str] = field(default_factory=list)
+    """The runs that were chosen for comparing."""
     seen: dict[str, RunNews] = field(default_factory=dict)
     """Run -> what it was when one last looked."""
     _cache: dict[str, tuple[int, int | None, float, ListedRun]] = field(default_factory=dict)
@@ -163,13 +165,21 @@ class RunList:
         """Sort by the next of `RUN_ORDERS`."""
         self.order = RUN_ORDERS[(RUN_ORDERS.index(self.order) + 1) % len(RUN_ORDERS)]
 
+    def toggle_mark(self, run_id: str) -> bool:
+        """Choose a run for comparing, or no longer; whether it is chosen now."""
+        if run_id in self.marked:
+            self.marked.remove(run_id)
+        else:
+            self.marked.append(run_id)
+        return run_id in self.marked
+
     def look_at(self, listed: ListedRun) -> None:
         """One looks at a run: what it is now is no news any more."""
         self.seen[listed.id] = listed.news
 
     def _entry(self, listed: ListedRun, chosen: str) -> RunListEntry:
         changed = self.seen.get(listed.id, listed.news) != listed.news and listed.id != chosen
-        return _entry(listed)._replace(changed=changed)
+        return _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
 
     def _group(
         self, name: str, members: list[ListedRun], folded: bool, chosen: str
@@ -185,6 +195,7 @@ class RunList:
             seeds=len(members),
             folded=True,
             changed=any(self._entry(each, chosen).changed for each in members),
+            marked=any(each.id in self.marked for each in members),
         )
         found = worst.worst
         return group._replace(verdict=worst.verdict, finding=found.title, since=found.since)

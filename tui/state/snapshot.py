@@ -19,7 +19,8 @@ from ppo_top.views.run_view import RunView
 class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
-    `changed`: its verdict, state or worst finding is not what it was when one last looked.
+    `marked`: chosen for comparing. `changed`: its verdict, state or worst finding is not what it
+    was when one last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 
@@ -32,6 +33,7 @@ class RunListEntry(NamedTuple):
     member: bool = False
     is_copy: bool = False
     changed: bool = False
+    marked: bool = False
     finding: str = ""
     since: str = ""
     reward: str = ""

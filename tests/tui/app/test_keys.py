@@ -86,6 +86,8 @@ KEY_CASES: dict[str, KeyCase] = {
     "previous_run": KeyCase(("full_stop",), lambda app: chosen(app) == "omega"),
     "next_run": KeyCase((), lambda app: chosen(app) == "alpha"),
     "sort": KeyCase((), lambda app: "by name" in screen(app)),
+    "write": KeyCase((), lambda app: "Enter opens it" in screen(app)),
+    "mark": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
     "pin": KeyCase((), lambda app: "pinned to the front" in screen(app)),
     "fold": KeyCase((), lambda app: not app.ui_state.run_list.fold_seeds),
     "toggle_runs": hides("runs"),
