@@ -59,6 +59,8 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     with on_alternate_screen(_splash_text(watched)):
         app = _app(paths, pipe, drain, watched, settings, options)
         code = app.run()
+        if app.remembered is not None:
+            app.remembered.save(app.ui_state)
     if app.is_detached:
         goes_to = f"is written to {options.tee}" if options.tee is not None else "is discarded"
         print(f"The training runs on; its output {goes_to}.", DETACHED_HINT, file=sys.stderr)
@@ -81,6 +83,11 @@ def _app(
     remembers = options.cached and pipe is None and options.replay is None
     memory = run_memory(paths, settings) if remembers else None
     ui = _ui_state(paths, watched, settings, options, memory)
+    from ppo_top.tui.state.remembered_view import RememberedView
+
+    remembered = RememberedView(paths) if options.replay is None else None
+    if remembered is not None:
+        remembered.restore(ui)
     follower = Follower(
         paths,
         stdin=pipe,
@@ -101,7 +108,7 @@ def _app(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, options.bell and settings.bell, settings.desktop, settings.tmux)
 
-    return PpoTop(ui, follower, notifier, theme, drain=drain)
+    return PpoTop(ui, follower, notifier, theme, drain=drain, remembered=remembered)
 
 
 def _ui_state(

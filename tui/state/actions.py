@@ -10,15 +10,7 @@ from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
-from ppo_top.tui.state.ui_state import CHART_OVERLAYS
-
-HIDEABLE = {
-    "runs": "Run list",
-    "finding": "Verdict",
-    "values": "Crucial values",
-    "panels": "Charts",
-}
-"""Sections of the main page, as they are called."""
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS, SECTIONS
 
 
 class Actions(ChoiceActions):
@@ -142,12 +134,12 @@ class Actions(ChoiceActions):
     def _toggle(self, section: str) -> None:
         ui = self.ui_state
         if ui.overlay:
-            ui.toast = f"{HIDEABLE[section]}: on the main page only (Esc)"
+            ui.toast = f"{SECTIONS[section]}: on the main page only (Esc)"
             return
         ui.hidden_sections = ui.hidden_sections ^ {section}
-        key = list(HIDEABLE).index(section) + 1
+        key = list(SECTIONS).index(section) + 1
         hidden = section in ui.hidden_sections
-        ui.toast = f"{HIDEABLE[section]} hidden; {key} shows it again" if hidden else ""
+        ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
 
     do_toggle_runs = partialmethod(_toggle, "runs")
     do_toggle_finding = partialmethod(_toggle, "finding")

@@ -35,6 +35,13 @@ from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.run_view import RunView
 
 CHART_OVERLAYS = ("zoom", "compare")
+SECTIONS = {
+    "runs": "Run list",
+    "finding": "Verdict",
+    "values": "Crucial values",
+    "panels": "Charts",
+}
+"""Sections of the main page that can be hidden, as they are called."""
 
 MAX_RECENT_RUNS = 4
 """Runs kept in memory, so that switching between them rereads nothing."""
