@@ -456,10 +456,13 @@ def _answer(
 
 
 def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
-    """Settings from the files and the command line; mistakes in them go to stderr."""
+    """Settings from the files and the command line; mistakes in them go to stderr.
+
+    UsageError if a file that was named cannot be read: the verdict would be another one.
+    """
     from dataclasses import replace
 
-    from ppo_top.settings import load_settings
+    from ppo_top.settings import UnusableSettingsError, load_settings
 
     def thresholds() -> dict[str, Iterable[str]]:
         from ppo_top.rules.book import RULES
@@ -473,7 +476,10 @@ def _settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
 
     folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
-    settings = load_settings(folder, thresholds, is_concept, user_file=own)
+    try:
+        settings = load_settings(folder, thresholds, is_concept, user_file=own)
+    except UnusableSettingsError as error:
+        raise UsageError(str(error)) from None
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
     settings = replace(settings, notebooks=options.notebooks)

@@ -99,6 +99,8 @@ class Finding:
     members: tuple[str, ...] = ()
     """Of a diagnosis: the rules whose findings it combines."""
     cleared: Mark | None = None
+    is_event: bool = False
+    """Whether its rule tells of one update and not of a state that lasts."""
     versions: list[FindingVersion] = field(default_factory=list)
     """What it said at which row, to show the past as it was."""
 
@@ -106,6 +108,16 @@ class Finding:
     def severity(self) -> Severity:
         """The highest severity so far (it never drops while a finding is open)."""
         return self.changes[-1].severity
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is an event so far: what repeats or lasts becomes more severe than watch."""
+        return self.is_event and self.severity <= Severity.WATCH
+
+    @property
+    def since_word(self) -> str:
+        """What stands before its step: `at` of an event, `since` of a state."""
+        return "at" if self.is_single else "since"
 
     @property
     def opened(self) -> Mark:

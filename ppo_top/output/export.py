@@ -6,11 +6,12 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TextIO
 
 from ppo_top.output.json_report import json_value
 from ppo_top.runs.run import Run
+from ppo_top.runs.timeline import Track
 
 EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
 
@@ -24,7 +25,7 @@ def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> None:
     charted and judged, in the common sign and unit of their concept).
     """
     points = chain.from_iterable(map(_all_points if source == "all" else _best_points, runs))
-    (_csv if fmt == "csv" else _jsonl)(points, out)
+    (write_csv if fmt == "csv" else _jsonl)(points, out)
 
 
 def _all_points(run: Run) -> Iterator[ExportRow]:
@@ -38,13 +39,18 @@ def _all_points(run: Run) -> Iterator[ExportRow]:
 
 def _best_points(run: Run) -> Iterator[ExportRow]:
     for name in sorted(run.timeline.tracks):
-        track = run.timeline.tracks[name]
-        concept = "" if name.startswith("tag:") else name
-        for step, time, value in zip(track.steps, track.times, track.values, strict=True):
-            yield run.name, track.source, track.tag, concept, step, time, value
+        yield from track_points(run, run.timeline.tracks[name])
 
 
-def _csv(points: Iterable[ExportRow], out: TextIO) -> None:
+def track_points(run: Run, track: Track, seen: int | None = None) -> Iterator[ExportRow]:
+    """The first `seen` points of a charted series (None: all)."""
+    concept = "" if track.concept.startswith("tag:") else track.concept
+    points = zip(track.steps, track.times, track.values, strict=True)
+    for step, time, value in islice(points, seen):
+        yield run.name, track.source, track.tag, concept, step, time, value
+
+
+def write_csv(points: Iterable[ExportRow], out: TextIO) -> None:
     """Floats are written by `repr`, which reads back as the same float; NaN is `nan`."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(EXPORT_COLUMNS)

@@ -93,8 +93,8 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
 
 
 def _since(opened: OpenFinding) -> str:
-    step = opened.finding.since.step
-    return f"  since step {count(step)} ({opened.age})" if step != NO_STEP else ""
+    step, word = opened.finding.since.step, opened.finding.since_word
+    return f"  {word} step {count(step)} ({opened.age})" if step != NO_STEP else ""
 
 
 def _resolved_line(finding: Finding) -> str:

@@ -88,4 +88,4 @@ def _member_line(finding: Finding, first: int) -> str:
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
     if later < 0:
         after = "before"
-    return f"{after}: {finding.message}, since step {broke.step:,}"
+    return f"{after}: {finding.message}, {finding.since_word} step {broke.step:,}"

@@ -224,9 +224,11 @@ class Judge:
         severity = persistence.add_point(assessment, self._context.mark)
         if severity and assessment is not None:
             self._raise_finding(index, assessment, Severity(severity), self._context.mark)
-        elif persistence.finding_index is None or rule.id in self._text_rows:
             return
-        elif persistence.has_cleared(int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))):
+        if persistence.finding_index is None or rule.id in self._text_rows:
+            return
+        clear = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
+        if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
             self._clear_finding(index, self._context.mark)
 
     def _raise_finding(
@@ -276,6 +278,7 @@ class Judge:
             message=assessment.message,
             evidence=collect_evidence(rule, assessment, self._context),
             source=rule.source,
+            is_event=rule.is_event,
         )
 
     def _explain_raised(self) -> None:

@@ -2,5 +2,6 @@
 
 from ppo_top.settings.custom_rule import CustomRule as CustomRule
 from ppo_top.settings.reader import SETTINGS_FILE as SETTINGS_FILE
+from ppo_top.settings.reader import UnusableSettingsError as UnusableSettingsError
 from ppo_top.settings.reader import load_settings as load_settings
 from ppo_top.settings.settings import Settings as Settings

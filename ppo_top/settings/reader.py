@@ -38,6 +38,10 @@ KnownThresholds = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; called only when a file names rules."""
 
 
+class UnusableSettingsError(Exception):
+    """A settings file that was named is missing or cannot be read at all; its text says which."""
+
+
 def load_settings(
     logs: Path | None,
     known: KnownThresholds,
@@ -45,15 +49,21 @@ def load_settings(
     environ: Mapping[str, str] = os.environ,
     user_file: Path | None = None,
 ) -> Settings:
-    """Load the settings of a log directory, overridden by the user's own (or by `user_file`)."""
+    """Load the settings of a log directory, overridden by the user's own.
+
+    `user_file` takes the place of the user's own; UnusableSettingsError if it cannot.
+    """
     settings = Settings()
     files = [(logs / SETTINGS_FILE, False)] if logs is not None else []
     files.append((user_file or config_directory(environ) / SETTINGS_FILE, True))
     for path, trusted in files:
         if is_file(path):
-            settings = _SettingsReader(path, trusted, known, is_concept).apply_to(settings)
+            reader = _SettingsReader(path, trusted, known, is_concept)
+            settings = reader.apply_to(settings)
+            if path == user_file and not reader.is_readable:
+                raise UnusableSettingsError(reader.problems[0])
         elif path == user_file:
-            settings = replace(settings, problems=(*settings.problems, f"{path}: no such file"))
+            raise UnusableSettingsError(f"{path}: no such file")
     return settings
 
 
@@ -68,6 +78,8 @@ class _SettingsReader:
         self.problems: list[str] = []
         self.changes: dict[str, object] = {}
         self.curriculum = False
+        self.is_readable = True
+        """Whether it is TOML; mistakes within it cost only what they stand at."""
 
     def apply_to(self, before: Settings) -> Settings:
         """The settings with those of the file on top."""
@@ -107,6 +119,7 @@ class _SettingsReader:
             self._problem("", f"cannot read: {(error.strerror or str(error)).lower()}")
         except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
             self._problem("", f"invalid TOML: {error}")
+        self.is_readable = False
         return {}
 
     # --- the keys ----------------------------------------------------------------------------

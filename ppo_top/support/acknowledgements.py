@@ -30,6 +30,11 @@ class AckNote:
     reason: str
     time: float
 
+    @property
+    def word(self) -> str:
+        """What was done."""
+        return "muted" if self.step is None else "acknowledged"
+
 
 class Acknowledgements:
     """Notes on findings, read once and written at each change.

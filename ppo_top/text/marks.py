@@ -6,7 +6,7 @@ from ppo_top.model import Status
 
 MARKS = {
     Status.OK: "✓",
-    Status.INFO: "ℹ",
+    Status.INFO: "i",
     Status.WATCH: "▲",
     Status.WARN: "▲",
     Status.CRIT: "✗",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as
+from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_default
 from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
@@ -18,6 +18,7 @@ from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
 from ppo_top.views.troubled_rows import (
     AT_CEILING_RULE,
+    SETTINGS,
     WARMUP_POINTS,
     findings_about,
     returns_settled,
@@ -58,13 +59,20 @@ class CheckRow:
 
 
 def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iterator[CheckRow]:
-    """The crucial values of this kind of run, then whatever else it logs that has a range."""
+    """The crucial values of this kind of run, the settings that are to blame for a finding, then
+    whatever else it logs that has a range.
+    """
     listed = set()
     for name, label in crucial_values(run.profile):
         for logged in _logged_names(run, name):
             listed.add(logged)
             shown = label if logged == name else concept(logged).label
             yield _check_row(run, row, logged, shown, opened, True)
+    for name in SETTINGS:
+        worst = _worst_finding_on(run, row, name)
+        if name not in listed and worst is not None and worst[1] > Severity.INFO:
+            listed.add(name)
+            yield _check_row(run, row, name, concept(name).label, opened, True)
     others = [
         name
         for name, track in run.timeline.tracks.items()
@@ -90,6 +98,11 @@ def _check_row(
     track = run.timeline.tracks.get(name)
     seen = track.count_until(row) if track else 0
     empty = CheckRow(name, label, is_crucial, healthy_range(name, run.profile))
+    worst = _worst_finding_on(run, row, name)
+    if name in SETTINGS and worst is not None and worst[1] > Severity.INFO:
+        return _blamed_setting(run, empty, track, seen, worst)
+    if row < 0:
+        return replace(empty, note="no data yet")
     if track is None or not len(track):
         return replace(empty, note=_why_missing(name, run.evaluation.trainer))
     if not seen:
@@ -98,10 +111,9 @@ def _check_row(
     status = colour(name, value, run.profile, _returns_settled(run, row, opened))
     counts = status is colour(name, value, run.profile)
     note = "" if counts else "uninformative: returns are constant"
-    worst = _worst_finding_on(run, row, name)
     if worst is not None:
         status = worst[1].status
-        note = f"since {count(worst[0].since.step)}"
+        note = f"{worst[0].since_word} {count(worst[0].since.step)}"
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
     return replace(
@@ -113,6 +125,32 @@ def _check_row(
         note=note,
         extreme=_extreme(empty, track, seen),
         track=track,
+    )
+
+
+def _blamed_setting(
+    run: Run, row: CheckRow, track: Track | None, seen: int, worst: tuple[Finding, Severity]
+) -> CheckRow:
+    """The row of a setting that a finding blames: its value, logged or configured, and default."""
+    option = SETTINGS[row.concept]
+    value: object = run.profile.config.get(option)
+    if track is not None and seen:
+        value = track.values[seen - 1]
+    usual = option_default(run.evaluation.trainer, option)
+    fmt = concept(row.concept).fmt
+    limits = None
+    if isinstance(usual, (int, float)):
+        limits = HealthyRange(None, None, f"default {value_text(usual, fmt)}", "")
+    finding, severity = worst
+    return replace(
+        row,
+        healthy_range=limits,
+        status=severity.status,
+        value=float(value) if isinstance(value, (int, float)) else None,
+        text=value_text(value, fmt) if isinstance(value, (int, float)) else "set",
+        since_step=finding.since.step,
+        note=f"{finding.since_word} {count(finding.since.step)}",
+        track=track if seen else None,
     )
 
 

@@ -13,6 +13,9 @@ from ppo_top.runs.timeline import Track
 from ppo_top.views.trend import BestValue, best_value, trend
 from ppo_top.views.troubled_rows import RowStatus, troubled_rows
 
+GOAL_CONCEPTS = ("reward_mean", "eval_reward_mean")
+"""The metrics that a goal is set for."""
+
 
 @dataclass(frozen=True, slots=True)
 class PanelTrack:
@@ -31,6 +34,8 @@ class PanelTrack:
     """The limits that colour each value by itself."""
     troubled: tuple[RowStatus, ...] = ()
     """The rows where a finding on the metric was open."""
+    goal: float | None = None
+    """Of the reward: the user's target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +77,5 @@ def _panel_track(
         trend=trend(track, seen),
         band=find_band(track.concept, run.profile),
         troubled=troubled_rows(run.findings, track.concept, row),
+        goal=run.profile.goal if track.concept in GOAL_CONCEPTS else None,
     )

@@ -24,25 +24,34 @@ class OpenFinding:
 
     @property
     def dated_title(self) -> str:
-        """`KL spike, since step 14,336`; only the title in a run that has logged no step."""
-        step = self.finding.since.step
-        return self.finding.title + (f", since step {count(step)}" if step != NO_STEP else "")
+        """`Update KL too high, since step 14,336`; only the title in a run that logged no step."""
+        step, finding = self.finding.since.step, self.finding
+        comma = "" if finding.is_single else ","
+        dated = f"{comma} {finding.since_word} step {count(step)}"
+        return finding.title + (dated if step != NO_STEP else "")
 
     @property
     def when(self) -> str:
-        """`since 14,336`; nothing in a run that has logged no step."""
+        """`since 14,336`, `at 14,336` of an event; nothing in a run that has logged no step."""
         step = self.finding.since.step
-        return f"since {count(step)}" if step != NO_STEP else ""
+        return f"{self.finding.since_word} {count(step)}" if step != NO_STEP else ""
 
     @property
     def cost(self) -> str:
-        """What it has cost: `36 updates (90 %), 48 s`."""
+        """What it has cost: `36 updates (90 %), 48 s`; of an event, how long ago it was."""
+        if self.finding.is_single:
+            return self.age
         updates = f"{plural(self.rows, 'update')} ({percent(self.share)})"
         return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
 
     @property
     def age(self) -> str:
-        """How long it has been open: `10 updates, 17 s`, or `10 updates` in a log without times."""
+        """How long it has been open: `10 updates, 17 s`, or `10 updates` in a log without times.
+
+        Of an event `2 updates ago`.
+        """
+        if self.finding.is_single:
+            return f"{plural(self.rows - 1, 'update')} ago" if self.rows > 1 else "this update"
         updates = plural(self.rows, "update")
         return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
 

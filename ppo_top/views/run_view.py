@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
 from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
@@ -20,6 +21,10 @@ from ppo_top.views.progress import Progress, run_progress
 from ppo_top.views.troubled_rows import WARMUP_POINTS
 
 __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
+
+
+WATCHED = (Verdict.HEALTHY, Verdict.WARMING_UP)
+"""Verdicts without a finding, under which a value may be out of its range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +56,27 @@ class RunView:
     problem_count: int
 
     @property
+    def tracks(self) -> list[PanelTrack]:
+        """All curves, in drawing order."""
+        return [track for panel in self.panels for track in panel.tracks]
+
+    @property
+    def charted_tracks(self) -> list[PanelTrack]:
+        """The curves without counters and single values of unknown tags."""
+        return [
+            track
+            for track in self.tracks
+            if track.direction != "mono"
+            if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
+        ]
+
+    @property
     def headline_status(self) -> Status:
-        """The mark of the headline: never that of a healthy run above a value out of its range."""
-        watched = any(row.status.is_trouble for row in self.checklist)
-        return Status.WATCH if watched and self.verdict is Verdict.HEALTHY else self.verdict.status
+        """The mark of the headline: never that of a healthy run above a value out of its range, or
+        of one that is stalled.
+        """
+        watched = self.verdict in WATCHED and any(row.status.is_trouble for row in self.checklist)
+        return Status.WATCH if watched else shown_status(self.verdict, self.state)
 
     @property
     def verdict_words(self) -> str:
@@ -82,7 +104,8 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         state=status.state,
         state_text=status.text,
         verdict=verdict(run, at),
-        headline=_headline(run, at, opened, rows),
+        headline=("Stalled; before: " if status.state is State.STALLED and not opened else "")
+        + _headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,
         progress=run_progress(run, at),
@@ -94,6 +117,12 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),
     )
+
+
+def shown_status(verdict: Verdict, state: State) -> Status:
+    """The mark of a run: one that is stalled is to be watched, however healthy it was."""
+    stalled = state is State.STALLED and not verdict.is_trouble
+    return Status.WATCH if stalled else verdict.status
 
 
 def verdict(run: Run, row: int | None = None) -> Verdict:
@@ -128,11 +157,12 @@ def _headline(
     if opened:
         return opened[0].dated_title
     now = verdict(run, row)
-    if now is Verdict.HEALTHY:
-        outside = [row for row in rows if row.status.is_trouble]
-        return _watching(outside) if outside else healthy_text(run.profile)
+    outside = [row for row in rows if row.status.is_trouble]
     if now is Verdict.WARMING_UP:
-        return f"Warming up: {row + 1} of {WARMUP_POINTS} updates"
+        so_far = f"{row + 1} of {WARMUP_POINTS} updates"
+        return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
+    if now is Verdict.HEALTHY:
+        return _watching(outside) if outside else healthy_text(run.profile)
     if row >= 0:
         return "Not judged: no reward is logged, and too little else"
     return "Waiting for the first metrics"

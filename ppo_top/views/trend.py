@@ -14,6 +14,9 @@ TREND_POINTS = 30
 MIN_TREND_POINTS = 6
 """With fewer points there is no trend."""
 
+MIN_BEST_POINTS = 2
+"""A single point is not the best of any."""
+
 MIN_CHANGE_FACTOR = 2.0
 """A trend changes the median by more than this many typical steps between points."""
 
@@ -26,11 +29,13 @@ class BestValue(NamedTuple):
 
 
 def best_value(track: Track, seen: int, direction: str) -> BestValue | None:
-    """The best of the first `seen` points; None where neither direction is better."""
-    if direction not in ("up", "down"):
+    """The best of the first `seen` points, where higher is better and there are others.
+
+    The lowest loss, gradient or share of cut completions is no achievement: a dead policy has it.
+    """
+    if direction != "up" or seen < MIN_BEST_POINTS:
         return None
-    records = track.highs if direction == "up" else track.lows
-    best = records.index_of_best(track.values, seen)
+    best = track.highs.index_of_best(track.values, seen)
     return None if best is None else BestValue(track.values[best], track.steps[best])
 
 

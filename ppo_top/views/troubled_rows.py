@@ -9,14 +9,14 @@ from typing import NamedTuple
 from ppo_top.model import Finding, Status
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
+from ppo_top.runs.evaluation import CONFIG_FROM_TRACKS
 from ppo_top.runs.timeline import Timeline
 
 AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""
 
-SETTINGS = ("lr",)
-"""Settings that a row shows: a diagnosis that names one as the cause marks it."""
-
+SETTINGS = CONFIG_FROM_TRACKS
+"""Metric of a setting -> its option: a diagnosis that names one as the cause marks it."""
 
 SETTLED_LOSS = 1e-3
 """A value loss below this share of its highest: the critic predicts well, returns hardly vary."""

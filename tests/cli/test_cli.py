@@ -89,6 +89,16 @@ def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no such file or directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["check", "status", "watch"])
+def test_a_settings_file_that_is_named_and_missing_is_a_usage_error(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A CI job does not pass with other thresholds than it asked for."""
+    (tmp_path / "progress.csv").write_text("step,loss\n1,2\n")
+    assert main([command, "--settings", str(tmp_path / "no.toml"), str(tmp_path)]) == 2
+    assert "no.toml: no such file" in capsys.readouterr().err
+
+
 def test_a_directory_called_like_a_command_can_be_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

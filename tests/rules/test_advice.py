@@ -92,6 +92,19 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
 
 
+def test_the_value_of_a_schedule_is_said_to_be_that_of_the_start() -> None:
+    """A rate that decays is not 0.001 now; one that the log rounds is."""
+    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": 0.001}))
+    run.add_row(Row(Mark(0, 1, 1.0), {"lr": 0.0010000000474974513}))
+    assert fill_advice(("lower {learning_rate}",), run) == (
+        "lower learning_rate (0.001 now; SB3's default is 0.0003)",
+    )
+    run.add_row(Row(Mark(1, 2, 2.0), {"lr": 0.0005}))
+    assert fill_advice(("lower {learning_rate}",), run) == (
+        "lower learning_rate (0.001 at first; SB3's default is 0.0003)",
+    )
+
+
 def test_a_rate_of_0_from_the_start_is_told_of() -> None:
     """It is no schedule that has come to its end: nothing was ever learned."""
     still = {"lr": 0.0, "approx_kl": 0.0, "clip_fraction": 0.0, "entropy": 0.69}

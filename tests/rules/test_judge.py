@@ -190,11 +190,26 @@ def test_chance_among_few_samples_is_no_fault(counter: str, by: int) -> None:
 
 
 def test_three_remarks_of_a_rule_are_enough() -> None:
-    """A remark that comes and goes is made three times; a warning may still follow."""
+    """A remark that comes and goes is made three times; a warning may still follow.
+
+    Each is an event of one update, and over after three calm ones, not a state that lasts.
+    """
     spikes = {20 + 12 * number: 0.08 for number in range(20)}
     columns = {**CTRL_COLUMNS, "approx_kl": lambda i: spikes.get(i, 0.008)}
-    found = findings(profile(), draw_rows(columns, 260))
-    assert [f.severity for f in found if f.rule == "kl-spike"] == [Severity.WATCH] * 3
+    found = [f for f in findings(profile(), draw_rows(columns, 260)) if f.rule == "kl-spike"]
+    assert [f.severity for f in found] == [Severity.WATCH] * 3
+    assert [f.since_word for f in found] == ["at"] * 3
+    assert [f.cleared.row - f.since.row for f in found if f.cleared] == [3] * 3
+
+
+def test_a_jump_that_stays_is_no_event() -> None:
+    """One high value loss is a spike at a step; staying there is a state since then."""
+    columns = {**CTRL_COLUMNS, "value_loss": lambda i: 5.0 if i < 30 else 400.0}
+    columns["reward_mean"] = flat
+    first, *_ = findings(profile(), draw_rows(columns, 31))
+    lasting = first_finding(findings(profile(), draw_rows(columns, 45)), "value-loss-spike")
+    assert (first.rule, first.since_word) == ("value-loss-spike", "at")
+    assert (lasting.severity, lasting.since_word) == (Severity.WARN, "since")
 
 
 def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +11,13 @@ import pytest
 
 from ppo_top.catalogue import alias_meaning, is_concept
 from ppo_top.paths import config_directory, state_directory
-from ppo_top.settings import SETTINGS_FILE, CustomRule, Settings, load_settings
+from ppo_top.settings import (
+    SETTINGS_FILE,
+    CustomRule,
+    Settings,
+    UnusableSettingsError,
+    load_settings,
+)
 from ppo_top.settings.reader import MAX_SETTINGS_BYTES, TAG_TRANSFORMS
 from ppo_top.settings.run_patterns import RunPatterns
 from ppo_top.settings.settings import CURRICULUM_RULES
@@ -221,14 +228,14 @@ def test_a_file_in_a_log_directory_may_not_bring_expressions(
 def test_a_file_that_is_asked_for_has_to_be_there(
     tmp_path: Path, environ: Mapping[str, str]
 ) -> None:
-    """`--settings FILE` takes the place of the user's own file."""
+    """`--settings FILE` takes the place of the user's own file; without it nothing is judged."""
     path = write(tmp_path / "mine.toml", "goal = 7")
     write(config_directory(environ) / SETTINGS_FILE, "goal = 1")
     assert load_settings(None, lambda: RULES, is_concept, environ, user_file=path).goal == 7.0
-    missing = load_settings(
-        None, lambda: RULES, is_concept, environ, user_file=tmp_path / "no.toml"
-    )
-    assert missing.problems == (f"{tmp_path / 'no.toml'}: no such file",)
+    broken = write(tmp_path / "broken.toml", "goal = = 1")
+    for unusable, why in ((tmp_path / "no.toml", "no such file"), (broken, "invalid TOML")):
+        with pytest.raises(UnusableSettingsError, match=f"{re.escape(str(unusable))}.*: {why}"):
+            load_settings(None, lambda: RULES, is_concept, environ, user_file=unusable)
 
 
 def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own: Read) -> None:

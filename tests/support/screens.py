@@ -41,9 +41,9 @@ def write_unhealthy_run(
     path.write_text("\n".join(rows) + "\n")
 
 
-def read_session(paths: list[Path]) -> Session:
+def read_session(paths: list[Path], settings: Settings | None = None) -> Session:
     """A session over everything in some paths, judged."""
-    session = Session(Settings())
+    session = Session(settings or Settings())
     follower = Follower(paths)
     while True:
         result = follower.poll()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.state.ui_state import UiState
@@ -20,9 +21,11 @@ def make_ui_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeUiStat
     """A UI state over the logs in some paths, with a stopped clock."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    def make(*paths: Path, replay: Replay | None = None) -> UiState:
+    def make(
+        *paths: Path, replay: Replay | None = None, settings: Settings | None = None
+    ) -> UiState:
         ui = UiState(
-            session=read_session(list(paths)),
+            session=read_session(list(paths), settings),
             acknowledgements=Acknowledgements(),
             replay=replay,
             clock=FakeClock(),

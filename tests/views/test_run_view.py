@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from corpus.table import CORPUS_RUNS
 from ppo_top.catalogue import METRIC_GROUPS
-from ppo_top.model import Severity, Status
+from ppo_top.model import Severity, State, Status
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.run import Run
 from ppo_top.views.run_view import CheckRow, RunView, make_run_view
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory, demo_runs, judged_rows
+from tests.support.screens import read_session
 
 
 @cache
@@ -22,6 +24,12 @@ def demo(name: str) -> Run:
     watched = WatchedDirectory(DEMO_LOGS_FOLDER / name)
     watched.finish()
     (run,) = watched.session.runs.values()
+    return run
+
+
+def corpus_run(name: str) -> Run:
+    """A run of the corpus, read and judged anew."""
+    (run,) = read_session([CORPUS_RUNS / name]).runs.values()
     return run
 
 
@@ -115,6 +123,45 @@ def test_the_k1_estimate_replaces_a_missing_update_kl() -> None:
     assert "approx_kl" not in rows
 
 
+def test_a_value_out_of_range_in_the_first_updates_is_watched() -> None:
+    """The headline is amber at once, and says how early it is."""
+    run = demo("torch_cartpole_lr")
+    view = make_run_view(run, 0)
+    assert view.verdict == "warming-up"
+    assert view.headline_status is Status.WATCH
+    assert view.headline.startswith("Watching: approx KL ")
+    assert view.headline.endswith(", 1 of 5 updates")
+
+
+def test_a_stalled_run_is_to_be_watched(tmp_path: Path) -> None:
+    """However healthy it was: somebody should look at it."""
+    log = tmp_path / "progress.csv"
+    log.write_bytes((DEMO_LOGS_FOLDER / "sb3_cartpole" / "progress.csv").read_bytes())
+    with open(log, "ab"):  # a process has it open
+        watched = WatchedDirectory(tmp_path)
+        watched.finish()
+        (run,) = watched.session.runs.values()
+        view = make_run_view(run, None, log.stat().st_mtime + 300)
+    assert view.state is State.STALLED
+    assert view.headline_status is Status.WATCH
+    assert view.headline.startswith("Stalled; before: ")
+    assert not view.verdict.is_trouble
+
+
+def test_only_where_higher_is_better_is_there_a_best_value() -> None:
+    """The lowest loss of a dead policy is no achievement, nor is a single evaluation."""
+    for name in ("sb3_cartpole_lr3e-2", "torch_cartpole", "trl_grpo"):
+        starred = {
+            drawn.track.concept
+            for panel in make_run_view(demo(name)).panels
+            for drawn in panel.tracks
+            if drawn.best is not None
+        }
+        assert "reward_mean" in starred
+        assert not starred & {"value_loss", "grad_norm", "truncated_frac", "frac_zero_std"}
+        assert "eval_reward_mean" not in starred
+
+
 def test_a_run_at_its_ceiling_is_healthy() -> None:
     """The finding is shown and does not change the verdict."""
     run = demo("torch_cartpole")
@@ -166,6 +213,25 @@ def test_a_curve_has_the_label_and_the_status_of_its_row(path: Path) -> None:
         for each in panel.tracks
     }
     assert {name: drawn[name] for name in listed} == listed
+
+
+def test_a_setting_that_is_the_cause_is_listed_with_its_default() -> None:
+    """A clip range of 10 is a row, red, while it is to blame; one of 0.2 needs none."""
+    sick = corpus_run("cartpole-clip-off-s11")
+    blamed = row_of(make_run_view(sick), "clip_range")
+    assert (blamed.text, blamed.healthy, blamed.status) == ("10", "default 0.2", Status.WARN)
+    assert blamed.is_crucial
+    assert "clip_range" not in {row.concept for row in make_run_view(sick, 0).checklist}
+    well = make_run_view(demo("sb3_cartpole"))
+    assert "clip_range" not in {row.concept for row in well.checklist}
+
+
+def test_a_setting_that_only_the_configuration_tells_is_listed_too() -> None:
+    """Without its track in the log, the row has the configured value and no curve."""
+    run = corpus_run("cartpole-clip-off-s11")
+    del run.timeline.tracks["clip_range"]
+    blamed = row_of(make_run_view(run), "clip_range")
+    assert (blamed.text, blamed.track) == ("10", None)
 
 
 def test_at_the_reward_ceiling_explained_variance_is_no_trouble() -> None:

@@ -18,14 +18,21 @@ from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS
 from ppo_top.tui.state.line_input import KeyChoice, KeyRepeat
+from ppo_top.tui.state.remembered_view import RememberedView
 
 
 class PpoTop(BaseApp):
     """The screen of `ppo-top`."""
 
-    def __init__(self, *arguments: Any, drain: PipeDrain | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        drain: PipeDrain | None = None,
+        remembered: RememberedView | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
-        self.drain = drain
+        self.drain, self.remembered = drain, remembered
         self.is_detached = False
         """Whether it was quit while a training went on."""
         self.actions = Actions(self.ui_state)

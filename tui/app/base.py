@@ -20,6 +20,7 @@ from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
+from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.app.screen import MainScreen, PollArrived
@@ -234,6 +235,8 @@ class BaseApp(App[int]):
                 ui.alerts[run.id] = text
             elif text:
                 self.show_toast(text)
+        if ui.replay is None:
+            ui.look_at_runs(())
         self.notifier_ready = True
         self.notifier.set_title(ui.title_text())
         if first:
@@ -317,6 +320,9 @@ class BaseApp(App[int]):
         if self.reader is not None:
             said = (self.reader.follower.watch_status, self.ui_state.session.cache_problem)
             self.ui_state.watching = "; ".join(filter(None, said))
+            self.ui_state.why_nothing = []
+            if self.ui_state.run is None and self._read_to_end:
+                self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
         try:
             if self.ui_state.overlay == "compare":
                 select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)

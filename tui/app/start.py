@@ -59,6 +59,8 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     with on_alternate_screen(_splash_text(watched)):
         app = _app(paths, pipe, drain, watched, settings, options)
         code = app.run()
+        if app.remembered is not None:
+            app.remembered.save(app.ui_state)
     if app.is_detached:
         goes_to = f"is written to {options.tee}" if options.tee is not None else "is discarded"
         print(f"The training runs on; its output {goes_to}.", DETACHED_HINT, file=sys.stderr)
@@ -81,6 +83,11 @@ def _app(
     remembers = options.cached and pipe is None and options.replay is None
     memory = run_memory(paths, settings) if remembers else None
     ui = _ui_state(paths, watched, settings, options, memory)
+    from ppo_top.tui.state.remembered_view import RememberedView
+
+    remembered = RememberedView(paths) if options.replay is None else None
+    if remembered is not None:
+        remembered.restore(ui)
     follower = Follower(
         paths,
         stdin=pipe,
@@ -101,7 +108,7 @@ def _app(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, options.bell and settings.bell, settings.desktop, settings.tmux)
 
-    return PpoTop(ui, follower, notifier, theme, drain=drain)
+    return PpoTop(ui, follower, notifier, theme, drain=drain, remembered=remembered)
 
 
 def _ui_state(
@@ -121,6 +128,7 @@ def _ui_state(
         session=Session(settings, memory=memory),
         acknowledgements=Acknowledgements(paths),
         watched_paths=watched,
+        paths=paths,
         waiting_text=WAITING_TEXT.format(watched=watched),
         replay=options.replay,
         symbols=ASCII_SYMBOLS if ascii_only else UNICODE_SYMBOLS,
@@ -166,9 +174,13 @@ def _screen_to_terminal() -> None:
         sys.__stderr__ = open("/dev/tty", "w", encoding="utf-8")  # type: ignore[misc]  # noqa: SIM115
 
 
+PLAIN_TERMINALS = ("dumb", "vt100", "linux")
+"""Terminals whose fonts lack braille and most symbols: the Linux console, too."""
+
+
 def _supports_unicode() -> bool:
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
-    return encoding == "utf8" and os.environ.get("TERM") not in ("dumb", "vt100")
+    return encoding == "utf8" and os.environ.get("TERM") not in PLAIN_TERMINALS
 
 
 def _claim_stdin(tee: Path | None) -> tuple[BinaryIO, PipeDrain | None]:

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks
+from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.checklist import in_order_of_need
+from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import CheckRow, RunView
 
 MAX_LABEL_CELLS = 20
 MIN_CURVE_CELLS, MAX_CURVE_CELLS = 8, 60
+MIN_AXIS_CELLS = 20
+"""The shortest sparklines with step ticks above them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,31 @@ def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> Checkl
         used = sum(each + 2 for each in (healthy, extreme, note) if each)
         curve = max(MIN_CURVE_CELLS, min(MAX_CURVE_CELLS, rest - 2 - used))
     return ChecklistWidths(label, value, curve, healthy, extreme, note)
+
+
+def checklist_title(snap: Snapshot, cells: int, max_rows: int) -> StyledLine:
+    """The line above the checklist: its name, and step ticks over the sparklines."""
+    title = section_title(snap, "Crucial values", cells)
+    view = snap.view
+    if view is None or view.row is None:
+        return title
+    columns = checklist_widths(snap, rows_to_show(view, max_rows), cells)
+    start = 3 + columns.label + 1 + columns.value + 2
+    if columns.curve < MIN_AXIS_CELLS or start < len("-- Crucial values - "):
+        return title
+    size = stride(view.row + 1, columns.curve, snap.is_growing)
+    steps = step_axis(view.timeline, view.row, size, columns.curve)
+    end = start + columns.curve
+    dashes = snap.symbols.horizontal_line * max(0, cells - end - 1)
+    left = fit_width(title, start - 1)
+    return line(*left, " ", (steps.ljust(columns.curve), "dim"), (f" {dashes}", "frame"))
+
+
+def section_title(snap: Snapshot, title: str, cells: int) -> StyledLine:
+    """The line above a section of the page."""
+    dash = snap.symbols.horizontal_line
+    room = max(0, cells - len(title) - 4)
+    return line((f"{dash * 2} ", "frame"), (title, "dim"), (f" {dash * room}", "frame"))
 
 
 def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
@@ -117,7 +146,7 @@ def _row(
 
 
 def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLine:
-    drawn = next((each for each in panel_tracks(view) if each.track is row.track), None)
+    drawn = next((each for each in view.tracks if each.track is row.track), None)
     if drawn is None:
         return ()
     columns = curve_columns(snap, view, drawn, cells)

@@ -59,6 +59,7 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     metric = concept(name)
     x_label = duration if axis == "time" else compact
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
+    chart.time_x = axis == "time"
     legend: list[StyledLine] = []
     siblings: list[Run] = []
     styles = iter(GROUP_STYLES)
@@ -73,7 +74,9 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     amount = sum(len(members) for _, members in groups)
     some = sum(len(members) for _, members in fitting)
     which = plural(amount, "run") if some == amount else f"{some} of {plural(amount, 'run')}"
-    parts = [line((f" {clean(metric.label)} of {which} by {axis}", "title"))]
+    tracks = snap.view.tracks if snap.view is not None else []
+    label = next((each.label for each in tracks if each.track.concept == name), "")
+    parts = [line((f" {clean(label or metric.label)} of {which} by {axis}", "title"))]
     if some < amount:
         parts.append(line(("/ ", "key"), ("filter", "dim")))
     if loading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,12 +19,6 @@ class CurveColumns(NamedTuple):
     extents: list[Extent]
     styles: list[str]
     size: float
-
-
-def panel_tracks(view: RunView) -> Iterator[PanelTrack]:
-    """All tracks of a view, in drawing order."""
-    for panel in view.panels:
-        yield from panel.tracks
 
 
 def style_of(status: Status) -> str:

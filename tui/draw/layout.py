@@ -6,7 +6,12 @@ from itertools import zip_longest
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.checklist import draw_checklist, rows_to_show
+from ppo_top.tui.draw.checklist import (
+    checklist_title,
+    draw_checklist,
+    rows_to_show,
+    section_title,
+)
 from ppo_top.tui.draw.error_box import draw_or_error
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.header import (
@@ -145,6 +150,9 @@ def _waiting(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         style = "title" if number == 0 else "dim"
         block.lines += [line("  ", (row, style)) for row in wrap(clean(paragraph), cells - 4)]
         block.lines.append(())
+        if number == 0 and snap.why_nothing:
+            why = (row for each in snap.why_nothing for row in wrap(clean(each), cells - 4))
+            block.lines += [*(line("  ", (row, "warn")) for row in why), ()]
     if snap.loading is not None:
         block.lines.append(loading_bar(snap, cells))
     return ScreenBlock(block.lines[:rows])
@@ -178,24 +186,24 @@ def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlo
         block.append_block(_verdict(snap, cells, _verdict_rows(rows)))
         left = rows - 1 - len(block.lines)
     if "values" not in snap.hidden_sections and left > 2:
+        room = left - 1 if airy else left
+        shown = min(len(view.checklist), _value_rows(snap, view, room, airy))
         if airy:
-            block.lines.append(_section_title(snap, "Crucial values", cells))
-            left -= 1
-        shown = min(len(view.checklist), _value_rows(snap, view, left, airy))
+            block.lines.append(checklist_title(snap, cells, shown))
         block.append_block(_values(snap, cells, shown))
         listed = frozenset(row.concept for row in rows_to_show(view, shown))
         left = rows - 1 - len(block.lines)
     elif left > 2:
-        block.lines.append(_section_title(snap, "Crucial values (3 shows them)", cells))
+        block.lines.append(section_title(snap, "Crucial values (3 shows them)", cells))
         left -= 1
     if "panels" not in snap.hidden_sections and left > 1:
         if airy or left > 4:
             left -= 1
             title = panels_title(snap, view, cells, left, listed)
-            block.lines.append(_section_title(snap, title, cells))
+            block.lines.append(section_title(snap, title, cells))
         block.append_block(_curves(snap, cells, left, listed))
     elif left > 2:
-        block.lines.append(_section_title(snap, "Charts (4 shows them)", cells))
+        block.lines.append(section_title(snap, "Charts (4 shows them)", cells))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.append_block(_timeline_bar(snap, cells))
     return block
@@ -237,9 +245,3 @@ def _value_rows(snap: Snapshot, view: RunView, left: int, airy: bool) -> int:
     if not airy:
         return min(left, crucial)
     return min(left, max(crucial, min(len(view.checklist), left // 3)))
-
-
-def _section_title(snap: Snapshot, title: str, cells: int) -> StyledLine:
-    dash = snap.symbols.horizontal_line
-    room = max(0, cells - len(title) - 4)
-    return line((f"{dash * 2} ", "frame"), (title, "dim"), (f" {dash * room}", "frame"))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ppo_top.model import Status
-from ppo_top.text.format import clean
+from ppo_top.text.format import clean, plural
+from ppo_top.tui.draw.config_overlay import config_text
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
+from ppo_top.tui.draw.search import highlighted, matches
 from ppo_top.tui.draw.text_overlays import (
-    config_text,
+    chosen_start,
     console_start,
     console_text,
     explain_text,
@@ -52,10 +54,19 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
         start = ui.scroll
         if ui.overlay == "console" and start == 0:
             start = console_start(body, height)
+        if ui.overlay == "findings" and ui.follow_choice:
+            start = chosen_start(body, start, height)
+        found = [n for n, row in enumerate(body) if matches(ui.search.pattern, row)]
+        if found and ui.search.follow:
+            start = found[ui.search.at % len(found)] - 2
+        body = [highlighted(ui.search.pattern, row) for row in body]
         start = max(0, min(start, len(body) - height))
         shown = [line(" ", *row) for row in body[start : start + height]]
         title = ui.overlay
-        if len(body) > height:
+        if ui.search.pattern:
+            which = f"{ui.search.at % len(found) + 1} of " if found else ""
+            title += f" /{ui.search.pattern}: {which}{plural(len(found), 'matching line')}"
+        elif len(body) > height:
             end = min(len(body), start + height)
             title += f" {start + 1}-{end} of {len(body)} (PgUp PgDn)"
         block = _with_frame(snap, title, shown, cells, rows)
@@ -120,6 +131,8 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
         (symbols.restart, "restart", "run resumed here"),
         (symbols.best, "dim", "best value so far"),
         *((sign, "dim", f"recently {word}") for word, sign in symbols.trend.items()),
+        (symbols.pinned, "match", "chart pinned to the front, run chosen for comparing"),
+        (symbols.changed, "info", "run changed since you looked at it"),
         (symbols.folded, "", "seeds of one experiment (Enter or t unfolds)"),
     )
     rows = [line(("Symbols", "title"))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
 from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.step_axis import step_axis
@@ -28,9 +29,13 @@ def draw_panel_plot(
     wide, high = size[0], size[1] - (1 if has_steps else 0)
     per_cell = 2 if snap.symbols.braille else 1
     columns = curve_columns(snap, view, track, wide * per_cell)
-    scale = sparkline.choose_scale(columns.extents, track.healthy_range)
+    goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
+    scale = sparkline.choose_scale(columns.extents, goal or track.healthy_range)
+    named = [*limit_texts(track, scale, high, snap.symbols)]
+    if track.goal is not None:
+        named.append(goal_text(track.goal, track.fmt, scale, high, snap.symbols))
     marks = _restarts(snap, view, columns.size * per_cell)
-    texts = [*axis_texts(scale, track.fmt, high), *limit_texts(track, scale, high, snap.symbols)]
+    texts = [*axis_texts(scale, track.fmt, high), *named]
     drawn = draw_braille_plot(
         columns.extents,
         columns.styles,
@@ -40,6 +45,7 @@ def draw_panel_plot(
         scale,
         marks,
         texts if wide >= MIN_LABELLED_CELLS else (),
+        [each.row for each in named if each.text.startswith("goal")],
     )
     if has_steps:
         steps = step_axis(view.timeline, view.row or 0, columns.size * per_cell, wide)
@@ -75,6 +81,17 @@ def limit_texts(
         elif limit < scale.low:
             text = f"{symbols.below_scale} {name}"
         yield PlotText(text, high - 1 - scale.level_of(limit, high), "limit", name)
+
+
+def goal_text(
+    goal: float, fmt: str, scale: sparkline.Scale, high: int, symbols: Symbols
+) -> PlotText:
+    """The user's goal by name, at its line, or with an arrow where it is off the scale."""
+    name = f"goal {format_metric_value(goal, fmt)}"
+    arrow = symbols.above_scale if goal > scale.high else symbols.below_scale
+    off = not scale.low <= goal <= scale.high
+    row = high - 1 - scale.level_of(goal, high)
+    return PlotText(f"{arrow} {name}" if off else name, row, "info", name)
 
 
 def edge_labels(scale: sparkline.Scale, fmt: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
 from ppo_top.text.format import clean, format_metric_value
-from ppo_top.tui.draw.curve_columns import curve_columns, panel_tracks
+from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.error_box import draw_or_error
 from ppo_top.tui.draw.panel_plot import draw_panel_plot
 from ppo_top.tui.graphics import sparkline
@@ -67,13 +67,15 @@ class PanelGrid(NamedTuple):
 
 
 def panels_and_grid(
-    view: RunView, cells: int, rows: int, listed: frozenset[str]
+    snap: Snapshot, view: RunView, cells: int, rows: int, listed: frozenset[str]
 ) -> tuple[list[PanelTrack], PanelGrid]:
-    """Plots of all tracks; one-line charts if there is little room that they fill well.
+    """Plots of the tracks that match the filter; one-line charts if there is little room that they
+    fill well.
 
     `listed`: metrics that need no one-line chart: the checklist above shows the same line.
     """
-    every = drawable_tracks(view)
+    every = [track for track in view.charted_tracks if snap.metrics.matches(track)]
+    listed = frozenset() if snap.metrics.filter else listed
     others = [track for track in every if track.track.concept not in listed]
     lines = -(-len(others) // max(1, cells // LINE_PANEL_CELLS))
     low_plots = cells >= MIN_LOW_PLOT_CELLS and rows > MIN_PANEL_LINES and 2 * lines <= rows + 1
@@ -102,16 +104,6 @@ def panel_grid(cells: int, rows: int, amount: int, plots: bool) -> PanelGrid:
     return max(grids, key=suits)
 
 
-def drawable_tracks(view: RunView) -> list[PanelTrack]:
-    """All tracks by group, without counters and single values of unknown tags."""
-    return [
-        track
-        for track in panel_tracks(view)
-        if track.direction != "mono"
-        if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
-    ]
-
-
 def tracks_on_page(
     snap: Snapshot, view: RunView, every: list[PanelTrack], capacity: int
 ) -> list[PanelTrack]:
@@ -122,18 +114,25 @@ def tracks_on_page(
     crucial = {row.concept for row in view.checklist if row.is_crucial}
     flat = [_is_flat(snap, view, track) and not track.status.is_trouble for track in every]
 
-    def rank(at: int) -> tuple[bool, bool, bool, bool]:
-        """The reward and trouble, then curves not flat; of these crucial, then known ones."""
+    pinned = snap.metrics.pinned
+    place = {name: number - len(pinned) for number, name in enumerate(pinned)}
+
+    def rank(at: int) -> tuple[int, bool, bool, bool, bool]:
+        """Pinned ones, the reward and trouble, then curves not flat; then crucial, known ones."""
         track = every[at]
         name = track.track.concept
         first = at == 0 or track.status.is_trouble
         known = not name.startswith(TAG_PREFIX)
-        return not first, flat[at], not first and name not in crucial, not known
+        return place.get(name, 0), not first, flat[at], not first and name not in crucial, not known
 
     page = max(capacity, 1)
     first = min(snap.scroll, max(0, -(-len(every) // page) - 1)) * page
     kept = sorted(range(len(every)), key=rank)[first : first + capacity]
-    return [every[at] for at in sorted(kept, key=lambda at: (flat[at], at))]
+
+    def position(at: int) -> tuple[int, bool, int]:
+        return place.get(every[at].track.concept, 0), flat[at], at
+
+    return [every[at] for at in sorted(kept, key=position)]
 
 
 def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
@@ -147,8 +146,11 @@ def panels_title(
     snap: Snapshot, view: RunView, cells: int, rows: int, listed: frozenset[str]
 ) -> str:
     """The section title, with the page."""
-    every, layout = panels_and_grid(view, cells, rows, listed)
+    every, layout = panels_and_grid(snap, view, cells, rows, listed)
     room = max(1, layout.capacity)
+    if snap.metrics.filter:
+        of_all = f"{len(every)} of {len(view.charted_tracks)} match"
+        return f"Charts /{clean(snap.metrics.filter)}, {of_all} (Esc: all)"
     if len(every) <= room:
         return "Charts"
     pages = -(-len(every) // room)
@@ -164,7 +166,7 @@ def draw_panels(
     block = ScreenBlock()
     if view is None or rows < 1 or view.row is None:
         return block
-    every, layout = panels_and_grid(view, cells, rows, listed)
+    every, layout = panels_and_grid(snap, view, cells, rows, listed)
     shown = tracks_on_page(snap, view, every, layout.capacity)
     if not shown:
         return block
@@ -232,8 +234,9 @@ def _title(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     style = track.status.value if track.status.is_trouble else ""
     sign = snap.symbols.trend.get(track.trend, "")
     latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
-    label = shorten(clean(track.label), cells - width(latest) - 1)
-    left = line((label, _label_style(snap, track)), *latest)
+    label = shorten(clean(track.label), cells - width(latest) - 2)
+    pin = snap.symbols.pinned if track.track.concept in snap.metrics.pinned else ""
+    left = line((pin, "match"), (label, _label_style(snap, track)), *latest)
     if track.best is None:
         return left
     best = f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "

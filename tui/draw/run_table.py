@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ppo_top.text.format import clean, count
+from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten
+from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
+from ppo_top.views.run_view import shown_status
 
 MIN_TABLE_CELLS = 60
 """From this width on, the list is a table: finding, since, reward, step, state."""
@@ -51,13 +54,15 @@ def draw_run_table(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         return block
     entries = list(snap.entries)
     columns = run_table_widths(entries, cells)
+    shared = shared_parts(tuple(clean(entry.name) for entry in entries))
     block.lines.append(fit_width(_title(snap, columns, cells), cells))
     at = next((n for n, entry in enumerate(entries) if entry.id == snap.chosen_run_id), 0)
     room = rows - 1
     first = max(0, min(at - room // 2, len(entries) - room))
     for entry in entries[first : first + room]:
         block.click_regions.append(ClickRegion(0, len(block.lines), cells, 1, "run", entry.id))
-        block.lines.append(_entry(snap, entry, columns, cells))
+        parts = shared[clean(entry.name)]
+        block.lines.append(_entry(snap, entry, parts, columns, cells))
     if not entries and snap.filter:
         block.lines.append(line(("  no matching run", "dim")))
     return block
@@ -94,11 +99,14 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     """The number of runs or the filter, and the heads of the columns."""
     amount = sum(entry.seeds for entry in snap.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
+    state = snap.playback_state
     if snap.filter:
         pattern = shorten(f"/{clean(snap.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (pattern, "match"))
-    elif (state := snap.playback_state) is not None and len(snap.entries) > 1:
-        title = (*title, (" (at replay time)" * (state.replay and not state.one_by_one), "dim"))
+    elif state is not None and state.replay and not state.one_by_one and len(snap.entries) > 1:
+        title = (*title, (" (at replay time)", "dim"))
+    else:
+        title = (*title, (f" by {snap.run_order}", "dim"))
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),
@@ -109,20 +117,22 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     return (*fit_width(title, columns.name + 3), (head, "dim")) if head else title
 
 
-def _entry(snap: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: int) -> StyledLine:
+def _entry(
+    snap: Snapshot, entry: RunListEntry, shared: SharedParts, columns: RunTableWidths, cells: int
+) -> StyledLine:
     symbols = snap.symbols
-    verdict, state = entry.verdict, entry.state
-    lead = "   " if entry.member else " "
-    name = clean(entry.name)
-    if entry.seeds > 1:
-        name = f"{symbols.folded if entry.folded else symbols.unfolded} {name}"
+    state, status = entry.state, shown_status(entry.verdict, entry.state)
+    lead = "  " if entry.member else ""
+    fold = (symbols.folded if entry.folded else symbols.unfolded) + " " if entry.seeds > 1 else ""
     seeds = _seeds_text(entry)
-    room = columns.name - len(lead) + 1 - len(seeds)
+    room = columns.name - len(lead) - len(fold) - len(seeds)
+    name = shorten_distinctly(clean(entry.name), shared, room)
     row = line(
+        _note(entry, symbols),
         lead,
-        (symbols.status[verdict.status], verdict.value),
+        (symbols.status[status], status.value),
         " ",
-        (shorten(name, room).ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
+        (fold + name.ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
         (seeds, "dim"),
         *_facts(entry, columns),
         (f" {symbols.state[state]}" + (f" {state.value}" if columns.state else ""), state.value),
@@ -132,6 +142,13 @@ def _entry(snap: Snapshot, entry: RunListEntry, columns: RunTableWidths, cells: 
         tone = "selected" if snap.focus == "runs" else "title"
         row = tuple((text, f"{style}+{tone}") for text, style in row)
     return row
+
+
+def _note(entry: RunListEntry, symbols: Symbols) -> Span:
+    """The cell before a run: chosen for comparing, or changed since one looked at it."""
+    if entry.marked:
+        return symbols.pinned, "match"
+    return (symbols.changed, "info") if entry.changed else (" ", "")
 
 
 def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:

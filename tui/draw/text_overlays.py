@@ -6,21 +6,26 @@ from collections.abc import Sequence
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
 from ppo_top.model import Finding, console_lines
-from ppo_top.text.format import clean, count, duration, healthy_text, number, plural
-from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
+from ppo_top.text.format import clean, count, healthy_text
+from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
-def findings_text(_ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
-    """The open findings in detail, then the resolved ones."""
+def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
+    """The open findings in detail, then the resolved ones; a and m act on the chosen one."""
     view = snap.view
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
     for opened in view.open_findings:
-        rows += [*_finding_card(snap, opened, cells), ()]
+        first, *others = _finding_card(snap, opened, cells)
+        if opened.finding is ui.chosen_finding(view):
+            first = tuple(
+                (text, f"{style}+selected") for text, style in fit_width(first, max(cells, 1))
+            )
+        rows += [first, *others, ()]
     if not view.open_findings:
         rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
@@ -33,17 +38,16 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     """A finding in detail: title, since, message, evidence, causes, remedies, source."""
     finding = opened.finding
     word = opened.severity.word
-    age = plural(opened.rows, "update")
-    if opened.seconds:
-        age += f", {duration(opened.seconds)}"
     title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
     since, detected = count(finding.since.step), count(finding.opened.step)
-    since = f"since step {since} ({age}), detected at step {detected}"
+    since = f"{finding.since_word} step {since} ({opened.age})"
+    since += "" if finding.is_single else f", detected at step {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
-        reason = clean(snap.acknowledged[finding.rule]) or "no reason"
-        rows.append(line(("  acknowledged: ", "info"), shorten(reason, cells - 18)))
+        note = snap.acknowledged[finding.rule]
+        reason = clean(note.reason) or "no reason"
+        rows.append(line((f"  {note.word}: ", "info"), shorten(reason, cells - 18)))
     rows += [line("  " + row) for row in wrap(snap.display_text(finding.message), cells - 2)]
     rows += _listed(snap, "evidence", finding.evidence, cells)
     rows += _listed(snap, "why", finding.causes, cells)
@@ -118,48 +122,8 @@ def _current(view: RunView, snap: Snapshot, row: CheckRow | None, cells: int) ->
         healthy = healthy_text(snap.display_text(row.healthy)) or "no fixed range"
         text = f"now {row.text}, {healthy}{origin}"
         rows += [line((part, row.status.value)) for part in wrap(text, cells)]
-        note = clean(row.note)
-        if row.since_step is not None:
-            note = f"since step {count(row.since_step)}"
-        if note:
+        if note := clean(row.note):
             rows.append(line((shorten(note, cells), row.status.value)))
-    return rows
-
-
-def config_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
-    """The sources of the run, then its hyperparameters."""
-    view, run = snap.view, ui.run
-    if view is None or run is None:
-        return [line(("no run selected", "dim"))]
-    rows = [line((f"Sources in {clean(view.path)}", "title"))]
-    for key in sorted(run.sources):
-        source = run.sources[key]
-        facts = f"{source.format}, {plural(source.points, 'point')}"
-        if source.problem_count:
-            facts += f", {plural(source.problem_count, 'parse error')}"
-        rows.append(line("  ", shorten(clean(key), cells - 2)))
-        rows.append(line((f"    {facts}", "dim")))
-        if source.left_out_text:
-            rows.append(line((shorten(f"    {source.left_out_text}", cells), "warn")))
-        for note in source.notes:
-            rows += [line((part, "dim")) for part in wrap(f"    {clean(note)}", cells)]
-        for problem in source.problems[:5]:
-            text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"
-            rows.append(line((shorten(text, cells), "warn")))
-    if ui.watching:
-        rows += [line((part, "dim")) for part in wrap(clean(ui.watching), cells)]
-    return [*rows, (), line(("Hyperparameters", "title")), *_settings(view, cells)]
-
-
-def _settings(view: RunView, cells: int) -> list[StyledLine]:
-    if not view.config:
-        return [line(("  no hyperparameters found", "dim"))]
-    rows = []
-    names = min(max(len(clean(name)) for name in view.config), max(cells // 2, 8))
-    for name, value in sorted(view.config.items()):
-        label = shorten(clean(name), names).ljust(names)
-        text = number(value) if isinstance(value, float) else clean(str(value))
-        rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
     return rows
 
 
@@ -187,6 +151,12 @@ def console_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
             style = "crit" if id(each) in evidence else style
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("no console output", "dim"))]
+
+
+def chosen_start(body: list[StyledLine], start: int, rows: int) -> int:
+    """The first line shown of the findings, so that the chosen one is seen."""
+    at = next((n for n, row in enumerate(body) if row and "+selected" in row[0][1]), 0)
+    return start if start <= at <= start + rows - 3 else at
 
 
 def console_start(body: list[StyledLine], rows: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from ppo_top.model import Severity
@@ -71,8 +72,8 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
 
 
 def _acknowledged(snap: Snapshot, opened: OpenFinding) -> str:
-    done = opened.finding.rule in snap.acknowledged
-    return f" {snap.symbols.separator} acknowledged" if done else ""
+    note = snap.acknowledged.get(opened.finding.rule)
+    return f" {snap.symbols.separator} {note.word}" if note is not None else ""
 
 
 def _explained(
@@ -103,8 +104,12 @@ def _explained(
 def _others(snap: Snapshot, view: RunView) -> str:
     """How many findings there are to read about, if more than the first."""
     shown = len(view.open_findings)
-    done = sum(each.finding.rule in snap.acknowledged for each in view.open_findings)
-    noted = f", {done} acknowledged" if done else ""
+    done = Counter(
+        snap.acknowledged[each.finding.rule].word
+        for each in view.open_findings
+        if each.finding.rule in snap.acknowledged
+    )
+    noted = "".join(f", {amount} {word}" for word, amount in done.items())
     return f"f: {shown} findings{noted} " if shown > 1 else ""
 
 

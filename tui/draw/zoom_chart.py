@@ -90,6 +90,9 @@ def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
         text = snap.display_text(track.healthy_range.text)
         lead = healthy_text(text).removesuffix(text)
         parts.append(line((lead, "dim"), text, (origin, "dim")))
+    if track.goal is not None:
+        goal = format_metric_value(track.goal, track.fmt)
+        parts.append(line(("goal ", "dim"), (goal, "info")))
     if track.trend:
         parts.append(line((track.trend, "dim")))
     return join_fitting(parts, cells)
@@ -201,7 +204,8 @@ def _chart(
         means = smoothed(values, ui.chart.smoothing)
         smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
         curves += connected_curves(smooth, ["a"] * len(kept))
-    chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale)
+    by_time = x_label is duration
+    chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale, time_x=by_time)
     chart.x_range = to_x(drawn.rows[0]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, to_y)
@@ -248,22 +252,25 @@ def _mark_findings(
 
 def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float]) -> list[str]:
     """Add the ends of the healthy range near the values; others are returned in words."""
-    if track.healthy_range is None or chart.y_range is None:
+    if chart.y_range is None:
         return []
+    limits = [(track.goal, "goal")]
+    if track.healthy_range is not None:
+        limits += [(track.healthy_range.low, "limit"), (track.healthy_range.high, "limit")]
     low, high = chart.y_range
     reach = (high - low) * (2 if chart.log_y else 0.5)
     margin = (high - low) * 0.02
     beyond = []
-    for limit in (track.healthy_range.low, track.healthy_range.high):
+    for limit, name in limits:
         at = to_y(limit) if limit is not None else math.nan
         if not math.isfinite(at):
             continue
         if low - reach <= at <= high + reach:
-            chart.horizontal_lines.append((at, "ok"))
+            chart.horizontal_lines.append((at, "ok" if name == "limit" else "info"))
             chart.y_range = min(chart.y_range[0], at - margin), max(chart.y_range[1], at + margin)
         else:
             side = "below" if at < low else "above"
-            beyond.append(f"limit {format_metric_value(limit, track.fmt)} is {side} the axis")
+            beyond.append(f"{name} {format_metric_value(limit, track.fmt)} is {side} the axis")
     return beyond
 
 

@@ -39,6 +39,8 @@ class Chart:
     y_label: Callable[[float], str] = str
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
+    time_x: bool = False
+    """Whether x values are seconds."""
     log_y: bool = False
     """Whether y values are exponents of ten."""
 
@@ -58,6 +60,27 @@ def ticks(low: float, high: float, most: int) -> list[float]:
         if len(numbers) > 1:
             return [n * step for n in numbers]
     return [low, high]
+
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+TIME_STEPS = (
+    *(1, 2, 5, 10, 15, 30),
+    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
+)
+"""Seconds between two ticks of a clock."""
+
+
+def time_ticks(low: float, high: float, most: int) -> list[float]:
+    """As `ticks`, of seconds: whole minutes, hours or days, as a clock has them."""
+    rough = (high - low) / max(most, 1)
+    if rough > _DAY / 2:
+        return [day * _DAY for day in ticks(low / _DAY, high / _DAY, most)]
+    step = next((each for each in TIME_STEPS if each >= rough), TIME_STEPS[-1])
+    numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    if rough < TIME_STEPS[0] / 2 or len(numbers) < 2:
+        return ticks(low, high, most)
+    return [float(number * step) for number in numbers]
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
@@ -160,7 +183,13 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
     ys = [y for curve in chart.curves for y in curve.ys]
     start, end = chart.x_range or (min(xs, default=0.0), max(xs, default=1.0))
     for name, (low, high), most, label, choose in (
-        ("x", (start, end if end > start else start + 1), cells // 16, chart.x_label, ticks),
+        (
+            "x",
+            (start, end if end > start else start + 1),
+            cells // 16,
+            chart.x_label,
+            time_ticks if chart.time_x else ticks,
+        ),
         (
             "y",
             chart.y_range or axis_range(ys),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from ppo_top.tui.graphics.sparkline import Scale, SparkLimits, is_outside, merge_spans
@@ -39,11 +39,12 @@ def draw_braille_plot(
     scale: Scale,
     marks: Mapping[int, Span] | None = None,
     texts: Sequence[PlotText] = (),
+    dotted: Container[int] = (),
 ) -> list[StyledLine]:
     """A curve in `size` (cells, lines): two columns per cell in braille, one in ASCII.
 
     Each column has its style. The healthy range has a background and dotted ends; `marks` (cell ->
-    symbol) appear on the lowest line where nothing else is drawn.
+    symbol) appear on the lowest line where nothing else is drawn; `dotted` are rows of other lines.
     """
     grid = _PlotCells(*size, 4 if symbols.braille else 1)
     _draw_curve(grid, columns, styles, symbols, scale)
@@ -51,7 +52,7 @@ def draw_braille_plot(
         grid.write(text, symbols)
     last = size[1] - 1
     return [
-        _line_of(grid, row, limits, scale, symbols, marks if row == last else None)
+        _line_of(grid, row, limits, scale, symbols, marks if row == last else None, row in dotted)
         for row in range(size[1])
     ]
 
@@ -158,6 +159,7 @@ def _line_of(
     scale: Scale,
     symbols: Symbols,
     marks: Mapping[int, Span] | None,
+    is_dotted: bool,
 ) -> StyledLine:
     edge = limits is not None and any(
         limit is not None
@@ -175,7 +177,7 @@ def _line_of(
         elif marks and cell in marks:
             sign, style = marks[cell]
         else:
-            sign, style = (symbols.limit_line, "limit") if edge else (" ", "")
+            sign, style = (symbols.limit_line, "limit") if edge or is_dotted else (" ", "")
         spans.append((sign, style + tint))
     return merge_spans(spans)
 

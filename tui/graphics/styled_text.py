@@ -80,7 +80,10 @@ def shorten(text: str, cells: int) -> str:
     if cut >= cells // 2:
         return start[:cut].rstrip(" ,;:·-") + ELLIPSIS
     tail = (cells - 1) // 2
-    return truncate(text, cells - 1 - tail) + ELLIPSIS + text[-tail:]
+    end = text[-tail:]
+    while cell_len(end) > tail:  # of characters two cells wide fewer fit
+        end = end[1:]
+    return truncate(text, cells - 1 - tail) + ELLIPSIS + end
 
 
 def wrap(text: str, cells: int) -> list[str]:

@@ -28,6 +28,8 @@ class Symbols:
     restart: str
     trend: dict[str, str]
     best: str
+    changed: str
+    pinned: str
     separator: str
     folded: str
     unfolded: str
@@ -45,20 +47,22 @@ class Symbols:
         )
 
 
-def _states(live: str, stalled: str, finished: str, died: str, rest: str) -> dict[State, str]:
+def _states(
+    starting: str, live: str, stalled: str, finished: str, died: str, ended: str
+) -> dict[State, str]:
     return {
-        State.STARTING: rest,
+        State.STARTING: starting,
         State.LIVE: live,
         State.STALLED: stalled,
         State.FINISHED: finished,
         State.DIED: died,
-        State.ENDED: rest,
+        State.ENDED: ended,
     }
 
 
 UNICODE_SYMBOLS = Symbols(
     status=MARKS,
-    state=_states("●", "◌", "■", "†", "○"),
+    state=_states("◦", "●", "◌", "■", "†", "○"),
     bars="▁▂▃▄▅▆▇█",
     braille=True,
     non_finite="✕",
@@ -71,6 +75,8 @@ UNICODE_SYMBOLS = Symbols(
     restart="↻",
     trend={"rising": "↗", "falling": "↘", "flat": "→"},
     best="★",
+    changed="•",
+    pinned="◆",
     separator="·",
     folded="▸",
     unfolded="▾",
@@ -80,7 +86,7 @@ UNICODE_SYMBOLS = Symbols(
 
 ASCII_SYMBOLS = Symbols(
     status=ASCII_MARKS,
-    state=_states("*", "~", "#", "x", "o"),
+    state=_states("-", "*", "~", "#", "x", "o"),
     bars="_.,-=+*#",
     braille=False,
     non_finite="N",
@@ -93,6 +99,8 @@ ASCII_SYMBOLS = Symbols(
     restart="R",
     trend={"rising": "/", "falling": "\\", "flat": "="},
     best="*",
+    changed="!",
+    pinned="#",
     separator=".",
     folded=">",
     unfolded="v",

@@ -7,25 +7,14 @@ from functools import partialmethod
 
 from ppo_top.text.format import count, number
 from ppo_top.tui.state.chart_options import ChartOptions
+from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
-from ppo_top.tui.state.ui_state import UiState
-
-CHART_OVERLAYS = ("zoom", "compare")
-HIDEABLE = {
-    "runs": "Run list",
-    "finding": "Verdict",
-    "values": "Crucial values",
-    "panels": "Charts",
-}
-"""Sections of the main page, as they are called."""
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS, SECTIONS
 
 
-class Actions:
+class Actions(ChoiceActions):
     """The actions that change the `UiState`; those of the program itself are in the app."""
-
-    def __init__(self, ui: UiState) -> None:
-        self.ui_state = ui
 
     # --- overlays --------------------------------------------------------------------------------
 
@@ -41,6 +30,8 @@ class Actions:
         below = [*ui.overlays_below, ui.overlay] if ui.overlay else []
         ui.overlays_below = [each for each in below if each != name]
         ui.overlay, ui.scroll = name, 0
+        ui.finding_at, ui.follow_choice = 0, True
+        ui.search.start("")
 
     do_help = partialmethod(_toggle_overlay, "help")
     do_findings = partialmethod(_toggle_overlay, "findings")
@@ -62,15 +53,18 @@ class Actions:
             ui.chart.cursor_row = None
 
     def do_back(self) -> None:
-        """Close the overlay, or leave the run list, or return to live, or clear the filter."""
+        """Close the overlay, or leave the run list, or return to live, or clear a filter."""
         ui = self.ui_state
         if ui.overlay:
             ui.overlay = ui.overlays_below.pop() if ui.overlays_below else ""
             ui.scroll = 0
+            ui.search.start("")
         elif ui.focus == "runs":
             ui.focus = "values"
         elif ui.cursor.row is not None and not ui.cursor.replay:
             self.do_latest()
+        elif ui.metrics.filter:
+            ui.metrics.filter = ""
         elif ui.run_list.filter:
             ui.run_list.filter = ""
 
@@ -78,12 +72,24 @@ class Actions:
 
     def _move(self, by: int) -> None:
         ui = self.ui_state
+        ui.search.follow = False
+        if ui.overlay == "findings" and self._move_finding_choice(by):
+            return
         if ui.overlay and ui.overlay not in CHART_OVERLAYS and ui.overlay != "explain":
             ui.scroll = max(0, ui.scroll + by)
         elif ui.focus == "runs":
             ui.move_run_choice(by)
         else:
             ui.move_concept_choice(by)
+
+    def _move_finding_choice(self, by: int) -> bool:
+        """Choose the next open finding; False at the ends, where the text is scrolled on."""
+        ui, view = self.ui_state, self.ui_state.view()
+        last = len(view.open_findings) - 1 if view is not None else -1
+        ui.follow_choice = 0 <= ui.finding_at + by <= last
+        if ui.follow_choice:
+            ui.finding_at += by
+        return ui.follow_choice
 
     do_up = partialmethod(_move, -1)
     do_down = partialmethod(_move, 1)
@@ -95,6 +101,7 @@ class Actions:
 
     def _page(self, by: int) -> None:
         ui = self.ui_state
+        ui.follow_choice = ui.search.follow = False
         if self._in_list:
             ui.move_run_choice(by * ui.page_lines)
         else:
@@ -119,40 +126,25 @@ class Actions:
         runs.fold_seeds = not runs.fold_seeds
         self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
 
+    def do_sort(self) -> None:
+        runs = self.ui_state.run_list
+        runs.next_order()
+        self.ui_state.toast = f"Runs by {runs.order}"
+
     def _toggle(self, section: str) -> None:
         ui = self.ui_state
         if ui.overlay:
-            ui.toast = f"{HIDEABLE[section]}: on the main page only (Esc)"
+            ui.toast = f"{SECTIONS[section]}: on the main page only (Esc)"
             return
         ui.hidden_sections = ui.hidden_sections ^ {section}
-        key = list(HIDEABLE).index(section) + 1
+        key = list(SECTIONS).index(section) + 1
         hidden = section in ui.hidden_sections
-        ui.toast = f"{HIDEABLE[section]} hidden; {key} shows it again" if hidden else ""
+        ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
 
     do_toggle_runs = partialmethod(_toggle, "runs")
     do_toggle_finding = partialmethod(_toggle, "finding")
     do_toggle_values = partialmethod(_toggle, "values")
     do_toggle_panels = partialmethod(_toggle, "panels")
-
-    def do_filter(self) -> None:
-        """Type a filter, applied while it is typed; Esc restores the old one.
-
-        If it hides the selected run, Enter selects the first one shown.
-        """
-        ui = self.ui_state
-        runs = ui.run_list
-
-        def preview(text: str) -> None:
-            runs.filter = text
-
-        def apply(text: str) -> None:
-            preview(text)
-            shown = [listed.id for listed in runs.filtered(ui.listed_runs())]
-            if shown and ui.chosen_run_id not in shown:
-                ui.move_run_choice(0)
-
-        before = runs.filter
-        ui.line_input = LineInput("/", apply, preview, before, lambda: preview(before))
 
     # --- time travel -----------------------------------------------------------------------------
 
@@ -170,13 +162,16 @@ class Actions:
 
     def _go_to_finding(self, direction: int) -> None:
         ui = self.ui_state
+        if ui.search.pattern:
+            ui.search.go(direction)
+            return
         found = ui.go_to_finding(direction)
         if found is None or ui.run is None:
             ui.toast = "No later finding" if direction > 0 else "No earlier finding"
             if ui.run is not None and ui.run.findings:
                 ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
-        percent = round(100 * (found.opened.row + 1) / max(len(ui.run.timeline), 1))
+        percent = 100 * (found.opened.row + 1) // max(len(ui.run.timeline), 1)
         step = count(found.opened.step)
         ui.toast = f"{found.title}: detected at step {step}, {percent} % of the run"
 
@@ -272,16 +267,19 @@ class Actions:
     def _ask_reason(self, label: str, mute: bool) -> None:
         ui = self.ui_state
         run, view = ui.run, ui.view()
-        if run is None or view is None or not view.open_findings:
+        finding = ui.chosen_finding(view) if view is not None else None
+        if run is None or view is None or finding is None:
             ui.toast = "No open finding"
             return
-        finding = view.open_findings[0].finding  # acknowledged findings come last
         path = run.path
         if ui.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
-            for opened in view.open_findings:
-                ui.acknowledgements.revoke(path, opened.finding.rule)
+            in_list = ui.overlay == "findings"  # elsewhere acknowledged ones come last: all are
+            undone = [finding] if in_list else [each.finding for each in view.open_findings]
+            for each in undone:
+                ui.acknowledgements.revoke(path, each.rule)
             ui.invalidate()
-            ui.toast = "Cleared all acks and mutes of this run"
+            what = f"{finding.title}: no longer" if in_list else "No finding of this run is"
+            ui.toast = f"{what} acknowledged or muted"
             return
 
         def save(reason: str) -> None:

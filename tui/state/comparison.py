@@ -20,10 +20,12 @@ def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
     """The listed runs that log a metric, by experiment: the selected run's first.
 
     Only runs of the selected one's kind: the rewards of a language model and of CartPole are not
-    comparable, those of PPO and SAC are.
+    comparable, those of PPO and SAC are. If runs were chosen for comparing, only these.
     """
     every = ui.listed_runs()
-    shown = {listed.id for listed in ui.run_list.filtered(every)} | {ui.chosen_run_id}
+    chosen = chosen_for_comparing(ui)
+    listed_ids = [listed.id for listed in ui.run_list.filtered(every)]
+    shown = {*(chosen or listed_ids), ui.chosen_run_id}
     runs = ui.session.runs
     family = ui.run.profile.family if ui.run is not None else None
     candidates = [
@@ -36,6 +38,11 @@ def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
     candidates.sort(key=lambda listed: listed.id != ui.chosen_run_id)
     groups = ui.run_list.group_by_experiment(candidates)
     return [(name, [runs[each.id] for each in members]) for name, members in groups.items()]
+
+
+def chosen_for_comparing(ui: UiState) -> list[str]:
+    """The runs that were chosen for comparing and are still there."""
+    return [run_id for run_id in ui.run_list.marked if run_id in ui.session.runs]
 
 
 def comparable(family: str, other: str) -> bool:

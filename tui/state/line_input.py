@@ -22,6 +22,10 @@ class LineInput:
     text: str = ""
     on_cancel: Callable[[], None] = lambda: None
     """Called on Esc."""
+    hint: Callable[[], str] = lambda: ""
+    """What the text has found so far."""
+    on_tab: Callable[[], None] | None = None
+    """Types into something else instead."""
 
     def press_key(self, key: str, character: str | None) -> bool:
         """Edit the line; False once it is submitted or cancelled."""
@@ -31,6 +35,10 @@ class LineInput:
         if key in ("escape", "ctrl+c"):
             self.on_cancel()
             return False
+        if key == "tab" and self.on_tab is not None:
+            self.on_cancel()
+            self.on_tab()
+            return True
         if key in ("backspace", "ctrl+h"):
             self.set_text(self.text[:-1])
         elif key == "ctrl+u":

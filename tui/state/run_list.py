@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import State, Verdict
@@ -18,6 +19,10 @@ from ppo_top.tui.state.replay_time import state_at
 from ppo_top.tui.state.seed_groups import RunTraits, group_seeds, run_traits
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.views.run_view import verdict
+
+DEFAULT_ORDER = "severity"
+RUN_ORDERS = (DEFAULT_ORDER, "name", "newest", "step")
+"""What the list may be sorted by."""
 
 MAX_STATE_AGE_S = 5.0
 """How long the state of an unchanged run is cached."""
@@ -32,6 +37,14 @@ class WorstFinding(NamedTuple):
 
 
 NO_FINDING = WorstFinding()
+
+
+class RunNews(NamedTuple):
+    """What may have changed since one last looked at a run."""
+
+    verdict: Verdict
+    state: State
+    finding: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,12 @@ class ListedRun:
     reward: str = ""
     step: str = ""
     copy_of: str = ""
+    last_step: int = 0
+
+    @property
+    def news(self) -> RunNews:
+        """What is marked in the list when it changes."""
+        return RunNews(self.verdict, self.state, self.worst.title)
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether name, path, verdict, state or finding contain every word, and no `!word`."""
@@ -67,20 +86,29 @@ class RunList:
     """The list of runs: a function of the session, the filter and the folded groups."""
 
     filter: str = ""
+    order: str = DEFAULT_ORDER
     fold_seeds: bool = True
     unfolded: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], Verdict] = verdict
     worst_finding_of: Callable[[Run, int | None], WorstFinding] = lambda _run, _row: NO_FINDING
     row_of: Callable[[Run], int | None] = lambda _run: None
     """The row at which a run is shown; None: its end."""
+    marked: list[str] = field(default_factory=list)
+    """The runs that were chosen for comparing."""
+    seen: dict[str, RunNews] = field(default_factory=dict)
+    """Run -> what it was when one last looked."""
     _cache: dict[str, tuple[int, int | None, float, ListedRun]] = field(default_factory=dict)
 
     def listed_runs(self, session: Session, now: float) -> list[ListedRun]:
-        """All runs: those in trouble, worst first; then live ones; then the others."""
+        """All runs in the chosen order.
+
+        By severity: those in trouble, worst first; then live ones; then the others.
+        """
         every = [self._listed_run(run, now) for run in session.runs.values()]
         if len(self._cache) > len(every):
             self._cache = {k: kept for k, kept in self._cache.items() if k in session.runs}
-        return sorted(every, key=_rank)
+        every.sort(key=_rank)
+        return sorted(every, key=ORDER_KEYS[self.order])
 
     def _listed_run(self, run: Run, now: float) -> ListedRun:
         kept = self._cache.get(run.id)
@@ -99,6 +127,7 @@ class RunList:
             reward=reward_at(run, row),
             step=step_at(run, row),
             copy_of=run.copy_of,
+            last_step=run.timeline.steps[-1] if len(run.timeline) else 0,
         )
         self._cache[run.id] = (run.version, row, now, made)
         return made
@@ -112,24 +141,76 @@ class RunList:
         words = self.filter.lower().split()
         return [listed for listed in every if listed.matches(words)] if words else every
 
+    def in_list_order(self, every: list[ListedRun]) -> list[ListedRun]:
+        """The runs that match the filter, as they stand below each other when unfolded."""
+        groups = self.group_by_experiment(self.filtered(every))
+        return [listed for members in groups.values() for listed in members]
+
     def entries(self, every: list[ListedRun], chosen: str) -> list[RunListEntry]:
         """The lines of the list; a seed group is one line unless unfolded or selected."""
         groups = self.group_by_experiment(self.filtered(every))
         entries: list[RunListEntry] = []
         for name, members in groups.items():
             if len(members) == 1:
-                entries.append(_entry(members[0]))
+                entries.append(self._entry(members[0], chosen))
                 continue
             folded = name not in self.unfolded and chosen not in {each.id for each in members[1:]}
-            entries.append(_group(name, members, folded))
+            entries.append(self._group(name, members, folded, chosen))
             if not folded:
-                entries += [_entry(each)._replace(member=True) for each in members[1:]]
+                shown = (self._entry(each, chosen) for each in members[1:])
+                entries += [entry._replace(member=True) for entry in shown]
         return entries
 
+    def next_order(self) -> None:
+        """Sort by the next of `RUN_ORDERS`."""
+        self.order = RUN_ORDERS[(RUN_ORDERS.index(self.order) + 1) % len(RUN_ORDERS)]
+
+    def toggle_mark(self, run_id: str) -> bool:
+        """Choose a run for comparing, or no longer; whether it is chosen now."""
+        if run_id in self.marked:
+            self.marked.remove(run_id)
+        else:
+            self.marked.append(run_id)
+        return run_id in self.marked
+
+    def look_at(self, listed: ListedRun) -> None:
+        """One looks at a run: what it is now is no news any more."""
+        self.seen[listed.id] = listed.news
+
+    def _entry(self, listed: ListedRun, chosen: str) -> RunListEntry:
+        changed = self.seen.get(listed.id, listed.news) != listed.news and listed.id != chosen
+        return _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
+
+    def _group(
+        self, name: str, members: list[ListedRun], folded: bool, chosen: str
+    ) -> RunListEntry:
+        first = self._entry(members[0], chosen)
+        if not folded:
+            return first
+        worst = max(members, key=lambda each: each.verdict.rank)
+        state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
+        group = first._replace(
+            name=name,
+            state=state,
+            seeds=len(members),
+            folded=True,
+            changed=any(self._entry(each, chosen).changed for each in members),
+            marked=any(each.id in self.marked for each in members),
+        )
+        found = worst.worst
+        return group._replace(verdict=worst.verdict, finding=found.title, since=found.since)
+
     def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
-        """Runs by experiment, in the order given; without folding, each run on its own."""
-        if not self.fold_seeds:
-            return {listed.id: [listed] for listed in every}
+        """Runs by experiment, in the order given; without folding, each run on its own.
+
+        The seeds of an experiment stand together.
+        """
+        groups = self._experiments(every)
+        if self.fold_seeds:
+            return groups
+        return {listed.id: [listed] for members in groups.values() for listed in members}
+
+    def _experiments(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
         by_id = {listed.id: listed for listed in every}
         found = group_seeds({listed.id: listed.traits for listed in every if not listed.copy_of})
         groups = {name: [by_id[each] for each in ids] for name, ids in found.items()}
@@ -179,21 +260,26 @@ def _entry(listed: ListedRun) -> RunListEntry:
     )
 
 
-def _group(name: str, members: list[ListedRun], folded: bool) -> RunListEntry:
-    first = _entry(members[0])
-    if not folded:
-        return first
-    worst = max(members, key=lambda each: each.verdict.rank)
-    state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
-    group = first._replace(name=name, state=state, seeds=len(members), folded=True)
-    return group._replace(verdict=worst.verdict, finding=worst.worst.title, since=worst.worst.since)
-
-
 def _rank(listed: ListedRun) -> tuple[int, bool, float, str]:
     """By severity, then since when, then name: runs that write in turn keep their places."""
     trouble = listed.verdict.rank if listed.verdict.is_trouble else 0
     since = listed.worst.time if trouble and listed.worst.time == listed.worst.time else math.inf
     return -trouble, listed.state is not State.LIVE, since, listed.name
+
+
+def _in_name_order(listed: ListedRun) -> list[tuple[int, str]]:
+    """Numbers within a name count as numbers: run 9 comes before run 10."""
+    parts = re.split(r"(\d+)", listed.name.lower())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+ORDER_KEYS: dict[str, Callable[[ListedRun], Any]] = {
+    DEFAULT_ORDER: lambda _listed: 0,
+    "name": _in_name_order,
+    "newest": lambda listed: -listed.last_change,
+    "step": lambda listed: -listed.last_step,
+}
+"""Order -> sort key; runs that are equal stay in the order of severity."""
 
 
 def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
@@ -215,7 +301,8 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
 
 def default_run(every: list[ListedRun]) -> ListedRun | None:
     """The run to select first: the worst one; if all are well, the one that was written last."""
-    if every and every[0].verdict.is_trouble:
-        return every[0]
+    worst = min(every, key=_rank, default=None)
+    if worst is not None and worst.verdict.is_trouble:
+        return worst
     live = [each for each in every if each.state is State.LIVE]
     return max(live or every, key=lambda each: each.last_change, default=None)

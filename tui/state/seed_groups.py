@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
+from ppo_top.tui.graphics.distinct_names import common_start
 
 MIN_EQUAL_SETTINGS = 5
 """Runs of different names need at least this many equal settings to be one experiment."""
@@ -99,7 +100,7 @@ def _named(
     named: dict[str, list[str]] = {}
     for members in groups.values():
         stems = [runs[run].name_stem for run in members]
-        shared = _shared(stems).rstrip("-_. ")
+        shared = common_start(stems).rstrip("-_. ")
         name = shared if len(shared) >= 3 else stems[0]
         if name in named:
             others = runs[named[name][0]].settings
@@ -115,13 +116,3 @@ def _difference(settings: SeedSettings, others: SeedSettings) -> str:
     """The shortest setting in which two experiments differ."""
     apart = [f"{key} {value}" for key, value in settings - others if value]
     return min(apart, key=lambda text: (len(text), text), default="")
-
-
-def _shared(names: list[str]) -> str:
-    """The common prefix of some names."""
-    alike = 0
-    for letters in zip(*names, strict=False):
-        if len(set(letters)) > 1:
-            break
-        alike += 1
-    return names[0][:alike]

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.timeline import Track
+from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
+from ppo_top.tui.state.metric_choice import MetricChoice
 from ppo_top.views.downsample import MinMaxPyramid
 from ppo_top.views.run_view import RunView
 
@@ -17,6 +19,8 @@ from ppo_top.views.run_view import RunView
 class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
+    `marked`: chosen for comparing. `changed`: its verdict, state or worst finding is not what it
+    was when one last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 
@@ -28,6 +32,8 @@ class RunListEntry(NamedTuple):
     folded: bool = False
     member: bool = False
     is_copy: bool = False
+    changed: bool = False
+    marked: bool = False
     finding: str = ""
     since: str = ""
     reward: str = ""
@@ -161,12 +167,15 @@ class Snapshot:
     hidden_sections: frozenset[str] = frozenset()
     prompt: InputPrompt | None = None
     filter: str = ""
+    run_order: str = "severity"
+    metrics: MetricChoice = field(default_factory=MetricChoice)
     loading: LoadingProgress | None = None
     toast: str = ""
     alerts: Sequence[str] = ()
     """What became critical elsewhere, the newest last."""
     waiting_text: str = ""
-    acknowledged: Mapping[str, str] = field(default_factory=dict)
+    why_nothing: Sequence[str] = ()
+    acknowledged: Mapping[str, AckNote] = field(default_factory=dict)
     symbols: Symbols = UNICODE_SYMBOLS
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
 

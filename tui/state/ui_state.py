@@ -6,19 +6,21 @@ Independent of Textual: `Actions` change it, and `snapshot` returns what to draw
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.support.acknowledgements import AckNote, Acknowledgements
 from ppo_top.text.format import plural
 from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
+from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
 from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
 from ppo_top.tui.state.snapshot import (
@@ -31,6 +33,15 @@ from ppo_top.tui.state.snapshot import (
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
 from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.run_view import RunView
+
+CHART_OVERLAYS = ("zoom", "compare")
+SECTIONS = {
+    "runs": "Run list",
+    "finding": "Verdict",
+    "values": "Crucial values",
+    "panels": "Charts",
+}
+"""Sections of the main page that can be hidden, as they are called."""
 
 MAX_RECENT_RUNS = 4
 """Runs kept in memory, so that switching between them rereads nothing."""
@@ -54,7 +65,10 @@ class UiState:
     session: Session
     acknowledgements: Acknowledgements
     watched_paths: str = "."
+    paths: Sequence[Path] = ()
     waiting_text: str = "Waiting for logs"
+    why_nothing: Sequence[str] = ()
+    """Why there is no run: paths and files that cannot be read."""
     replay: Replay | None = None
     symbols: Symbols = UNICODE_SYMBOLS
     clock: Callable[[], float] = time.time
@@ -69,6 +83,10 @@ class UiState:
     page_lines: int = 10
     """Lines of a page: what PgUp and PgDn move by."""
     scroll: int = 0
+    finding_at: int = 0
+    """Which of the open findings is chosen where all of them are listed."""
+    follow_choice: bool = True
+    """Whether that list is scrolled to the chosen one."""
     hidden_sections: frozenset[str] = frozenset()
     line_input: LineInput | KeyChoice | None = None
     toast: str = ""
@@ -77,6 +95,8 @@ class UiState:
     watching: str = ""
     """How logs are watched, as text."""
     loading: LoadingProgress | None = None
+    metrics: MetricChoice = field(default_factory=MetricChoice)
+    search: TextSearch = field(default_factory=TextSearch)
     chart: ChartOptions = field(default_factory=ChartOptions)
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)
     cursors: dict[str, Cursor] = field(default_factory=dict)
@@ -175,10 +195,18 @@ class UiState:
         """Select a run."""
         self.alerts.pop(run_id, None)
         if run_id != self.chosen_run_id:
+            if self.run_list.seen:
+                self.look_at_runs({self.chosen_run_id, run_id})
             self.chosen_run_id, self.scroll = run_id, 0
             self.cursors.setdefault(run_id, Cursor())
             others = [each for each in self.recent_run_ids if each != run_id]
             self.recent_run_ids = [run_id, *others][:MAX_RECENT_RUNS]
+
+    def look_at_runs(self, ids: Container[str]) -> None:
+        """What these runs are now is no news any more, nor what runs are that came since."""
+        for listed in self.listed_runs():
+            if listed.id in ids or listed.id not in self.run_list.seen:
+                self.run_list.look_at(listed)
 
     def start_replay(self) -> None:
         """Set the cursor of the selected run to the start of the replay, once."""
@@ -199,7 +227,7 @@ class UiState:
     def snapshot(self) -> Snapshot:
         """What drawing depends on."""
         every = self.listed_runs()
-        shown = self.run_list.filtered(every)
+        shown = self.run_list.in_list_order(every)
         view = self.view()
         run = self.run
         return Snapshot(
@@ -217,13 +245,16 @@ class UiState:
             concept=self.selected_concept(view),
             scroll=self.scroll,
             hidden_sections=self.hidden_sections,
-            prompt=self._prompt(every, shown),
+            prompt=self._prompt(),
             filter=self.run_list.filter,
+            metrics=self.metrics,
+            run_order=self.run_list.order,
             loading=self.loading,
             toast=self.toast,
             alerts=[text for run_id, text in self.alerts.items() if run_id in self.session.runs],
             waiting_text=self.waiting_text,
-            acknowledged=self._acknowledged_reasons(run),
+            why_nothing=self.why_nothing,
+            acknowledged=self._notes(run),
             symbols=self.symbols,
             drawing_cache=self.drawing_cache,
         )
@@ -243,8 +274,9 @@ class UiState:
         if view is None:
             return []
         listed = [row.concept for row in in_order_of_need(view.checklist) if row.track is not None]
-        drawn = [track.track.concept for panel in view.panels for track in panel.tracks]
-        return list(dict.fromkeys(listed + drawn))
+        found = [track.track.concept for track in view.tracks if self.metrics.matches(track)]
+        kept = set(found) if self.metrics.filter else {*listed, *found}
+        return [name for name in dict.fromkeys(listed + found) if name in kept]
 
     def _last_change_text(self, run: Run | None) -> str:
         newest = run.last_change if run is not None else 0.0
@@ -262,27 +294,32 @@ class UiState:
         rows = len(run.timeline)
         return PlaybackState(row, rows, cursor.playing, cursor.speed, cursor.replay, alone)
 
-    def _prompt(self, every: list[ListedRun], shown: list[ListedRun]) -> InputPrompt | None:
-        if self.line_input is None:
+    def _prompt(self) -> InputPrompt | None:
+        typed = self.line_input
+        if typed is None:
             return None
-        hint = "Enter: apply · Esc: cancel"
-        if isinstance(self.line_input, KeyChoice):
-            hint = self.line_input.hint
-        if self.line_input.label == "/":
-            hint = f"[{len(shown)}/{len(every)}]  {hint}"
-        return InputPrompt(self.line_input.label, self.line_input.text, hint)
+        if isinstance(typed, KeyChoice):
+            return InputPrompt(typed.label, typed.text, typed.hint)
+        hints = filter(None, (typed.hint(), "Enter: apply · Esc: cancel"))
+        return InputPrompt(typed.label, typed.text, "  ".join(hints))
 
-    def _acknowledged_reasons(self, run: Run | None) -> dict[str, str]:
+    def _notes(self, run: Run | None) -> dict[str, AckNote]:
         if run is None:
             return {}
         find = self.acknowledgements.find
         notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
-        return {rule: note.reason for rule, note in notes if note is not None}
+        return {rule: note for rule, note in notes if note is not None}
 
     def next_to_replay(self) -> str:
         """The next listed run that was not replayed yet; empty after the last."""
         waiting = (each.id for each in self.listed_runs())
         return next((each for each in waiting if not self.cursors.get(each, Cursor()).replay), "")
+
+    def chosen_finding(self, view: RunView) -> Finding | None:
+        """The open finding that was chosen in the list of them, else the worst one."""
+        opened = view.open_findings
+        at = min(self.finding_at, len(opened) - 1) if self.overlay == "findings" else 0
+        return opened[at].finding if opened else None
 
     # --- moving --------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ left out if the trainer lacks the option or the run already has the advised valu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
@@ -55,6 +56,9 @@ ALTERNATIVE_OPTIONS = {
 ADVICE_NAMES = canonical_names() | ALTERNATIVE_OPTIONS.keys() | ADVICE_PHRASES.keys()
 """Everything that advice may name."""
 
+ROUNDING = 1e-3
+"""A logged value that differs by less from the option's is the same, written with fewer digits."""
+
 FAR_FROM_DEFAULT = 30.0
 """An option this many times its default, or less than this part of it, is moved no further off."""
 
@@ -95,17 +99,18 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         if canonical == "learning_rate" and "critic-rate" in self.context.facts:
             return None  # the size of policy updates does not depend on it
         own = current_value(self.context, canonical)
+        moment = "at first" if _has_moved(self.context, canonical, own) else "now"
         known = _catalogue_option(self.trainer, canonical)
         if known is None:
             missing = _has_options(self.trainer.id) and own is None
-            return None if missing else AdvisedOption(canonical, own)
+            return None if missing else AdvisedOption(canonical, own, moment=moment)
         line, usual = known
         if line.note == COMPUTED_NOTE:
             return None
         if canonical == "learning_rate" and self._rate_follows():
             kl = self.find_option("target_kl")
             return AdvisedOption(kl.name, kl.value, kl.default, kl.default_owner, RATE_FOLLOWS_NOTE)
-        return AdvisedOption(line.name, own, usual, _default_owner(self.trainer), line.note)
+        return AdvisedOption(line.name, own, usual, _default_owner(self.trainer), line.note, moment)
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever its initial value."""
@@ -154,6 +159,14 @@ def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
         if value is None or history.last > 2.0 * began:
             value = max(began, history.last)
     return value
+
+
+def _has_moved(run: RuleContext, canonical: str, value: ConfigValue | None) -> bool:
+    """Whether a schedule has moved on from an option's value, as the log shows."""
+    history = run.histories.get(LOGGED_OPTIONS.get(canonical, ""))
+    if history is None or not isinstance(value, float):
+        return False
+    return not math.isclose(history.last, value, rel_tol=ROUNDING)
 
 
 def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:

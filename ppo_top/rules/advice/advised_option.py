@@ -20,7 +20,8 @@ class AdvisedOption:
     Format specs: empty prints name and values, `name` the bare name. `above 0.2`, `below 0.28` and
     `off` print the same, but raise KeyError (dropping the sentence) if the run's known value does
     not satisfy them; with `known below 0.1` an unknown value fails too. A spec starting with a
-    comma is appended, except to a KL target that the learning rate follows.
+    comma is appended, except to a KL target that the learning rate follows. `moment` says when the
+    option has this value: a schedule moves on from it.
     """
 
     def __init__(
@@ -30,8 +31,9 @@ class AdvisedOption:
         default: ConfigValue | None = None,
         default_owner: str = "",
         note: str = "",
+        moment: str = "now",
     ) -> None:
-        self.name, self.value = name, value
+        self.name, self.value, self.moment = name, value, moment
         self.default, self.default_owner = default, default_owner
         self.note = note if note.startswith(SHOWN_NOTE_PREFIXES) else ""
 
@@ -49,7 +51,7 @@ class AdvisedOption:
         if spec and not self._satisfies(not known, *spec.removeprefix("known ").split()):
             raise KeyError(self.name)
         now, usual = _text(self.value), _text(self.default)
-        words = [f"{now} now"] if now else []
+        words = [f"{now} {self.moment}"] if now else []
         if usual and usual != now:
             words.append(f"{self.default_owner}'s default is {usual}")
         if self.note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.advice.symptoms import clip_wide
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
@@ -73,9 +74,9 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         signs.append(f"up to {pct(clip)} clipped")
     if run.severity_of("ratio-off") >= WARN:
         signs.append(f"ratio {recent_value_text(run, 'ratio_mean')}")
-    message = f"updates too large: {', '.join(signs)}, and reward falls{_rate(run)}"
+    message = f"updates too large: {', '.join(signs)}, and reward falls{_blamed_text(run)}"
     level, about = CRIT if _certain(run) else WARN, ("approx_kl", "clip_fraction", "reward_mean")
-    return Assessment(level, kl, limits["kl"], message, concepts=_blaming_rate(run, about))
+    return Assessment(level, kl, limits["kl"], message, concepts=_with_blamed(run, about))
 
 
 def _certain(run: RuleContext) -> bool:
@@ -101,18 +102,27 @@ def _step_size_bad(run: RuleContext) -> bool:
     return too_far or "learning-rate-jump" in run.open_severities
 
 
-def _rate(run: RuleContext) -> str:
-    """Names the learning rate if it is high for the family."""
+def _blamed_settings(run: RuleContext) -> dict[str, str]:
+    """The settings that make updates large, by metric, each with what to say of it."""
     rate = run.value("lr", 10)
     if rate is None:
         rate = run.config_number("learning_rate")
     high = 1e-4 if run.family in LLM_FAMILIES else 3e-3
-    return f"; learning rate {num(rate)} is high" if rate is not None and rate >= high else ""
+    blamed = {}
+    if rate is not None and rate >= high:
+        blamed["lr"] = f"learning rate {num(rate)} is high"
+    if clip_wide(run):
+        blamed["clip_range"] = f"clip range {num(run.setting('clip_range') or 0.0)} is wide"
+    return blamed
 
 
-def _blaming_rate(run: RuleContext, concepts: tuple[str, ...]) -> tuple[str, ...]:
-    """These metrics, and the learning rate where it is named as high: it is marked, too."""
-    return (*run.judged_as(concepts), *(("lr",) if _rate(run) else ()))
+def _blamed_text(run: RuleContext) -> str:
+    return "".join(f"; {words}" for words in _blamed_settings(run).values())
+
+
+def _with_blamed(run: RuleContext, concepts: tuple[str, ...]) -> tuple[str, ...]:
+    """These metrics and the settings that are blamed: they are marked, too."""
+    return (*run.judged_as(concepts), *_blamed_settings(run))
 
 
 def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -127,8 +137,9 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         parts.append(f"policy loss {recent_value_text(run, 'policy_loss')}")
     if entropy >= WARN:
         parts.append(f"entropy {recent_value_text(run, 'entropy')}")
-    message = f"learning rate far too high: {', '.join(parts)}, before reward shows it{_rate(run)}"
-    about = _blaming_rate(run, ("approx_kl", "policy_loss", "entropy"))
+    signs = ", ".join(parts)
+    message = f"learning rate far too high: {signs}, before reward shows it{_blamed_text(run)}"
+    about = _with_blamed(run, ("approx_kl", "policy_loss", "entropy"))
     return Assessment(CRIT, _peak(run, "approx_kl"), limits["kl"], message, concepts=about)
 
 
@@ -140,7 +151,8 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     kl, clip = _peak(run, "approx_kl"), recent_value_text(run, "clip_fraction")
     message = f"clip range too wide: KL up to {num(kl)}, only {clip} clipped, reward falls"
-    return Assessment(CRIT, kl, None, message)
+    about = _with_blamed(run, ("approx_kl", "clip_fraction", "reward_mean"))
+    return Assessment(CRIT, kl, None, message, concepts=about)
 
 
 _TROUBLE_SIGNS = (

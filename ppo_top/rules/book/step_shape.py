@@ -158,9 +158,11 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
     message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
+    about = ("approx_kl", "clip_range") if setting else ("approx_kl",)
     if clip > limits["binds"] and not run.falling:
-        return Assessment(WATCH, kl, limits["kl"], message + ", and it does bind")
-    return Assessment(WARN, kl, limits["kl"], message)
+        message += ", and it does bind"
+        return Assessment(WATCH, kl, limits["kl"], message, concepts=about)
+    return Assessment(WARN, kl, limits["kl"], message, concepts=about)
 
 
 def _is_wide(run: RuleContext, limits: RuleLimits) -> bool:

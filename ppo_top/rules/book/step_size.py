@@ -210,6 +210,7 @@ RULES = (
         id="kl-spike",
         title="KL spike",
         description="the KL of one update is many times larger than that of the updates before it",
+        is_event=True,
         concepts=("approx_kl",),
         assess=kl_spike,
         asks_about=("kl-high",),

@@ -251,6 +251,7 @@ RULES = (
         id="value-loss-spike",
         title="Value loss spike",
         description="the value loss jumps far above its usual level and stays there",
+        is_event=True,
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=value_loss_spike,

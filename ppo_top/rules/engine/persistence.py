@@ -77,10 +77,13 @@ class Persistence:
         self.finding_index, self.calm_points, self.updates_when_opened = index, 0, age
         self.times_opened += 1
 
-    def has_cleared(self, clear: int) -> bool:
-        """Whether the finding has cleared: enough calm points, or one that resolves it."""
-        if self.resolved:
-            return True
+    def has_cleared(self, clear: int, is_event: bool) -> bool:
+        """Whether the finding has cleared: enough calm points, or one that resolves it.
+
+        An event is over after `clear` of them, however often it came before.
+        """
+        if self.resolved or is_event:
+            return self.resolved or self.calm_points >= clear
         wait = clear << min(max(self.times_opened - 1, 0), MAX_REPEATS)
         if self.repeats_too_often:
             wait = max(wait, self.updates_when_opened)

@@ -95,9 +95,11 @@ class Rule:
     `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family, or one algorithm of it, differs.
-    `at_end`: asked once more when the run is complete. `remedies` may hold `{option}`: see
-    `ppo_top.rules.advice`. `ranks_causes`: much may stand behind it, so that a finding states those
-    causes that the run's other symptoms make likely, and `causes` are only what it usually is.
+    `is_event`: at watch its finding tells of one update; it is over after `clear_after` calm points
+    however often there were others. `at_end`: asked once more when the run is complete. `remedies`
+    may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may stand behind
+    it, so that a finding states those causes that the run's other symptoms make likely, and
+    `causes` are only what it usually is.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
     that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
     findings weigh in its assessment.
@@ -125,6 +127,7 @@ class Rule:
     needs: tuple[str, ...] = ()
     asks_about: tuple[str, ...] = ()
     at_end: bool = False
+    is_event: bool = False
     ranks_causes: bool = False
 
     @property

@@ -85,6 +85,10 @@ KEY_CASES: dict[str, KeyCase] = {
     "back": KeyCase(("question_mark",), lambda app: app.ui_state.overlay == ""),
     "previous_run": KeyCase(("full_stop",), lambda app: chosen(app) == "omega"),
     "next_run": KeyCase((), lambda app: chosen(app) == "alpha"),
+    "sort": KeyCase((), lambda app: "by name" in screen(app)),
+    "write": KeyCase((), lambda app: "Enter opens it" in screen(app)),
+    "mark": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
+    "pin": KeyCase((), lambda app: "pinned to the front" in screen(app)),
     "fold": KeyCase((), lambda app: not app.ui_state.run_list.fold_seeds),
     "toggle_runs": hides("runs"),
     "toggle_finding": hides("finding"),
@@ -193,6 +197,64 @@ async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:
         assert app.ui_state.run_list.filter == ""
 
 
+async def test_tab_filters_metrics_in_place_of_runs(app: RecordingApp) -> None:
+    """A regular expression with a live count; charts and selection keep to it until Esc."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "slash", "o", "tab", "k", "l", "vertical_line", "c", "l", "i", "p")
+        assert app.ui_state.run_list.filter == ""
+        assert "[2/3]" in screen(app).splitlines()[-1]
+        assert "2 of 3 match" in screen(app)
+        await press(pilot, "enter", "enter", "down")
+        assert app.ui_state.overlay == "zoom"
+        assert set(app.ui_state.selectable_concepts()) == {"approx_kl", "clip_fraction"}
+        await press(pilot, "escape", "escape")
+        assert "match" not in screen(app)
+        assert len(app.ui_state.selectable_concepts()) > 2
+
+
+async def test_an_unfinished_expression_is_looked_for_as_it_is(app: RecordingApp) -> None:
+    """While `(` is typed nothing breaks."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "enter", "slash", "left_parenthesis")
+        assert "[0/3]" in screen(app).splitlines()[-1]
+        await press(pilot, "escape")
+        assert app.ui_state.overlay == "zoom"
+
+
+async def test_a_pinned_chart_is_the_first_one(app: RecordingApp) -> None:
+    """Where there is room for one chart only, it is that one; the key takes it back."""
+
+    def charts() -> list[str]:
+        return [hit.target for hit in app.click_regions if hit.kind == "concept" and hit.height > 2]
+
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "down", "down")
+        assert charts()[0] == "reward_mean"
+        pinned = app.ui_state.concept
+        await press(pilot, "z")
+        assert charts()[0] == pinned != "reward_mean"
+        assert "◆" in screen(app)
+        await press(pilot, "z")
+        assert charts()[0] == "reward_mean"
+
+
+async def test_a_text_is_searched(app: RecordingApp) -> None:
+    """The first match is shown while it is typed; n and N go round; Esc forgets it."""
+    async with app.run_test(size=(80, 20)) as pilot:
+        await press(pilot, "question_mark", "slash", "f", "i", "n", "d", "i", "n", "g")
+        assert "1 of" in screen(app).splitlines()[0]
+        await press(pilot, "enter")
+        first = app.ui_state.scroll
+        await press(pilot, "n")
+        assert "2 of" in screen(app).splitlines()[0]
+        await press(pilot, "N", "N")
+        last = app.ui_state.scroll
+        assert last > first
+        assert app.ui_state.cursor.row is None  # no time travel meanwhile
+        await press(pilot, "escape", "n")
+        assert not app.ui_state.search.pattern
+
+
 async def test_jumping_to_a_share(app: RecordingApp) -> None:
     """`g 50%` moves the cursor to the middle of the run, and the screen shows that row."""
     async with app.run_test(size=(140, 40)) as pilot:
@@ -211,7 +273,8 @@ async def test_acknowledging_a_finding_calms_the_list(app: RecordingApp) -> None
             await press(pilot, "m", "o", "k", "enter")
             if app.ui_state.verdict_of(app.ui_state.run) != "crit":  # type: ignore[arg-type]
                 break
-        assert "ok" in app.ui_state.snapshot().acknowledged.values()
+        notes = app.ui_state.snapshot().acknowledged.values()
+        assert {(note.word, note.reason) for note in notes} == {("muted", "ok")}
         assert app.ui_state.verdict_of(app.ui_state.run) != "crit"  # type: ignore[arg-type]
         assert "✗" not in screen(app).splitlines()[0]
 

@@ -63,6 +63,19 @@ def test_the_crucial_values_are_listed_with_their_numbers(
     assert "reward" in shown
 
 
+def test_step_ticks_stand_over_the_sparklines_they_measure(sick: UiState) -> None:
+    """The sparklines become red half way; the tick above that place is half of the steps."""
+    lines = drawn_text(sick, 140, 40)
+    title = next(number for number, row in enumerate(lines) if "Crucial values" in row)
+    kl = next(row for row in lines[title:] if "approx KL" in row)
+    middle = kl.index("█")
+    nearest = min(
+        re.finditer(r"[\d.]+k", lines[title]), key=lambda tick: abs(tick.start() - middle)
+    )
+    assert nearest[0] == "40k"
+    assert abs(nearest.start() + 1 - middle) <= 2
+
+
 def test_advice_is_numbered_and_whole(sick: UiState) -> None:
     """At the usual size the cause and numbered advice stand below the verdict, none cut off."""
     view = sick.view()
@@ -192,7 +205,9 @@ def test_values_of_curves_in_lines_stand_in_a_column(
 ) -> None:
     """Long numbers widen the column for all, so that the curves begin together."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
-    rows = [re.match(r" [a-z][a-z /]{15} +[-\d,.e]+(?= )", row) for row in drawn_text(ui, 60, 20)]
+    rows = [
+        re.match(r" [a-z][a-z][a-z /]{14} +[-\d,.e]+(?= )", row) for row in drawn_text(ui, 60, 20)
+    ]
     ends = [found.end() for found in rows if found is not None]
     assert len(ends) >= 3
     assert len(set(ends)) == 1
@@ -203,7 +218,7 @@ def test_a_side_pane_shows_nothing_twice(make_ui_state: MakeUiState) -> None:
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
     ui.hidden_sections = frozenset()
     rows = drawn_text(ui, 40, 22)
-    names = [row[3:18].strip() if row[1] in "✓▲✗ℹ·–" else row[1:17].strip() for row in rows[3:]]
+    names = [row[3:18].strip() if row[1] in "✓▲✗i·–" else row[1:17].strip() for row in rows[3:]]
     named = [name for name in names if name and not name.startswith(("timeline", "q quit"))]
     assert len(named) == len(set(named))
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding
+from ppo_top.settings import Settings
 from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.panels import draw_panels, panel_grid
 from ppo_top.tui.draw.step_axis import step_axis
@@ -18,7 +19,7 @@ from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack, RunView
-from tests.support.screens import DEMO_LOGS
+from tests.support.screens import DEMO_LOGS, drawn_text
 from tests.tui.conftest import MakeUiState
 
 SICK_RUN = "sb3_cartpole_lr3e-2"
@@ -182,3 +183,20 @@ def test_ascii_panels_are_ascii(make_ui_state: MakeUiState) -> None:
     text = "\n".join(drawn)
     assert text.isascii() and "?" not in text
     assert "healthy <= 20 %" in text and "v limit 0.02" in text
+
+
+@pytest.mark.parametrize(("goal", "shown"), [(300.0, "goal 300"), (5000.0, "↑ goal 5,000")])
+def test_the_goal_is_a_line_in_the_panel_of_the_reward(
+    make_ui_state: MakeUiState, goal: float, shown: str
+) -> None:
+    """Named at its height, or with an arrow where it is far off the scale; nowhere else."""
+    ui = make_ui_state(DEMO_LOGS / SICK_RUN, settings=Settings(goal=goal))
+    text = [plain_text(row) for row in cells_of_panel(ui, "reward_mean", 60, 12)]
+    (line,) = [row for row in text if "goal" in row]
+    assert shown in line
+    assert ("┄" in line) == (goal == 300.0)
+    assert not any("goal" in plain_text(row) for row in cells_of_panel(ui, "ep_len", 60, 12))
+    ui.overlay = "zoom"
+    ui.concept = "reward_mean"
+    zoomed = "\n".join(drawn_text(ui, 140, 40))
+    assert ("is above the axis" in zoomed) == (goal == 5000.0)

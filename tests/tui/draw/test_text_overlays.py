@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from corpus.table import CORPUS_RUNS
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
@@ -137,3 +138,50 @@ def test_the_help_is_whole_at_every_width(sick: UiState, cells: int) -> None:
     assert all(key.description in words for key in KEYS)
     assert re.match(r" ppo-top help  \S+ +Esc back ", shown)
     assert "  Esc back" in shown.splitlines()[0]
+
+
+@pytest.fixture
+def compared(make_ui_state: MakeUiState) -> UiState:
+    """Three labelled runs of one task, of which two are chosen: they differ in learning rate."""
+    names = ("cartpole-clip-off-s11", "cartpole-clip-off-lr-x10-s11", "cartpole-clip-tiny-s31")
+    ui = make_ui_state(*(CORPUS_RUNS / name for name in names))
+    for run in list(ui.session.runs.values())[:2]:
+        ui.choose_run(run.id)
+        Actions(ui).do_mark()
+    return ui
+
+
+def test_only_runs_that_were_chosen_are_compared(compared: UiState) -> None:
+    """Two of three; none chosen any more means all again."""
+    assert "2 runs chosen" not in compared.toast and "(2 runs;" in compared.toast
+    compared.overlay = "compare"
+    compared.concept = "reward_mean"
+    text = "\n".join(drawn_text(compared, 140, 40))
+    assert "of 2 runs" in text
+    compared.overlay = ""
+    Actions(compared).do_mark()
+    compared.choose_run(compared.run_list.marked[0])
+    Actions(compared).do_mark()
+    compared.overlay = "compare"
+    assert "of 3 runs" in "\n".join(drawn_text(compared, 140, 40))
+
+
+def test_the_configuration_shows_how_chosen_runs_differ(compared: UiState) -> None:
+    """Setting by setting, a column a run; what is equal is not among them."""
+    compared.overlay = "config"
+    lines = drawn_text(compared, 110, 60)
+    first = next(number for number, row in enumerate(lines) if "Settings that differ" in row)
+    end = next(number for number, row in enumerate(lines) if "Sources in" in row)
+    table = {row.split()[0]: row.split()[1:] for row in lines[first + 2 : end] if row.strip()}
+    assert len(table) >= 1 and all(len(set(values)) == 2 for values in table.values())
+    assert set(table["learning_rate"]) == {"0.003", "0.0003"}
+    compared.run_list.marked.clear()
+    assert "Settings that differ" not in layer(compared, "config", rows=300)
+
+
+def test_a_narrow_screen_shows_the_differences_that_fit(compared: UiState) -> None:
+    """At forty cells, one run beside the selected one at most, and a word about the others."""
+    compared.run_list.marked = list(compared.session.runs)
+    compared.overlay = "config"
+    text = "\n".join(drawn_text(compared, 40, 15))
+    assert "more run" in text

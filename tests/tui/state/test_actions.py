@@ -11,7 +11,7 @@ from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import drawn_text, write_unhealthy_run
+from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 
@@ -134,3 +134,36 @@ def test_a_run_that_turned_red_is_announced_until_seen(ui: UiState, cells: int, 
     assert "sick: Update" not in screen(ui, cells, rows)[-1]
     press(ui, "go_to_alert")
     assert "No run" in screen(ui, cells, rows)[-1]
+
+
+def test_a_finding_is_chosen_and_acknowledged_in_the_list_of_them(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Down goes to the next one, in view at any height; the key acts on it and takes it back."""
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    press(ui, "findings")
+    view = ui.view()
+    assert view is not None and len(view.open_findings) > 1
+    second = view.open_findings[1].finding
+    press(ui, "down")
+    for rows in (40, 12):
+        block = draw_screen(ui, 80, rows)
+        (marked,) = [row for row in block.lines if "+selected" in str([style for _, style in row])]
+        assert second.title in plain_text(marked)
+    press(ui, "mute")
+    assert ui.line_input is not None
+    ui.line_input.press_key("enter", None)
+    assert set(ui.snapshot().acknowledged) == {second.rule}
+    assert any("muted: no reason" in row for row in screen(ui, 80, 200))
+    ui.finding_at = len(view.open_findings) - 1  # muted findings come last
+    press(ui, "acknowledge")
+    assert not ui.snapshot().acknowledged
+    assert "no longer acknowledged or muted" in ui.toast
+
+
+def test_the_share_at_which_a_finding_was_detected_is_that_of_the_timeline(ui: UiState) -> None:
+    """Going there, footer and timeline say the same."""
+    press(ui, "first", "next_finding")
+    said = ui.toast.rsplit(", ", 1)[1].removesuffix(" of the run")
+    ui.toast = ""
+    assert any(row.rstrip().endswith(f"· {said}") for row in screen(ui))

@@ -189,11 +189,81 @@ def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: UiState) -
     assert all(len(line) == 100 for line in lines)
 
 
+def listed_names(ui: UiState) -> list[str]:
+    """The names in the list, from above."""
+    return [entry.name for entry in ui.snapshot().entries]
+
+
+def test_unfolded_seeds_stand_side_by_side(seeds: UiState) -> None:
+    """The red seed comes first and draws the others to it, before the run of another experiment."""
+    seeds.run_list.fold_seeds = False
+    assert listed_names(seeds) == ["pole_seed2", "pole_seed1", "pole_seed3", "other"]
+    place = {}
+    for entry in seeds.snapshot().entries:
+        seeds.choose_run(entry.id)
+        place[entry.name] = seeds.snapshot().position
+    assert list(place.values()) == [1, 2, 3, 4]
+
+
+def test_a_key_sorts_the_list_and_says_how(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+    """By severity, by name with numbers as numbers, newest first, farthest first, and round."""
+    for name, broken, updates, age in (
+        ("a10", 99, 10, 900),
+        ("a9", 20, 40, 500),
+        ("c", 99, 20, 10),
+    ):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_unhealthy_run(log, updates, broken)
+        os.utime(log, (1_799_999_000 - age, 1_799_999_000 - age))
+    ui = make_ui_state(tmp_path / "runs")
+    ui.run_list.fold_seeds = False
+    actions = Actions(ui)
+    seen = []
+    for _ in range(5):
+        said = next(row for row in drawn_text(ui, 140, 40) if " Runs " in row)
+        seen.append((said.split("by ")[1].split()[0], listed_names(ui)))
+        actions.do_sort()
+    assert seen == [
+        ("severity", ["a9", "a10", "c"]),
+        ("name", ["a9", "a10", "c"]),
+        ("newest", ["c", "a9", "a10"]),
+        ("step", ["a9", "c", "a10"]),
+        ("severity", ["a9", "a10", "c"]),
+    ]
+    assert ui.toast == "Runs by name"
+    assert default_run(ui.listed_runs()[::-1]) == ui.listed_runs()[0]
+
+
+def test_a_run_that_changed_since_one_looked_is_marked(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Its new verdict stands behind a dot until one selects it, not while it is looked at."""
+    for name in ("a", "b"):
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=99)
+    ui = make_ui_state(tmp_path / "runs")
+    ui.run_list.fold_seeds = False
+    ui.look_at_runs(())
+    first, other = (entry.id for entry in ui.snapshot().entries)
+    ui.choose_run(first)
+
+    def marked() -> list[str]:
+        return [entry.id for entry in ui.snapshot().entries if entry.changed]
+
+    assert marked() == []
+    ui.run_list.verdict_of = lambda run, row: Verdict.CRIT
+    ui.invalidate()
+    assert marked() == [other]
+    assert any("•" in row and " b " in row for row in drawn_text(ui, 140, 40))
+    ui.choose_run(other)
+    ui.choose_run(first)
+    assert marked() == []
+
+
 def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     """With the keys in the list they move in it; elsewhere they travel in time."""
     actions = Actions(seeds)
     seeds.run_list.fold_seeds = False
-    ids = [known.id for known in seeds.listed_runs()]
+    ids = [entry.id for entry in seeds.snapshot().entries]
     actions.do_switch_focus()
     actions.do_latest()
     assert seeds.chosen_run_id == ids[-1]

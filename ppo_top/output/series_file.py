@@ -1,0 +1,42 @@
+"""Writes one charted series to a CSV file, never where logs are and never over another file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from ppo_top.output.export import track_points, write_csv
+from ppo_top.runs.run import Run
+from ppo_top.runs.timeline import Track
+
+MAX_NAME_CHARS = 100
+
+
+class SeriesFileError(Exception):
+    """Why nothing was written."""
+
+
+def write_series(run: Run, track: Track, seen: int, folder: Path, logs: Iterable[Path]) -> Path:
+    """Write the first `seen` points of a series into a folder; the file's path.
+
+    SeriesFileError if the folder lies in one of the watched paths `logs`, or cannot be written to.
+    The columns are those of `ppo-top export`.
+    """
+    for path in logs:
+        root = path if path.is_dir() else path.parent
+        if folder.resolve().is_relative_to(root.resolve()):
+            raise SeriesFileError("nothing is written where logs are; start ppo-top elsewhere")
+    stem = re.sub(r"[^\w.=+-]+", "_", f"{run.name}-{track.concept}")[:MAX_NAME_CHARS].strip("._")
+    path, number = folder / f"{stem}.csv", 1
+    while True:
+        try:
+            with open(path, "x", encoding="utf-8", newline="") as file:
+                write_csv(track_points(run, track, seen), file)
+            return path
+        except FileExistsError:
+            number += 1
+            path = folder / f"{stem}-{number}.csv"
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise SeriesFileError(f"{path.name} cannot be written: {why}") from None

@@ -1,0 +1,55 @@
+"""Where there is no run, the screen says why, as `check` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppo_top.files.follower import Follower
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.tui.app.app import PpoTop
+from ppo_top.tui.state.ui_state import WAITING_TEXT, UiState
+from tests.support.screens import write_unhealthy_run
+from tests.tui.app.test_eviction import screen, until
+
+
+def make_app(path: Path) -> PpoTop:
+    """The program over a path, as `ppo-top PATH` starts it."""
+    ui = UiState(
+        session=Session(Settings()),
+        acknowledgements=Acknowledgements(),
+        paths=(path,),
+        waiting_text=WAITING_TEXT.format(watched=path.name),
+    )
+    return PpoTop(ui, Follower([path]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("typo.log", None, "typo.log: no such file or directory; waiting for it"),
+        ("model.log", b"PK\x03\x04\x00\x01\x02", "model.log: unrecognised log format"),
+    ],
+)
+async def test_a_path_that_gives_nothing_is_named_with_the_reason(
+    tmp_path: Path, name: str, content: bytes | None, why: str
+) -> None:
+    """Without it one would look at "Looking for logs" for ever."""
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    app = make_app(tmp_path / name)
+    async with app.run_test(size=(160, 24)):
+        await until(lambda: why in screen(app))
+
+
+async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
+    """The directory that was waited for appears, with a log in it."""
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(160, 24)):
+        await until(lambda: "waiting for it" in screen(app))
+        write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
+        await until(lambda: "Update" in screen(app))
+        assert "waiting for it" not in screen(app)

@@ -1,0 +1,130 @@
+"""What the keys do that filter, search, pin and mark: `do_<action>`, as in `Actions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ppo_top.text.format import plural
+from ppo_top.tui.state.line_input import LineInput
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState
+
+
+class ChoiceActions:
+    """The actions that choose runs, metrics and places in a text."""
+
+    def __init__(self, ui: UiState) -> None:
+        self.ui_state = ui
+
+    def do_filter(self) -> None:
+        """Filter the runs, or the metrics of a single one and of a chart; search in a text."""
+        ui = self.ui_state
+        if ui.overlay and ui.overlay not in CHART_OVERLAYS:
+            self._search_text()
+        elif not ui.overlay and (ui.focus == "runs" or len(ui.session.runs) > 1):
+            self._filter_runs()
+        else:
+            self._filter_metrics()
+
+    def _filter_runs(self) -> None:
+        """Type a filter, applied while it is typed; Esc restores the old one.
+
+        If it hides the selected run, Enter selects the first one shown.
+        """
+        ui = self.ui_state
+        runs = ui.run_list
+
+        def preview(text: str) -> None:
+            runs.filter = text
+
+        def apply(text: str) -> None:
+            preview(text)
+            shown = [listed.id for listed in runs.filtered(ui.listed_runs())]
+            if shown and ui.chosen_run_id not in shown:
+                ui.move_run_choice(0)
+
+        def hint() -> str:
+            every = ui.listed_runs()
+            return f"[{len(runs.filtered(every))}/{len(every)}]  Tab: metrics"
+
+        before = runs.filter
+        ui.line_input = LineInput(
+            "/", apply, preview, before, lambda: preview(before), hint, self._filter_metrics
+        )
+
+    def _filter_metrics(self) -> None:
+        """Type a pattern that the charts shown match, while it is typed; Esc restores the old."""
+        ui = self.ui_state
+
+        def preview(text: str) -> None:
+            ui.metrics.filter, ui.scroll = text, 0
+
+        def hint() -> str:
+            view = ui.view()
+            every = view.charted_tracks if view is not None else []
+            found = sum(ui.metrics.matches(track) for track in every)
+            return f"[{found}/{len(every)}]  Tab: runs"
+
+        before = ui.metrics.filter
+        ui.line_input = LineInput(
+            "/ metrics: ",
+            preview,
+            preview,
+            before,
+            lambda: preview(before),
+            hint,
+            self._filter_runs,
+        )
+
+    def _search_text(self) -> None:
+        """Type a pattern; the text goes to its first match, n and N to the others."""
+        ui = self.ui_state
+        before = ui.search.pattern
+        ui.line_input = LineInput(
+            "/ search: ", ui.search.start, ui.search.start, "", lambda: ui.search.start(before)
+        )
+
+    def do_mark(self) -> None:
+        """Choose the selected run for comparing, or no longer."""
+        ui = self.ui_state
+        if ui.run is None:
+            ui.toast = "No run to compare"
+            return
+        is_marked = ui.run_list.toggle_mark(ui.chosen_run_id)
+        amount = plural(len(ui.run_list.marked), "run")
+        done = "chosen for comparing" if is_marked else "no longer compared"
+        ui.toast = f"{ui.run.name} {done} ({amount}; c compares, 6 shows how settings differ)"
+
+    def do_write(self) -> None:
+        """Write the zoomed series, up to the row shown, to a CSV file in the current directory."""
+        ui = self.ui_state
+        run, view = ui.run, ui.view()
+        track = run.timeline.tracks.get(ui.selected_concept()) if run is not None else None
+        if ui.overlay != "zoom" or run is None or view is None or track is None:
+            ui.toast = "w writes the series of a chart: Enter opens it"
+            return
+        from ppo_top.output.series_file import SeriesFileError, write_series
+
+        seen = track.count_until(view.row or 0)
+        try:
+            path = write_series(run, track, seen, Path.cwd(), ui.paths)
+        except SeriesFileError as error:
+            ui.toast = str(error)
+        else:
+            ui.toast = f"{plural(seen, 'point')} written to {path.name}"
+
+    def do_pin(self) -> None:
+        """Pin the selected metric's chart to the front, or unpin it."""
+        ui = self.ui_state
+        view, name = ui.view(), ui.selected_concept()
+        track = (
+            next((each for each in view.tracks if each.track.concept == name), None)
+            if view
+            else None
+        )
+        if track is None:
+            ui.toast = "No metric to pin"
+        elif ui.metrics.toggle_pin(name):
+            ui.scroll = 0 if not ui.overlay else ui.scroll
+            ui.toast = f"{track.label} pinned to the front; z again unpins it"
+        else:
+            ui.toast = f"{track.label} is not pinned any more"
