@@ -11,7 +11,7 @@ reading continues after it. Memory stays bounded for any input.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -101,3 +101,12 @@ class Format:
     """Writers keep the file open as long as they live."""
     tag_of_path: Callable[[str], str] | None = None
     """For files of one series that do not name it: the tag by path, "" if the path is not ours."""
+
+    def without_parser(self) -> Format:
+        """The same for a log that is not read here; unlike a parser it can be sent elsewhere."""
+        return replace(self, claims=claims_nothing, parser=None, store=None, tag_of_path=None)
+
+
+def claims_nothing(_name: str, _head: bytes) -> bool | None:
+    """For a format that is not asked."""
+    return None

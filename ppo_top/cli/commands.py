@@ -284,7 +284,7 @@ def _export(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.runs.load import open_loader
 
         paths = _paths_or_default(options.path)
-        loader = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        loader = open_loader(paths, _settings(options, paths), sys.stderr, bounded=True)
         if loader is None:
             return EXIT_ERROR
         with closing(loader):
@@ -314,7 +314,7 @@ def _report(parser: argparse.ArgumentParser) -> Command:
 
         paths = _paths_or_default(options.path)
         _refuse_log_folder(options.output, paths)
-        loader = open_loader(paths, _settings(options, paths), sys.stderr, lambda run: None)
+        loader = open_loader(paths, _settings(options, paths), sys.stderr, bounded=True)
         if loader is None:
             return EXIT_ERROR
         with closing(loader):
@@ -448,8 +448,6 @@ def _answer(
         answer = judge_paths(
             paths, settings, cache, parts, sys.stderr, ended=ended, verbose=verbose
         )
-        if cache.problem:
-            print(f"ppo-top: {cache.problem}", file=sys.stderr)
     for line in answer.problems if answer is not None else ():
         print(f"ppo-top: {line}", file=sys.stderr)
     return answer

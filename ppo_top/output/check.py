@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State
@@ -33,9 +33,11 @@ from ppo_top.output.json_report import finding_object, run_json_text
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.text_report import report_lines, run_summary
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.liveness import StateFacts, run_status, state_facts, status_at
-from ppo_top.runs.load import drain, load_session, open_loader
+from ppo_top.runs.load import load_session, open_loader
 from ppo_top.runs.memory import RunMemory
+from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
@@ -105,7 +107,7 @@ def judge_paths(
         paths,
         settings,
         err,
-        reporter.add,
+        Reports(make_report, reporter.add),
         memory,
         ended=ended,
         verbose=verbose,
@@ -114,6 +116,7 @@ def judge_paths(
     if loader is None:
         return None
     with closing(loader):
+        reporter.add_remembered(loader.session.runs.values())
         runs = sorted(loader.session.runs.values(), key=reporter.rank)
         if cache is not None and memory is not None:
             loader.remember()
@@ -129,33 +132,48 @@ def judge_paths(
         return Answer([reporter.report(run) for run in runs], [])
 
 
+class MadeReport(NamedTuple):
+    """The report on a run, whatever its name, and what its state depends on."""
+
+    summary: RunSummary
+    facts: StateFacts
+    texts: dict[str, str]
+
+
+def make_report(run: Run) -> MadeReport:
+    """The report on a run that has all its points."""
+    view = make_run_view(run, None, time.time())
+    text = "\n".join(report_lines(run, view))
+    texts = {JSON_PART: run_json_text(run, view), TEXT_PART: text}
+    return MadeReport(run_summary(run, view), state_facts(run), texts)
+
+
 class _Reporter:
-    """Makes the report on each run while it has its points; remembered runs have theirs already."""
+    """Collects the reports on all runs; remembered runs have theirs already."""
 
     def __init__(self, memory: RunMemory | None) -> None:
         self._memory = memory
-        self._reports: dict[str, tuple[RunSummary, StateFacts, dict[str, str]]] = {}
+        self._reports: dict[str, MadeReport] = {}
 
-    def add(self, run: Run) -> None:
-        """Make the report on a run that is read and judged, and remember it."""
-        memory = self._memory
-        if run.saved is not None and memory is not None:
-            texts = {part: memory.text(run.saved, part) for part in memory.text_parts}
-            self._reports[run.id] = *restored_summary(texts.pop(SUMMARY_PART)), texts
-            return
-        view = make_run_view(run, None, time.time())
-        summary, facts = run_summary(run, view), state_facts(run)
-        texts = {
-            JSON_PART: run_json_text(run, view),
-            TEXT_PART: "\n".join(report_lines(run, view)),
-        }
-        self._reports[run.id] = summary, facts, texts
-        if memory is not None:
-            memory.save(run, {SUMMARY_PART: summary_text(summary, facts), **texts})
+    def add(self, run: Run, made: MadeReport) -> None:
+        """Add the report on a run that is read and judged, and remember it."""
+        self._reports[run.id] = made
+        if self._memory is not None:
+            summary = summary_text(made.summary, made.facts)
+            self._memory.save(run, {SUMMARY_PART: summary, **made.texts})
+
+    def add_remembered(self, runs: Iterable[Run]) -> None:
+        """Add the reports that are remembered."""
+        for run in runs:
+            if run.id not in self._reports and run.saved is not None and self._memory is not None:
+                memory, saved = self._memory, run.saved
+                texts = {part: memory.text(saved, part) for part in memory.text_parts}
+                summary, facts = restored_summary(texts.pop(SUMMARY_PART))
+                self._reports[run.id] = MadeReport(summary, facts, texts)
 
     def rank(self, run: Run) -> tuple[int, float, str]:
         """Sort key: the worst first, then the newest."""
-        severity = self._reports[run.id][0].severity
+        severity = self._reports[run.id].summary.severity
         return -severity if severity >= Severity.WATCH else 0, -run.last_change, run.name
 
     def report(self, run: Run) -> RunReport:
@@ -169,15 +187,20 @@ def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool
     """Print how often each rule fired on old runs, in which, and how long before reward dropped."""
     falls: dict[str, int | None] = {}
 
-    def find_fall(run: Run) -> None:
-        falls[run.id] = reward_fall_row(run.timeline)
+    def add(run: Run, fall: int | None) -> None:
+        falls[run.id] = fall
 
-    session = load_session(paths, settings, sys.stderr, find_fall)
+    session = load_session(paths, settings, sys.stderr, Reports(find_fall, add))
     if session is None:
         return EXIT_ERROR
     runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
     print(json.dumps(backtest_object(runs)) if as_object else "\n".join(backtest_lines(runs)))
     return EXIT_OK
+
+
+def find_fall(run: Run) -> int | None:
+    """The row at which the reward of a run fell (`reward_fall_row`)."""
+    return reward_fall_row(run.timeline)
 
 
 # --- follow ----------------------------------------------------------------------------------
@@ -233,9 +256,12 @@ class ChangeReporter:
         self._emit({"event": event, **fields})
 
 
-def report_new_problems(follower: Follower, reported: set[str], err: TextIO) -> None:
-    """Print each problem of reading or watching that is not among those `reported` before."""
-    for line in follower.problems + [follower.watch_status] * follower.polls_instead:
+def report_new_problems(
+    follower: Follower, session: Session, reported: set[str], err: TextIO
+) -> None:
+    """Print each problem that is not among those `reported` before."""
+    watching = [follower.watch_status] * follower.polls_instead
+    for line in (*follower.problems, *watching, *session.problems):
         if line not in reported and len(reported) < MAX_PROBLEM_LINES:
             reported.add(line)
             print(f"ppo-top: {clean(line)}", file=err, flush=True)
@@ -252,24 +278,6 @@ def event_line(event: dict[str, object]) -> str:
     at = count(step) if isinstance(step, int) else str(step)
     what = f"{event['event']} {event['severity']} {event['rule']} at step {at}"
     return f"{name}: {what}: {clean(str(event['message']))}"
-
-
-def catch_up(
-    follower: Follower, session: Session, after_poll: Callable[[], None] = lambda: None
-) -> None:
-    """Read and judge what is there, poll by poll; free what judging needs no longer."""
-
-    def judge() -> None:
-        session.judge()
-        session.free_memory()
-        after_poll()
-
-    while True:
-        drain(follower, session, judge)
-        keys = session.sources_to_reread()
-        if not keys:
-            return
-        follower.reread(keys)
 
 
 def reader_is_gone(out: TextIO) -> bool:
@@ -307,7 +315,7 @@ def follow(
     def emit(event: dict[str, object]) -> None:
         print(json.dumps(event) if as_object else event_line(event), file=out, flush=True)
 
-    session = Session(settings)
+    session = Session(settings, parallel=True)
     reporter = ChangeReporter(session, emit)
     follower = Follower(
         paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
@@ -318,9 +326,9 @@ def follow(
         # ends CPython by the signal, not with our exit code.
         follower.wait(0.0)
         while not reader_is_gone(out or sys.stdout):
-            catch_up(follower, session, lambda: reporter.report_changes(time.time()))
+            read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
             follower.wait(FOLLOW_INTERVAL_S)
-            report_new_problems(follower, problems, err or sys.stderr)
+            report_new_problems(follower, session, problems, err or sys.stderr)
         return EXIT_OK
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
@@ -328,3 +336,4 @@ def follow(
         return EXIT_OK
     finally:
         follower.close()
+        session.close()

@@ -102,6 +102,7 @@ class Evaluation:
         self.sealed_rows = 0
         self.is_over = False
         """Whether the run is known to have ended."""
+        self._can_go_on = True
         self._notes = self._gather_notes()
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         for stream in selection.streams:
@@ -119,6 +120,7 @@ class Evaluation:
     def restored(cls, closed: ClosedRun, settings: Settings) -> Evaluation:
         """What was saved of the evaluation of a run; it cannot go on."""
         evaluation = cls((), settings)
+        evaluation._can_go_on = False
         evaluation.trainer, evaluation.config = closed.trainer, closed.config
         evaluation.profile, evaluation._findings = closed.profile, closed.findings
         evaluation.timeline = Timeline.restored(closed.timeline)
@@ -148,7 +150,8 @@ class Evaluation:
 
     def refresh(self) -> bool:
         """Look for new points; False if they need a new evaluation."""
-        return self._selection.is_current() and self._sealed.merger.refresh()
+        is_current = self._can_go_on and self._selection.is_current()
+        return is_current and self._sealed.merger.refresh()
 
     def advance(self, deadline: float) -> bool:
         """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -18,7 +19,9 @@ from ppo_top.files.passed_over import (
 from ppo_top.files.stdin import STDIN_NAME
 from ppo_top.files.update import Listing
 from ppo_top.paths import unreachable_reason
+from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.memory import RunMemory
+from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
@@ -31,26 +34,21 @@ NO_LOGS_HINT = (
 )
 """Advice for when there is nothing to judge."""
 
-MAX_POLL_POINTS, MAX_POLL_S = 200_000, 1.0
-"""Limits of one poll, in points and seconds."""
-
-RunCallback = Callable[[Run], None]
-
 
 def load_session(
     paths: Sequence[Path],
     settings: Settings,
     err: TextIO,
-    on_run: RunCallback | None = None,
+    reports: Reports | None = None,
     *,
     ended: bool = False,
 ) -> Session | None:
     """Read everything that the paths hold now; None (after a line on `err`) if there is nothing.
 
-    `on_run` is called with each run once it is read and judged. Of many points not all are kept
-    after that; findings and newest rows are. `ended`: the runs are over, whatever their logs say.
+    With `reports` many points are not kept after a run was reported, only findings and newest rows,
+    and worker processes may judge. `ended`: the runs are over, whatever their logs say.
     """
-    loader = open_loader(paths, settings, err, on_run, ended=ended)
+    loader = open_loader(paths, settings, err, reports, ended=ended)
     if loader is None:
         return None
     loader.close()
@@ -61,25 +59,34 @@ def open_loader(
     paths: Sequence[Path],
     settings: Settings,
     err: TextIO,
-    on_run: RunCallback | None = None,
+    reports: Reports | None = None,
     memory: RunMemory | None = None,
     *,
     ended: bool = False,
     verbose: bool = False,
     stdin: BinaryIO | None = None,
+    bounded: bool = False,
 ) -> Loader | None:
     """As `load_session`, for going through the runs again; the caller closes the loader.
 
     `verbose`: `err` also says which files gave nothing, and why. `stdin` is one more log, which is
-    read to its end first.
+    read to its end first. `bounded`: not all points are kept, though no report is wanted.
     """
     for path in paths:
         if reason := unreachable_reason(path):
             print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
             return None
-    loader = Loader(paths, Session(settings, memory=memory, ended=ended), err, stdin)
+    session = Session(
+        settings,
+        None if bounded or reports is not None else math.inf,
+        memory,
+        ended,
+        reports,
+        parallel=reports is not None,
+    )
+    loader = Loader(paths, session, err, stdin)
     try:
-        loader.read_all(on_run)
+        loader.read_all()
     except BaseException:
         loader.close()
         raise
@@ -128,28 +135,17 @@ class Loader:
         self.problems: list[str] = []
         self._err = err
 
-    def read_all(self, on_run: RunCallback | None) -> None:
-        """Read and judge everything (`load_session`)."""
-        reported: dict[str, tuple[int, frozenset[str]]] = {}
-
-        def report(run: Run) -> None:
-            reported[run.id] = _content(run)
-            if on_run is not None:
-                on_run(run)
-
-        def judge_and_evict() -> None:
-            self.session.judge()
-            self.session.free_memory(before_drop=report)
-
-        drain(self._follower, self.session, judge_and_evict if on_run is not None else None)
-        self._finish()
-        runs = self.session.runs
-        rest = [run for run in runs.values() if reported.get(run.id) != _content(run)]
-        # Of some another log was found after they were evicted. Remembered ones need no points.
-        self._reread([run.id for run in rest if run.saved is None])
-        for run in rest:
-            report(run)
-        self.problems = list(problem_lines(self._follower, self.session))
+    def read_all(self) -> None:
+        """Read, judge and report everything (`load_session`)."""
+        session = self.session
+        self._read()
+        if session.queue.reports is not None:
+            rest = [run for run in session.runs.values() if not run.is_reported]
+            rest = [run for run in rest if run.saved is None]  # remembered ones have a report
+            self._reread([run.id for run in rest])  # another log was found after their report
+            for run in rest:
+                session.queue.report(run)
+        self.problems = list(problem_lines(self._follower, session))
         if notebooks := notebooks_line(self._follower.passed_over()):
             self.problems.append(clean(notebooks))
         for line in self.problems:
@@ -188,33 +184,21 @@ class Loader:
         """Read the dropped points of these runs again."""
         if keys := self.session.sources_to_reread(runs):
             self._follower.reread(keys)
-            drain(self._follower, self.session)
-            self._finish()
+            self._read(runs)
 
-    def _finish(self) -> None:
+    def _read(self, in_view: Sequence[str] = ()) -> None:
+        """Read and judge what there is, unfinished ends of logs included."""
+        read_to_end(self._follower, self.session, in_view=in_view)
         self.session.apply(self._follower.finish())
         self.session.assign_pending_logs()
         self.session.judge()
 
     def close(self) -> None:
-        """Close the logs; the session stays."""
+        """Close the logs, end the workers and print what went wrong; the session stays."""
         self._follower.close()
-
-
-def _content(run: Run) -> tuple[int, frozenset[str]]:
-    """How many points a run has, and which logs."""
-    return run.points, frozenset(run.sources)
-
-
-def drain(follower: Follower, session: Session, after: Callable[[], None] | None = None) -> None:
-    """Poll and apply until there is no more for now, calling `after` each poll."""
-    while True:
-        polled = follower.poll(MAX_POLL_POINTS, MAX_POLL_S)
-        session.apply(polled)
-        if after is not None:
-            after()
-        if not polled.more:
-            return
+        self.session.close()
+        for line in self.session.problems:
+            print(f"ppo-top: {line}", file=self._err)
 
 
 def problem_lines(follower: Follower, session: Session) -> Iterator[str]:

@@ -23,7 +23,7 @@ from ppo_top.files.tail import FileStamp, file_stamp
 from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source
 from ppo_top.model import State
 from ppo_top.model.plain import from_plain, to_plain
-from ppo_top.parsers.base import Format
+from ppo_top.parsers.base import Format, claims_nothing
 from ppo_top.parsers.file_names import ANY_FILE_NAME
 from ppo_top.paths import join_key
 from ppo_top.runs.evaluation import ClosedRun
@@ -239,7 +239,7 @@ def _restored_source(saved: SavedSource, found: FoundFile) -> Source:
     """The source of a file that need not be opened; its format cannot parse."""
     kind = Format(
         name=saved.format,
-        claims=lambda _name, _head: None,
+        claims=claims_nothing,
         precedence=saved.precedence,
         chained=saved.chained,
         cumulative=saved.cumulative,

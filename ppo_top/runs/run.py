@@ -8,13 +8,15 @@ logs are read again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import total_steps
 from ppo_top.files.update import SavedRun
-from ppo_top.model import Finding, Profile
+from ppo_top.model import Finding, Profile, State
 from ppo_top.runs.evaluation import ClosedRun, Evaluation
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
@@ -48,12 +50,16 @@ class Run:
     """Whether it is known to have ended: rules about a whole run may then speak."""
     needs_reread: bool = False
     """Whether judging cannot go on before its sources are read again."""
+    job: int = 0
+    """The number of the job by which a worker judges it; 0: it is judged here."""
     saved: SavedRun | None = None
     """Where the cache keeps it as it is; None if it does not."""
     evaluation: Evaluation = field(init=False)
     """The one that is shown."""
     _next: Evaluation | None = None
     _stale: bool = True
+    _reported: tuple[int, dict[str, str]] | None = None
+    """points, and logs with the reasons, when it was reported"""
 
     def __post_init__(self) -> None:
         self.evaluation = Evaluation((), self.settings)
@@ -71,7 +77,7 @@ class Run:
     def mark_changed(self, start_over: bool) -> None:
         """Note new points; `start_over` if there is a new tag or setting, or a source was reset."""
         self.judged = self.is_over = False
-        self.saved = None
+        self.saved, self.job = None, 0
         self._stale = self._stale or start_over
 
     def mark_over(self) -> None:
@@ -83,6 +89,15 @@ class Run:
         self.saved, self.judged, self._stale, self.is_over = saved, True, False, saved.is_over
         if closed is not None:
             self.evaluation = Evaluation.restored(closed, self.settings)
+        self.version += 1
+
+    def close(self, closed: ClosedRun, is_over: bool) -> None:
+        """Show what was found elsewhere; points are dropped, the next ones start over."""
+        for source in self.sources.values():
+            source.drop_points()
+        self.evaluation = Evaluation.restored(closed, self.settings)
+        self.judged, self._stale, self.is_over = True, False, is_over
+        self.unjudged_points = self.job = 0
         self.version += 1
 
     # --- judging -----------------------------------------------------------------------------
@@ -106,6 +121,27 @@ class Run:
         if work is self._next and self._has_caught_up(work):
             self.evaluation, self._next = work, None
         return self.judged
+
+    def judge(self, deadline: float, ended: bool) -> bool:
+        """`evaluate`, and once more if that shows that it is over (`ended`: it is)."""
+        done = self.evaluate(deadline)
+        if done and not self.is_over and self.has_ended(ended):
+            self.mark_over()
+            done = self.evaluate(deadline)
+        return done
+
+    def has_ended(self, ended: bool) -> bool:
+        """Whether no more is to come (`ended`: whatever its logs and the clock say)."""
+        if self.has_more_to_read or not len(self.timeline):
+            return False
+        return ended or run_status(self, time.time()).state in (State.FINISHED, State.ENDED)
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Whether all of it can be judged elsewhere, from the beginning."""
+        begun = self._next is not None or len(self.timeline)
+        here = begun or self.job or self.judged or "stdin" in self.sources
+        return not (here or self.has_more_to_read or self.is_partial)
 
     def _start_evaluation(self) -> Evaluation:
         self._stale = False
@@ -177,6 +213,15 @@ class Run:
             for source in self.sources.values():
                 source.drop_unused(read)
             self.version += 1
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether a report was made of all that it holds."""
+        return self._reported == (self.points, dict(self.joined_by))
+
+    def mark_reported(self) -> None:
+        """Note that a report was made of all that it holds."""
+        self._reported = self.points, dict(self.joined_by)
 
     # --- queries -----------------------------------------------------------------------------
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
-from ppo_top.model import Severity, State
+from ppo_top.model import Severity
 from ppo_top.runs.grouping import LogGroup, RunGroups
-from ppo_top.runs.liveness import run_status
+from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
+from ppo_top.runs.workers import WorkerPool
 from ppo_top.settings import Settings
 
 GROUPING_TIMEOUT_S = 30.0
 """After this many seconds without new data, a log is assigned to a run as it is."""
-
-_MIN_JUDGE_S = 0.004
-"""Minimum time to judge a run in one call (seconds), so that each call makes progress."""
 
 MAX_HELD_POINTS = 1_000_000
 """Points kept of all runs together (about 60 MB); runs in view are always kept whole."""
@@ -28,40 +26,39 @@ MAX_HELD_POINTS = 1_000_000
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
-LOOK_AT_ENDS_S = 5.0
-"""How often silent runs are looked at, to see whether they are over."""
-
 GROUPING_PAUSE_FACTOR = 20
 """While there is more to read, logs are grouped for at most one part in so many of the time."""
-
-MAX_UNJUDGED_POINTS = 1_000_000
-"""Points that may wait to be judged before reading pauses."""
 
 
 class Session:
     """The runs below the watched paths.
 
     `apply` adds the updates of a poll and is cheap; `judge` does the work, within a time budget.
-    Neither reads a file. Long-running callers call `free_memory` after judging: runs out of view
-    keep verdict, findings and newest rows. `sources_to_reread` then gives the logs to read again.
+    Neither reads a file. `free_memory` leaves runs out of view their verdict, findings and newest
+    rows. `sources_to_reread` gives the logs to read again. `Pipeline` calls all of them in turn.
+
+    With `reports` runs are dropped only once they are read to their end, judged and reported. With
+    `parallel` worker processes judge, too, while much is waiting; `close` ends them.
     """
 
     def __init__(
         self,
         settings: Settings,
-        max_points: int | None = None,
+        max_points: float | None = None,
         memory: RunMemory | None = None,
         ended: bool = False,
+        reports: Reports | None = None,
+        parallel: bool = False,
     ) -> None:
         self.settings = settings
         self.memory = memory
         self._known: dict[tuple[str, str], dict[str, KnownLog]] = {}
         """Logs of remembered runs of which not all are found yet."""
-        self.ended = ended
-        """Whether all runs are over, whatever their logs and the clock say."""
-        self._next_look_at_ends = 0.0
         self.max_points = MAX_HELD_POINTS if max_points is None else max_points
         self.runs: dict[str, Run] = {}
+        make = reports.make if reports is not None else None
+        workers = WorkerPool(settings, make, ended) if parallel else None
+        self.queue = JudgeQueue(self.runs, ended, workers, reports)
         self._states: dict[str, SourceState] = {}
         self._run_of: dict[str, Run] = {}
         self._gone: set[str] = set()
@@ -69,8 +66,6 @@ class Session:
         self._next_grouping = 0.0
         self.passed_over: tuple[str, ...] = ()
         """Which files give nothing, and why: a line for each (of many with one reason, some)."""
-        self.reader_has_more = False
-        """Whether the last poll left more to read; runs still being read are then judged later."""
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
@@ -81,7 +76,7 @@ class Session:
             self._group()
         self._restore_runs(restored)
         self._remove_sources(result.removed)
-        self.reader_has_more = result.more
+        self.queue.reader_has_more = result.more
         if result.passed_over is not None:
             self.passed_over = tuple(result.passed_over)
 
@@ -212,81 +207,25 @@ class Session:
         self._groups.remove_logs(keys)
 
     def judge(self, budget: float | None = None, first: str | None = None) -> bool:
-        """Judge new rows for about `budget` seconds, the run `first` before all others.
-
-        True if nothing is left to judge for now.
-        """
+        """Judge new rows for about `budget` seconds (`JudgeQueue.judge`)."""
         self.assign_pending_logs(final=False)
-        self._note_silent_runs()
-        deadline = float("inf") if budget is None else time.perf_counter() + budget
-        for run in self._runs_to_judge(first):
-            if not self._judge_run(run, max(deadline, time.perf_counter() + _MIN_JUDGE_S)):
-                return False
-            if time.perf_counter() > deadline:
-                return not self._runs_to_judge(first)
-        return True
-
-    def _judge_run(self, run: Run, deadline: float) -> bool:
-        """Judge a run, and again if that shows that it is over."""
-        done = run.evaluate(deadline)
-        if done and not run.is_over and self._has_ended(run):
-            run.mark_over()
-            done = run.evaluate(deadline)
-        return done
-
-    def _has_ended(self, run: Run) -> bool:
-        if run.has_more_to_read or not len(run.timeline):
-            return False
-        return self.ended or run_status(run, time.time()).state in (State.FINISHED, State.ENDED)
-
-    def _note_silent_runs(self) -> None:
-        """Find, now and then, the runs that have ended without a word."""
-        now = time.monotonic()
-        if now < self._next_look_at_ends:
-            return
-        self._next_look_at_ends = now + LOOK_AT_ENDS_S
-        for run in self.runs.values():
-            if run.judged and not run.is_over and self._has_ended(run):
-                run.mark_over()
-
-    def _runs_to_judge(self, first: str | None) -> list[Run]:
-        """The runs to judge now, `first` before all, then those with most to judge.
-
-        A run that is still being read waits, unless too many points are waiting: judging once at
-        the end is cheaper than many times on the way.
-        """
-        waiting = [run for run in self.runs.values() if not run.judged]
-        if self.reader_has_more and self.unjudged_points <= MAX_UNJUDGED_POINTS:
-            waiting = [run for run in waiting if run.id == first or not run.has_more_to_read]
-        return sorted(
-            waiting, key=lambda run: (run.id != first, run.has_more_to_read, -run.unjudged_points)
-        )
-
-    @property
-    def unjudged_points(self) -> int:
-        """How many points are waiting to be judged."""
-        return sum(run.unjudged_points for run in self.runs.values() if not run.judged)
+        return self.queue.judge(budget, first)
 
     # --- eviction ----------------------------------------------------------------------------
 
-    def free_memory(
-        self, in_view: Container[str] = (), before_drop: Callable[[Run], None] | None = None
-    ) -> None:
+    def free_memory(self, in_view: Container[str] = ()) -> None:
         """Drop judged points if too many are held, those of the largest runs first.
 
-        Runs `in_view` (ids) and pipes, which cannot be read again, keep everything. With
-        `before_drop`, only runs that are read and judged to their end are evicted; it is called
-        with each of them first.
+        Runs `in_view` (ids) and pipes, which cannot be read again, keep everything.
         """
         excess = sum(run.held_points for run in self.runs.values()) - self.max_points
         idle = [run for run in self.runs.values() if run.can_drop_history and run.id not in in_view]
-        if before_drop is not None:
+        if self.queue.reports is not None:
             idle = [run for run in idle if run.judged and not run.has_more_to_read]
         for run in sorted(idle, key=lambda run: -run.held_points):
             if excess <= 0 or run.held_points < MIN_DROPPABLE_POINTS:
                 break
-            if before_drop is not None and run.is_whole:
-                before_drop(run)
+            self.queue.report(run)
             excess -= run.held_points
             run.drop_history()
             excess += run.held_points
@@ -296,10 +235,11 @@ class Session:
 
         These belong to evicted runs that are `in_view` (ids) or cannot be judged any further.
         """
-        alone = {} if self.reader_has_more else self._known
+        alone = {} if self.queue.reader_has_more else self._known
         keys = {key for logs in alone.values() for key in logs}  # the rest of their runs is gone
         alone.clear()
-        runs = [run for run in self.runs.values() if run.needs_reread]
+        late = () if self.queue.reader_has_more else self.runs.values()
+        runs = [run for run in late if run.needs_reread]
         runs += [self.runs[each] for each in in_view if each in self.runs]
         for run in runs:
             if run.is_partial:
@@ -307,9 +247,16 @@ class Session:
         return keys
 
     @property
-    def cache_problem(self) -> str:
-        """Why nothing is remembered; empty if that is not so, or not wanted."""
-        return self.memory.cache.problem if self.memory is not None else ""
+    def problems(self) -> list[str]:
+        """Why nothing is remembered, and what went wrong with workers."""
+        workers = self.queue.workers.problems if self.queue.workers is not None else []
+        cache = self.memory.cache.problem if self.memory is not None else ""
+        return [*workers, cache] if cache else workers
+
+    def close(self) -> None:
+        """End the workers; the runs stay."""
+        if self.queue.workers is not None:
+            self.queue.workers.close()
 
     def remember_unused(self, files: Mapping[str, dict[str, FileStamp]]) -> None:
         """Note the files (root -> key -> stamp) that belong to no run, and logs without a run."""

@@ -138,6 +138,11 @@ class SourceState:
                 series.drop_before(len(series))
         self.held_points = sum(len(series.steps) for series in self.series.values())
 
+    def drop_points(self) -> None:
+        """Drop every point: they are read again when they are needed."""
+        self.series.clear()
+        self.held_points, self.is_unread = 0, True
+
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
         for kept in (self.series, self.config, self.lines, self.evidence):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.settings.run_patterns import RunPatterns
@@ -21,19 +20,17 @@ CURRICULUM_RULES = (
 )
 """Rules about what is normal when tasks get harder during training: one level less severe then."""
 
-_EMPTY: Mapping[str, str] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a session; `problems` has a line for each thing that was not understood."""
 
-    thresholds: Thresholds = field(default_factory=lambda: MappingProxyType({}))
+    thresholds: Thresholds = field(default_factory=dict)
     muted: frozenset[str] = frozenset()
-    reasons: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     """rule -> why it is muted"""
     rules: tuple[CustomRule, ...] = ()
-    tags: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    tags: Mapping[str, str] = field(default_factory=dict)
     """tag -> metric, with what is done to the number: `entropy neg`"""
     console: tuple[str, ...] = ()
     """regular expressions for console lines: named groups are metrics, `step` is the step"""

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.check import ChangeReporter, catch_up
+from ppo_top.output.check import ChangeReporter
+from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 
@@ -39,7 +40,7 @@ class FollowSession:
         """One poll."""
         self.follower.wait(0.0)
         self.follower._next_sweep = 0.0  # half a second has passed
-        catch_up(self.follower, self.session)
+        read_to_end(self.follower, self.session)
         self.reporter.report_changes(0.0)
 
     @property

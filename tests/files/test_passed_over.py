@@ -10,9 +10,9 @@ from ppo_top.cli import main
 from ppo_top.files import directory_tree
 from ppo_top.files.follower import Follower
 from ppo_top.files.passed_over import MAX_NAMED, PassedOver, passed_over_lines
-from ppo_top.runs.load import drain
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from tests.support.growing_logs import drain
 from tests.support.number_log import ManualClock
 
 LOG = "".join(f"Episode {step} | reward: {step}.5\n" for step in range(1, 31))

@@ -17,7 +17,8 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.files.follower import Follower
-from ppo_top.output.check import ChangeReporter, catch_up
+from ppo_top.output.check import ChangeReporter
+from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
@@ -328,17 +329,17 @@ def test_follow_reports_a_run_as_soon_as_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of many runs the first is reported while others are still being read; none by halves."""
-    monkeypatch.setattr("ppo_top.runs.load.MAX_POLL_POINTS", 100)
+    monkeypatch.setattr("ppo_top.runs.pipeline.MAX_POLL_POINTS", 100)
     for name in ("first", "second", "third"):
         shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / name)
     session, follower = Session(Settings()), Follower([tmp_path])
     events: list[tuple[str, str, bool]] = []
 
     def emit(event: dict[str, object]) -> None:
-        events.append((str(event["run"]), str(event["event"]), session.reader_has_more))
+        events.append((str(event["run"]), str(event["event"]), session.queue.reader_has_more))
 
     reporter = ChangeReporter(session, emit)
-    catch_up(follower, session, lambda: reporter.report_changes(time.time()))
+    read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
     follower.close()
     assert events[0][2], "more was to be read"
     for name in ("first", "second", "third"):

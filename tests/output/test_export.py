@@ -144,7 +144,7 @@ def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 30_000)
     for number in range(12):
         write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
-    loader = open_loader([tmp_path], Settings(), io.StringIO(), lambda run: None)
+    loader = open_loader([tmp_path], Settings(), io.StringIO(), bounded=True)
     assert loader is not None
     with closing(loader):
         for run in loader.complete_runs():
@@ -160,7 +160,7 @@ def test_a_run_whose_logs_disappear_meanwhile_is_reported(
     for name in ("first", "second", "third"):
         write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)
     err = io.StringIO()
-    loader = open_loader([tmp_path], Settings(), err, lambda run: None)
+    loader = open_loader([tmp_path], Settings(), err, bounded=True)
     assert loader is not None
     seen = []
     with closing(loader):

@@ -17,9 +17,9 @@ from ppo_top.files.follower import Follower
 from ppo_top.model import RunEnd, State
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format, Store
-from ppo_top.runs.load import drain
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from tests.support.growing_logs import drain
 from tests.support.parser_harness import ParserOutput
 from tests.support.recordings import DATA_FOLDER, damaged_bytes, memory_folder, recorded_points
 

@@ -60,7 +60,7 @@ def test_a_run_that_falls_silent_is_judged_again(
     flat_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it is watched; a row that comes after all takes it back."""
-    monkeypatch.setattr("ppo_top.runs.session.LOOK_AT_ENDS_S", 0.0)
+    monkeypatch.setattr("ppo_top.runs.judge_queue.LOOK_AT_ENDS_S", 0.0)
     monkeypatch.setattr(liveness.LOG_WRITERS, "has_no_writers", lambda _: False)
     watched = WatchedDirectory(flat_run)
     watched.read_and_judge()

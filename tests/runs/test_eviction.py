@@ -11,13 +11,18 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Mark, Points, Series
-from ppo_top.runs.load import drain
 from ppo_top.runs.run import KEEP_ROWS
 from ppo_top.runs.session import Session
 from ppo_top.runs.timeline import MIN_TRACK_POINTS, TimelineColumn, Track
 from ppo_top.settings import Settings
 from ppo_top.views.run_view import make_run_view
-from tests.support.growing_logs import WatchedDirectory, demo_runs, grow_logs, judged_objects
+from tests.support.growing_logs import (
+    WatchedDirectory,
+    demo_runs,
+    drain,
+    grow_logs,
+    judged_objects,
+)
 
 DEMO_RUNS = demo_runs()
 CONSOLE_BYTES = b"".join(

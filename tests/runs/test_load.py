@@ -13,6 +13,7 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.output.check import check
 from ppo_top.runs import session as sessions
+from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
@@ -41,6 +42,11 @@ def test_the_report_does_not_depend_on_the_memory_limit(
         assert len(json.loads(usual)["runs"]) >= 9
 
 
+def has_all_points(run: Run) -> bool:
+    """Whether a report could be made of all points."""
+    return run.is_whole and run.held_points == run.points
+
+
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of points held stays near the limit, however many runs there are."""
     monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 30_000)
@@ -48,12 +54,11 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
     reported: list[str] = []
 
-    def report(run: Run) -> None:
-        assert run.is_whole
-        assert run.held_points == run.points
+    def add(run: Run, is_whole: bool) -> None:
+        assert is_whole
         reported.append(run.id)
 
-    session = load_session([tmp_path], Settings(), io.StringIO(), report)
+    session = load_session([tmp_path], Settings(), io.StringIO(), Reports(has_all_points, add))
     assert session is not None
     assert len(reported) == len(set(reported)) >= 8
     assert sum(run.held_points for run in session.runs.values()) < 60_000
@@ -78,7 +83,7 @@ def test_a_log_that_appears_late_is_not_lost(
     monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 1)
     for name in ("first", "second", "third"):
         write_unhealthy_run(tmp_path / name / "progress.csv", updates=2_000)
-    session = load_session([tmp_path], Settings(), io.StringIO(), late_file(tmp_path))
+    session = load_session([tmp_path], Settings(), io.StringIO(), Reports(late_file(tmp_path)))
     assert session is not None
     assert len(session.runs) == 3
     assert all(run.judged and not run.awaiting_reread for run in session.runs.values())

@@ -11,7 +11,6 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.model import Mark, Severity, SeverityChange
 from ppo_top.model.plain import from_plain, to_plain
-from ppo_top.runs.load import drain
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -19,7 +18,7 @@ from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache
 from ppo_top.views.run_view import make_run_view
 from tests.support.drawn_runs import CTRL_COLUMNS, RLHF_COLUMNS, DrawnColumns, draw_rows
-from tests.support.growing_logs import demo_runs
+from tests.support.growing_logs import demo_runs, drain
 from tests.support.installed_program import copy_of
 from tests.support.remembered import age, opened_files
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from ppo_top.files.follower import Follower
 from ppo_top.model import Row
 from ppo_top.output.json_report import run_object
-from ppo_top.runs.load import drain
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
@@ -77,6 +76,15 @@ def judged_rows(run: Run) -> list[Row]:
         for row, value in zip(track.rows, track.values, strict=True):
             values[row][name] = value
     return [Row(run.timeline.mark(number), each) for number, each in enumerate(values)]
+
+
+def drain(follower: Follower, session: Session) -> None:
+    """Read what is there without judging it."""
+    more = True
+    while more:
+        polled = follower.poll(200_000, 1.0)
+        session.apply(polled)
+        more = polled.more
 
 
 class WatchedDirectory:

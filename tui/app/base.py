@@ -15,7 +15,7 @@ from textual.screen import Screen
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
-from ppo_top.runs.session import MAX_UNJUDGED_POINTS
+from ppo_top.runs.pipeline import Pipeline
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.driver import TerminalDriver
@@ -36,6 +36,9 @@ from ppo_top.tui.state.ui_state import UiState
 JUDGE_SLICE_S = 0.006
 """The longest slice of judging before input is handled."""
 
+WORKER_RESULT_S = 0.02
+"""How often the results of worker processes are asked for while nothing is left to do here."""
+
 KEY_RETRY_S = 0.02
 """Delay before retrying work that yielded to a key."""
 
@@ -52,9 +55,6 @@ REMEMBER_PAUSE_S = 0.05
 """The pause between two slices of writing runs to the cache."""
 
 TOAST_S = 6.0
-
-EVICT_INTERVAL_S = 0.2
-"""How often memory is freed while judging."""
 
 AUTO_CHOOSE_S = 3.0
 """For this long after the start the newest live run is selected automatically."""
@@ -82,13 +82,13 @@ class BaseApp(App[int]):
         self.reader = (
             ReaderThread(follower, self._post_poll_result, once) if follower is not None else None
         )
+        self.pipeline = Pipeline(ui.session, self.reader)
         self.click_regions: list[ClickRegion] = []
         self.input_priority = InputPriority()
         self._timer: asyncio.TimerHandle | None = None
         self._remember_timer: asyncio.TimerHandle | None = None
         self._judge_scheduled = False
         self._needed_run_ids: list[str] = []
-        self._evicted_at = 0.0
         self._unanswered_polls = 0  # results applied but not yet acknowledged to the reader
         self._read_to_end = False
         self.playback = Playback(self)
@@ -126,6 +126,7 @@ class BaseApp(App[int]):
         self.notifier.restore_title()
         if self.reader is not None:
             self.reader.stop()
+        self.ui_state.session.close()
 
     def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Call back after some seconds, after the messages that are queued by then.
@@ -177,10 +178,10 @@ class BaseApp(App[int]):
     def _judge(self) -> None:
         """Judge one slice; continue after pending input."""
         ui = self.ui_state
-        done = ui.session.judge(JUDGE_SLICE_S, first=ui.chosen_run_id or None)
+        needed = self._needed_run_ids = ui.needed_run_ids
+        done = self.pipeline.step(None, JUDGE_SLICE_S, ui.chosen_run_id or None, needed)
+        self._resume_reader()
         young = not ui.chosen_run_id or time.monotonic() - self._start_time < AUTO_CHOOSE_S
-        if time.monotonic() - self._evicted_at > EVICT_INTERVAL_S or done:
-            self._evict_and_recall()
         known = ui.replay is None or (self._read_to_end and self.notifier_ready)
         settled = ui.chosen_by_user or (known and not young)
         if not settled or ui.chosen_run_id not in ui.session.runs:
@@ -189,7 +190,7 @@ class BaseApp(App[int]):
             self._all_judged()
         self._draw_after(self._draw_interval if ui.chosen_run_id == self._drawn_run_id else 0.0)
         if not done:
-            self._judge_in(0.001)
+            self._judge_in(WORKER_RESULT_S if ui.session.queue.only_waits else 0.001)
 
     def _judge_in(self, delay: float) -> None:
         if not self._judge_scheduled:
@@ -200,17 +201,10 @@ class BaseApp(App[int]):
         self._judge_scheduled = False
         self._judge_or_yield()
 
-    def _evict_and_recall(self) -> None:
-        """Free runs that are not shown, reread those that are, and resume the reader."""
-        session, needed = self.ui_state.session, self.ui_state.needed_run_ids
-        self._needed_run_ids, self._evicted_at = needed, time.monotonic()
-        session.free_memory(needed)
-        if self.reader is None:
-            return
-        keys = session.sources_to_reread(needed)
-        if keys:
-            self.reader.reread(keys)
-        while self._unanswered_polls and session.unjudged_points < MAX_UNJUDGED_POINTS:
+    def _resume_reader(self) -> None:
+        """Let the reader go on unless too much waits to be judged."""
+        queue = self.ui_state.session.queue
+        while self.reader is not None and self._unanswered_polls and not queue.is_full:
             self._unanswered_polls -= 1
             self.reader.poll_handled()
 
@@ -310,7 +304,8 @@ class BaseApp(App[int]):
             1.0, max(MIN_DRAW_INTERVAL_S, DRAW_PAUSE_FACTOR * (time.thread_time() - begin))
         )
         if self.ui_state.needed_run_ids != self._needed_run_ids:
-            self._evict_and_recall()
+            self._needed_run_ids = self.ui_state.needed_run_ids
+            self.pipeline.let_go(self._needed_run_ids)
         if self.ui_state.chosen_run_id != self._drawn_run_id:
             self._drawn_run_id = self.ui_state.chosen_run_id
             if self.reader is not None and self.ui_state.run is not None:
@@ -318,7 +313,7 @@ class BaseApp(App[int]):
 
     def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
         if self.reader is not None:
-            said = (self.reader.follower.watch_status, self.ui_state.session.cache_problem)
+            said = (self.reader.follower.watch_status, *self.ui_state.session.problems)
             self.ui_state.watching = "; ".join(filter(None, said))
             self.ui_state.why_nothing = []
             if self.ui_state.run is None and self._read_to_end:

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
 from typing import TextIO
 
 from rich.color import ColorSystem
 
 from ppo_top.files.follower import Follower
+from ppo_top.runs.pipeline import read_to_end
 from ppo_top.tui.app.ansi import AnsiWriter
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.theme import Theme
 from ppo_top.tui.state.snapshot import LoadingProgress
 from ppo_top.tui.state.ui_state import UiState
 
-FIRST_READ_S, FIRST_JUDGE_S = 0.1, 0.1
+FIRST_READ_S = 0.2
 """Time to read and judge for the first page; the rest follows once the app runs."""
-
-FIRST_POLL_POINTS = 50_000
 
 
 def read_briefly(ui: UiState, follower: Follower) -> None:
     """Read and judge as much as the time allows."""
-    end = time.perf_counter() + FIRST_READ_S
-    while (left := end - time.perf_counter()) > 0:
-        result = follower.poll(FIRST_POLL_POINTS, left)
-        ui.session.apply(result)
-        ui.loading = LoadingProgress(result.read_bytes, result.total_bytes) if result.more else None
-        if not result.more:
-            break
-    ui.session.judge(FIRST_JUDGE_S)
+    result = read_to_end(follower, ui.session, seconds=FIRST_READ_S)
+    ui.loading = LoadingProgress(result.read_bytes, result.total_bytes) if result.more else None
     ui.choose_default_run()
 
 

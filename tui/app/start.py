@@ -125,7 +125,7 @@ def _ui_state(
 
     ascii_only = options.ascii or settings.ascii or not _supports_unicode()
     ui = UiState(
-        session=Session(settings, memory=memory),
+        session=Session(settings, memory=memory, parallel=True),
         acknowledgements=Acknowledgements(paths),
         watched_paths=watched,
         paths=paths,

@@ -185,7 +185,7 @@ class UiState:
         first = default_run(every)
         live = any(each.id == self.chosen_run_id and each.state is State.LIVE for each in every)
         well = first is None or not first.verdict.is_trouble
-        if live and well and not self.session.reader_has_more:
+        if live and well and not self.session.queue.reader_has_more:
             return
         if first is not None:
             story = pick_replay_run(self.session, self.replay) if self.replay is not None else None

@@ -146,7 +146,7 @@ def test_live_runs_that_write_in_turn_do_not_take_the_screen_in_turn(
     by_name["first"].version += 1
     ui.choose_default_run()
     assert ui.run is by_name["second"]
-    ui.session.reader_has_more = True
+    ui.session.queue.reader_has_more = True
     ui.choose_default_run()
     assert ui.run is by_name["first"]
 
