@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -443,8 +445,11 @@ def _answer(
     scope = verdict_scope(settings.judging_text)
     answer = None if verbose else recall(cache, scope, paths, parts)
     if answer is None:
+        gc.disable()  # nothing loaded now is garbage
         from ppo_top.output.check import judge_paths
 
+        gc.freeze()
+        gc.enable()
         answer = judge_paths(
             paths, settings, cache, parts, sys.stderr, ended=ended, verbose=verbose
         )
@@ -546,6 +551,17 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
 """name -> (adds its options and returns the command, description, short usage)"""
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Asks for the width of the terminal without `shutil`, which takes long to load."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size().columns
+        except (OSError, ValueError):
+            columns = 80
+        super().__init__(prog, width=columns - 2)
+
+
 def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
     """The argument parser of a command and the function that runs it.
 
@@ -558,7 +574,7 @@ def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
         usage="ppo-top [OPTION ...] [PATH ...]\n       ppo-top COMMAND ..." if main else None,
         description=OVERVIEW if main else description,
         epilog=_command_list() if main else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     return parser, add_options(parser)
 

@@ -13,6 +13,7 @@ from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward_course import RewardCourse
 from ppo_top.rules.engine.stats import median
+from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import clean, plural
 
@@ -55,6 +56,11 @@ class RuleTally:
     def median_lead(self) -> float | None:
         """Median lead in updates."""
         return median(self.lead_updates) if self.lead_updates else None
+
+
+def find_fall(run: Run) -> int | None:
+    """The row at which the reward of a run fell."""
+    return reward_fall_row(run.timeline)
 
 
 def reward_fall_row(timeline: Timeline) -> int | None:

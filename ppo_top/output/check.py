@@ -28,7 +28,6 @@ from ppo_top.output.answers import (
     restored_summary,
     summary_text,
 )
-from ppo_top.output.backtest import JudgedRun, backtest_lines, backtest_object, reward_fall_row
 from ppo_top.output.json_report import finding_object, run_json_text
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.text_report import report_lines, run_summary
@@ -185,6 +184,8 @@ class _Reporter:
 
 def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
     """Print how often each rule fired on old runs, in which, and how long before reward dropped."""
+    from ppo_top.output.backtest import JudgedRun, backtest_lines, backtest_object, find_fall
+
     falls: dict[str, int | None] = {}
 
     def add(run: Run, fall: int | None) -> None:
@@ -196,11 +197,6 @@ def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool
     runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
     print(json.dumps(backtest_object(runs)) if as_object else "\n".join(backtest_lines(runs)))
     return EXIT_OK
-
-
-def find_fall(run: Run) -> int | None:
-    """The row at which the reward of a run fell (`reward_fall_row`)."""
-    return reward_fall_row(run.timeline)
 
 
 # --- follow ----------------------------------------------------------------------------------

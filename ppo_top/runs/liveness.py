@@ -109,17 +109,15 @@ def stall_limit(pauses: Sequence[float]) -> float:
     """The longest silence in seconds that is not a stall yet, from the recent pauses."""
     if not pauses:
         return MIN_STALL_S
-    from statistics import median  # its import is slow, and a remembered run does not need it
+    from ppo_top.rules.engine.stats import median  # a remembered run does not need it
 
     return max(MIN_STALL_S, USUAL_PAUSE_FACTOR * median(pauses), LONGEST_PAUSE_FACTOR * max(pauses))
 
 
 def _writer_gone(file_names: Iterable[str]) -> bool:
     """Whether event files name processes of this machine, none of which is running."""
-    import socket
-
     writers = [found for name in file_names if (found := _WRITER_IN_NAME.search(name))]
-    local = [int(found["pid"]) for found in writers if found["host"] == socket.gethostname()]
+    local = [int(found["pid"]) for found in writers if found["host"] == os.uname().nodename]
     return bool(local) and not any(_is_running(pid) for pid in local)
 
 

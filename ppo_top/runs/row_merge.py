@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import lt
-from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample, Series
@@ -358,7 +357,7 @@ class RowMerger:
         if not cells:
             return None
         broken = [value for value in cells if value - value != 0]
-        return broken[0] if broken else fmean(cells)
+        return broken[0] if broken else math.fsum(cells) / len(cells)
 
     def drop_read(self) -> None:
         """Drop the points already read, but for the newest of each stream."""

@@ -7,7 +7,6 @@ takes precedence.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -267,7 +266,9 @@ class _SettingsReader:
         return None
 
     def _unknown(self, where: str, key: str, names: Iterable[str], kind: str = "key") -> None:
-        near = difflib.get_close_matches(key, list(names), 1, 0.5)
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, list(names), 1, 0.5)
         hint = f", did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(names))}"
         self._problem(where, f"unknown {kind} {key!r}{hint if len(hint) < MAX_HINT_CHARS else ''}")
 

@@ -8,10 +8,8 @@ watched path nothing is written.
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
-import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +39,8 @@ def report_internal_error(
     where: str, error: Exception, environ: Mapping[str, str] = os.environ
 ) -> str:
     """Log a bug, once for each line of code; return the message for the screen."""
+    import traceback
+
     message = f"{where} failed: {error!r}"
     text = "".join(traceback.format_exception(error))
     last = traceback.extract_tb(error.__traceback__)[-1:]
@@ -55,6 +55,8 @@ def _write_report(text: str, path: Path) -> str:
     """Append a report; return where it is, or nothing if it cannot be written."""
     if any(path.resolve().is_relative_to(root.resolve()) for root in _no_write_paths):
         return ""
+    import platform
+
     when = time.strftime("%Y-%m-%d %H:%M:%S%z")
     heading = f"--- {when} ppo-top {__version__}, Python {platform.python_version()}"
     try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import median
 from typing import NamedTuple
 
+from ppo_top.rules.engine.stats import median
 from ppo_top.runs.timeline import Track
 
 TREND_POINTS = 30
@@ -47,7 +47,7 @@ def trend(track: Track, seen: int) -> str:
         return ""
     third = len(values) // 3
     change = median(values[-third:]) - median(values[:third])
-    typical = median(abs(later - earlier) for earlier, later in pairwise(values))
+    typical = median([abs(later - earlier) for earlier, later in pairwise(values)])
     floor = 1e-3 * max(map(abs, values))
     if abs(change) <= max(MIN_CHANGE_FACTOR * typical, floor):
         return "flat"

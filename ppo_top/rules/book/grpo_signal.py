@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import pvariance
-
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
@@ -166,6 +164,8 @@ def _never_moved(history: History, limits: RuleLimits) -> bool:
         return True
     if history.count < limits["points"] or history.high <= history.low:
         return False
+    from statistics import pvariance  # its import is slow, and few runs need it
+
     early, late = history.first, history.newest(MAX_FIRST_VALUES)
     change = sum(late) / len(late) - sum(early) / len(early)
     apart = (pvariance(early) + pvariance(late)) ** 0.5 / len(late) ** 0.5
