@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from ppo_top.cli.commands import COMMANDS, EXIT_ERROR, UsageError, make_parser
+from ppo_top.cli.commands import COMMANDS, make_parser
+from ppo_top.cli.options import EXIT_ERROR, UsageError
 from ppo_top.paths import unreachable_reason
 
 

@@ -18,7 +18,8 @@ from ppo_top.files.directory_tree import folder_stamp
 from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
 from ppo_top.model import Severity, Verdict
-from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json, report_text
+from ppo_top.output.overview import TextStyle, overview
+from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
 from ppo_top.support.cache import Cache
 from ppo_top.support.internal_errors import discard_stdout
@@ -26,17 +27,26 @@ from ppo_top.support.internal_errors import discard_stdout
 EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
 """Exit codes: no finding at or above the threshold; at least one; could not check."""
 
-ANSWER_PART, SUMMARY_PART, JSON_PART, TEXT_PART = "answer", "summary", "json", "text"
+ANSWER_PART, SUMMARY_PART = "answer", "summary"
+JSON_PART, TEXT_PART, SKIPPED_PART = "json", "text", "skipped"
 
 MIN_AGE_S = 2.0
 """A younger file may change once more without a new modification time."""
 
 
+def answer_parts(style: TextStyle | None) -> list[str]:
+    """The texts of each run that are printed in a style, or (without one) as JSON."""
+    if style is None:
+        return [JSON_PART]
+    return [TEXT_PART, SKIPPED_PART] if style.verbose else [TEXT_PART]
+
+
 class Answer(NamedTuple):
-    """Reports, worst first, and what could not be read, one line each."""
+    """Reports, worst first, lines on what could not be read, and how many files gave nothing."""
 
     reports: list[RunReport]
     problems: list[str]
+    passed_over: int = 0
 
 
 class AnsweredRun(NamedTuple):
@@ -50,11 +60,14 @@ class AnsweredRun(NamedTuple):
 
 
 def print_answer(
-    answer: Answer, *, as_object: bool, fail_on: Severity, out: TextIO | None = None
+    answer: Answer, *, fail_on: Severity, style: TextStyle | None, out: TextIO | None = None
 ) -> int:
-    """Print what `check` prints and return its exit code."""
+    """Print what `check` prints, as text or (without `style`) as JSON; returns its exit code."""
     try:
-        text = report_json(answer.reports) if as_object else report_text(answer.reports)
+        if style is None:
+            text = report_json(answer.reports)
+        else:
+            text = overview(answer.reports, answer.passed_over, style)
         print(text, file=out, flush=True)
     except BrokenPipeError:  # `| head` does not change the exit code
         discard_stdout()
@@ -79,13 +92,13 @@ def recall(cache: Cache, scope: str, paths: Sequence[Path], parts: Sequence[str]
     try:
         if text is None:
             return None
-        folders, files, problems, entries = json.loads(text)
+        folders, files, problems, passed_over, entries = json.loads(text)
         if any(folder_stamp(path) != tuple(stamp) for path, stamp in folders.items()):
             return None
         if any(file_stamp(path) != tuple(stamp) for path, stamp in files.items()):
             return None
         runs = [AnsweredRun(*entry) for entry in entries]
-        return Answer(_reports(cache, runs, parts), problems)
+        return Answer(_reports(cache, runs, parts), problems, passed_over)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -115,12 +128,14 @@ def keep(
     paths: Sequence[Path],
     listing: Listing,
     problems: Sequence[str],
+    passed_over: int,
     runs: Iterable[AnsweredRun],
 ) -> None:
     """Keep an answer whose runs are kept, in order, with what it rests on."""
     newest = max((stamp[1] for stamp in listing.files.values()), default=0) / 1e9
     if time.time() - newest > MIN_AGE_S:
-        text = json.dumps([listing.folders, listing.files, problems, list(runs)])
+        rest = problems, passed_over, list(runs)
+        text = json.dumps([listing.folders, listing.files, *rest])
         cache.write([(scope, ANSWER_PART, _key(paths), text)])
 
 

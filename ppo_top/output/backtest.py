@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from ppo_top.model import Finding, Severity
+from ppo_top.output.answers import EXIT_ERROR, EXIT_OK
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward_course import RewardCourse
 from ppo_top.rules.engine.stats import median
+from ppo_top.runs.judge_queue import Reports
+from ppo_top.runs.load import load_session
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
+from ppo_top.settings import Settings
 from ppo_top.text.format import clean, plural
 
 REWARD_FALL_SHARE = 0.3
@@ -159,3 +166,18 @@ def backtest_object(runs: Sequence[JudgedRun]) -> dict[str, object]:
             for tally in rule_tallies(runs)
         ],
     }
+
+
+def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool) -> int:
+    """Print how often each rule fired on old runs, in which, and how long before reward dropped."""
+    falls: dict[str, int | None] = {}
+
+    def add(run: Run, fall: int | None) -> None:
+        falls[run.id] = fall
+
+    session = load_session(paths, settings, sys.stderr, Reports(find_fall, add))
+    if session is None:
+        return EXIT_ERROR
+    runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
+    print(json.dumps(backtest_object(runs)) if as_object else "\n".join(backtest_lines(runs)))
+    return EXIT_OK

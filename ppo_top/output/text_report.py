@@ -21,8 +21,8 @@ REPORT_CHARS = 96
 
 def run_summary(run: Run, view: RunView) -> RunSummary:
     """A run's verdict, progress, newest reward and worst open finding."""
-    alerts = (each.finding for each in view.open_findings if each.severity > Severity.INFO)
-    worst = next(alerts, None)
+    alerts = [each for each in view.open_findings if each.severity > Severity.INFO]
+    worst = alerts[0].finding if alerts else None
     rewards = {row.concept: row.text for row in view.checklist}
     open_now = (each.severity for each in run.findings if each.cleared is None)
     return RunSummary(
@@ -40,6 +40,11 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
         since=count(worst.since.step) if worst is not None and worst.since.step != NO_STEP else "",
         finding=clean(worst.title) if worst is not None else "",
+        message=clean(worst.message) if worst is not None else "",
+        cost=alerts[0].cost if alerts else "",
+        cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
+        fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
+        others=max(0, len(alerts) - 1),
     )
 
 
@@ -60,7 +65,7 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
     yield ""
     yield "  Crucial values"
     yield from _checklist([row for row in view.checklist if row.is_crucial])
-    yield from _skipped_rules(run)
+    yield from _judged_by(run)
     yield from _best_lines(run)
     yield from _problems(run)
 
@@ -116,16 +121,21 @@ def _checklist(rows: list[CheckRow]) -> Iterator[str]:
         yield f"    {MARKS[row.status]} {label}  {row.text:>9}  {' · '.join(parts)}".rstrip()
 
 
-def _skipped_rules(run: Run) -> Iterator[str]:
-    skipped, looked = run.evaluation.judge.skipped_rules(), judged_by(run)
+def _judged_by(run: Run) -> Iterator[str]:
+    """How many rules checked a run, and what would let more of them do so."""
+    looked = judged_by(run)
     yield ""
     yield f"  {count(looked.rules)} of {plural(looked.of, 'rule')} for such a run checked it"
     for tag, alias in looked.suggested_tags.items():
         label = concept(alias.split()[0]).label
         yield f"    {clean(tag)} is not known; if it is the {label}, add to ppo-top.toml:"
         yield f'      [tags] "{clean(tag)}" = "{alias}"'
+
+
+def skipped_lines(run: Run) -> Iterator[str]:
+    """Which rules did not check a run, by reason."""
     reasons: dict[str, list[str]] = {}
-    for each in skipped:
+    for each in run.evaluation.judge.skipped_rules():
         reasons.setdefault(each.reason, []).append(each.rule)
     for reason, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
         if reason.startswith("not for"):  # the same for every run of the family: a count will do

@@ -12,6 +12,7 @@ import pytest
 
 from ppo_top.model import Severity
 from ppo_top.output.check import check
+from ppo_top.output.overview import TextStyle
 from ppo_top.runs import session as sessions
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session
@@ -24,9 +25,8 @@ from tests.support.screens import write_unhealthy_run
 def report_text(folder: Path, as_object: bool) -> str:
     """What `check` prints of a folder."""
     out = io.StringIO()
-    check(
-        [folder], Settings(), as_object=as_object, fail_on=Severity.CRIT, out=out, err=io.StringIO()
-    )
+    style = None if as_object else TextStyle(verbose=True)
+    check([folder], Settings(), style=style, fail_on=Severity.CRIT, out=out, err=io.StringIO())
     return re.sub(r"no new data for [\w ]+", "", out.getvalue())
 
 

@@ -14,7 +14,7 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.output.check import check, judge_paths
 from ppo_top.output.export import export
-from ppo_top.output.run_report import report_text
+from ppo_top.output.overview import overview
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui.state.run_list import RunList
@@ -147,7 +147,7 @@ def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:
         write.console(f"PPO_{seed}.log", run)
     write.copy("tb/PPO_1", "tb/PPO_1_copy")
     out, err, table = io.StringIO(), io.StringIO(), io.StringIO()
-    check([tmp_path], Settings(), as_object=True, fail_on=Severity.CRIT, out=out, err=err)
+    check([tmp_path], Settings(), style=None, fail_on=Severity.CRIT, out=out, err=err)
     report = {run["name"]: run for run in json.loads(out.getvalue())["runs"]}
     assert report.keys() == {"PPO_1", "PPO_2", "PPO_3", "PPO_1_copy"}
     assert [name for name, run in report.items() if run["copy_of"]] == ["PPO_1_copy"]
@@ -155,7 +155,7 @@ def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:
     assert set(reasons.values()) == {None, "same values at the same steps"}
     status = judge_paths([tmp_path], Settings(), None, [], err)
     assert status is not None and len(status.reports) == len(report)
-    assert "copy of PPO_1" in report_text(status.reports)
+    assert "copy of PPO_1" in overview(status.reports)
     session = read_session(tmp_path)
     listed = RunList().listed_runs(session, now=0.0)
     assert {each.name: each.copy_of for each in listed if each.copy_of} == {"PPO_1_copy": "PPO_1"}

@@ -1,0 +1,117 @@
+"""Options that several commands share, and the settings that follow from them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppo_top.paths import is_folder
+
+if TYPE_CHECKING:
+    from ppo_top.settings import Settings
+
+DEFAULT_PATH = "./runs"
+EXIT_ERROR = 2
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class UsageError(Exception):
+    """A mistake in the call; its text is the whole message."""
+
+
+def add_paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
+    parser.add_argument(
+        "path",
+        nargs="*" if many else 1,
+        metavar="PATH",
+        help=f"file or directory (default: {DEFAULT_PATH} if there, else .)",
+    )
+
+
+def add_settings_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--settings", metavar="FILE", help="use FILE instead of your own ppo-top.toml"
+    )
+    parser.add_argument("--goal", type=float, metavar="REWARD", help="target reward")
+    parser.add_argument(
+        "--curriculum",
+        action="store_true",
+        help="non-stationary task: downgrade reward drops one level",
+    )
+    parser.add_argument(
+        "--notebooks",
+        action="store_true",
+        help="also read the notebooks (.ipynb) in directories; one that is named is always read",
+    )
+
+
+def add_cache_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-cache", action="store_true", help="judge every run again, remember none"
+    )
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ascii", action="store_true", help="use ASCII characters only")
+    parser.add_argument(
+        "--theme", choices=("dark", "light"), help="colours for a dark or light terminal"
+    )
+    parser.add_argument(
+        "--no-bell", action="store_true", help="do not ring the bell on critical findings"
+    )
+
+
+def paths_or_default(paths: Sequence[str]) -> list[Path]:
+    if "-" in paths:
+        raise UsageError(
+            "only `ppo-top -` and `ppo-top check -` read standard input, and nothing beside it; "
+            "save it to a file instead: `python train.py 2>&1 | tee run.log`"
+        )
+    if paths:
+        return [Path(path) for path in paths]
+    return [Path(DEFAULT_PATH) if is_folder(DEFAULT_PATH) else Path()]
+
+
+def age(text: str) -> float:
+    """A duration such as `7d` in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError("expected a number and a unit: 90s, 30m, 12h, 7d")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
+
+
+def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
+    """Settings from the files and the command line; mistakes in them go to stderr.
+
+    Raises UsageError if they are in a file that was named.
+    """
+    from dataclasses import replace
+
+    from ppo_top.settings import load_settings
+
+    def thresholds() -> dict[str, Iterable[str]]:
+        from ppo_top.rules.book import RULES
+
+        return {rule.id: rule.threshold_names for rule in RULES}
+
+    def is_concept(name: str) -> bool:
+        from ppo_top import catalogue
+
+        return catalogue.is_concept(name)
+
+    folder = next((path if is_folder(path) else path.parent for path in paths), None)
+    own = Path(options.settings) if options.settings else None
+    settings = load_settings(folder, thresholds, is_concept, user_file=own)
+    for problem in settings.problems:
+        print(f"ppo-top: {problem}", file=sys.stderr)
+    if own is not None and any(each.startswith(f"{own}: ") for each in settings.problems):
+        raise UsageError(f"--settings {own}: not used, for it has mistakes")
+    settings = replace(settings, notebooks=options.notebooks)
+    if options.goal is not None:
+        settings = replace(settings, goal=options.goal)
+    return settings.with_curriculum() if options.curriculum else settings

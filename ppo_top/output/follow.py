@@ -1,0 +1,183 @@
+"""`ppo-top check --follow`: a line for each change of a run, as long as somebody reads them."""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from ppo_top.files.follower import Follower
+from ppo_top.model import Finding, Severity, State, Status
+from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
+from ppo_top.output.colour import coloured
+from ppo_top.output.json_report import finding_object
+from ppo_top.output.overview import PLAIN, TextStyle
+from ppo_top.paths import unreachable_reason
+from ppo_top.runs.liveness import run_status
+from ppo_top.runs.pipeline import read_to_end
+from ppo_top.runs.run import Run
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from ppo_top.text.format import clean, count
+from ppo_top.text.marks import MARKS
+
+MAX_PROBLEM_LINES = 1_000
+"""Problems printed per session, each once."""
+
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+
+FOLLOW_INTERVAL_S = 2.0
+"""Longest wait between two checks when no file event arrives."""
+
+
+def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
+    """1 if a finding at or above the threshold is open at the end of a run."""
+    open_now = (each for run in runs for each in run.findings if each.cleared is None)
+    bad = any(finding.severity >= fail_on for finding in open_now)
+    return EXIT_FINDINGS if bad else EXIT_OK
+
+
+class ChangeReporter:
+    """Emits an event for each change of a run's state or of a finding since the last call."""
+
+    def __init__(self, session: Session, emit: Callable[[dict[str, object]], None]) -> None:
+        self._session = session
+        self._emit = emit
+        self._reported_findings: dict[tuple[str, str, int], tuple[Severity, bool]] = {}
+        self._reported_states: dict[str, State] = {}
+
+    def report_changes(self, now: float) -> None:
+        """Compare the runs with what was reported before."""
+        for run in self._session.sorted_runs():
+            if run.has_more_to_read or not run.judged:
+                continue  # half of a log tells half a story
+            self._report_state(run, now)
+            for finding in run.findings:
+                self._report_finding(run, finding)
+        if len(self._reported_states) > len(self._session.runs):
+            self._drop_gone_runs()
+
+    def _drop_gone_runs(self) -> None:
+        """Forget runs that are gone: a session may last for weeks."""
+        here, states, findings = self._session.runs, self._reported_states, self._reported_findings
+        self._reported_states = {run: states[run] for run in states if run in here}
+        self._reported_findings = {key: findings[key] for key in findings if key[0] in here}
+
+    def _report_state(self, run: Run, now: float) -> None:
+        state, text = run_status(run, now)
+        before = self._reported_states.get(run.id)
+        if state is before:
+            return
+        self._reported_states[run.id] = state
+        fields = {"run": run.name, "path": run.path, "state": state.value, "text": text}
+        if before is None:
+            self._emit({"event": "run-started", **fields, "text": ""})
+        if before is not None or state not in (State.STARTING, State.LIVE):
+            self._emit({"event": f"run-{state.value}", **fields})
+
+    def _report_finding(self, run: Run, finding: Finding) -> None:
+        key = (run.id, finding.rule, finding.since.row)
+        now = (finding.severity, finding.cleared is not None)
+        before = self._reported_findings.get(key)
+        if before == now:
+            return
+        self._reported_findings[key] = now
+        event = "cleared" if now[1] else "opened" if before is None else "changed"
+        fields = {"run": run.name, "path": run.path, **finding_object(finding, run)}
+        self._emit({"event": event, **fields})
+
+
+def report_new_problems(
+    follower: Follower, session: Session, reported: set[str], err: TextIO
+) -> None:
+    """Print each problem that is not among those `reported` before."""
+    watching = [follower.watch_status] * follower.polls_instead
+    for line in (*follower.problems, *watching, *session.problems):
+        if line not in reported and len(reported) < MAX_PROBLEM_LINES:
+            reported.add(line)
+            print(f"ppo-top: {clean(line)}", file=err, flush=True)
+
+
+def _print_event(event: dict[str, object], style: TextStyle | None, out: TextIO | None) -> None:
+    line = json.dumps(event)
+    if style is not None:
+        line = f"{time.strftime(TIME_FORMAT)} {event_line(event)}"
+        line = coloured(line) if style.colour else line
+    print(line, file=out, flush=True)
+
+
+def event_line(event: dict[str, object]) -> str:
+    """An event of `--follow` as one line of text."""
+    name, word = clean(str(event["run"])), str(event["event"]).removeprefix("run-")
+    if "rule" not in event:
+        mark = MARKS[Status.CRIT if word == State.DIED.value else Status.WARMING_UP]
+        text = clean(str(event["text"]))
+        return f"{mark} {name}: {word}" + (f" ({text})" if text else "")
+    severity, is_over = str(event["severity"]), word == "cleared"
+    mark = MARKS[Status.OK if is_over else Severity[severity.upper()].status]
+    step = event["cleared_step"] if is_over else event["since_step"]
+    at = count(step) if isinstance(step, int) else str(step)
+    said = clean(str(event["message"]))
+    return f"{mark} {name}: {word} {severity} {event['rule']} at step {at}: {said}"
+
+
+def reader_is_gone(out: TextIO) -> bool:
+    """Whether nobody can read what is printed any more: an ssh session died, a pager was left.
+
+    Without this a follower of a quiet log would only notice at its next line.
+    """
+    poller = select.poll()
+    try:
+        poller.register(out.fileno(), 0)  # errors and hang-ups are always reported
+    except (OSError, ValueError):  # not a stream of the system
+        return False
+    return bool(poller.poll(0))
+
+
+def follow(
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    fail_on: Severity,
+    style: TextStyle | None = PLAIN,
+    active_s: float = math.inf,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Watch the paths and print one line per change; SIGINT ends it with the code of `check`.
+
+    Lines are text, with the local time, or (without `style`) JSON. Logs not written for `active_s`
+    seconds are not opened before they are written again.
+    """
+    for path in paths:
+        if why := unreachable_reason(path):
+            print(f"ppo-top: {clean(str(path))}: {why}", file=err or sys.stderr)
+            return EXIT_ERROR
+
+    session = Session(settings, parallel=True)
+    reporter = ChangeReporter(session, lambda event: _print_event(event, style, out))
+    follower = Follower(
+        paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
+    )
+    problems: set[str] = set()
+    try:
+        # Load the watcher before printing: an interrupt during an import that creates classes
+        # ends CPython by the signal, not with our exit code.
+        follower.wait(0.0)
+        while not reader_is_gone(out or sys.stdout):
+            read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
+            follower.wait(FOLLOW_INTERVAL_S)
+            report_new_problems(follower, session, problems, err or sys.stderr)
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return exit_code(session.runs.values(), fail_on)
+    except BrokenPipeError:
+        return EXIT_OK
+    finally:
+        follower.close()
+        session.close()

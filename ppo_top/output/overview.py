@@ -1,0 +1,177 @@
+"""What `check` prints of its reports: some lines on each run in trouble, and a table of all."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ppo_top.model import Verdict
+from ppo_top.output.colour import coloured
+from ppo_top.output.run_report import RunIdentity, RunReport
+from ppo_top.text.format import clean, count, plural
+from ppo_top.text.marks import MARKS
+
+MAX_BRIEFS = 10
+"""Runs in trouble that are described without `verbose`, the worst ones; the table has all."""
+
+MAX_CALM_ROWS = 10
+"""Rows of runs without trouble in the table; more of them are only counted."""
+
+NUMBER_HEADS = ("reward", "since step")
+WIDE_HEADS = ("state", "reward")
+"""Columns of the table that only a terminal of `MAX_WIDTH` has."""
+
+MAX_WIDTH = 100
+"""Characters of a line of text, however wide the terminal."""
+
+MESSAGE_LINES = 2
+
+
+class TextStyle(NamedTuple):
+    """How reports are printed: whole ones of all runs if `verbose`; `width` is the terminal's."""
+
+    verbose: bool = False
+    colour: bool = False
+    width: int | None = None
+
+
+PLAIN = TextStyle()
+
+
+def overview(reports: Sequence[RunReport], passed_over: int = 0, style: TextStyle = PLAIN) -> str:
+    """Of one run its report; of several, worst first, what is wrong with each, then a table.
+
+    `passed_over` is the number of files that gave nothing.
+    """
+    if len(reports) == 1:
+        parts = [_report_text(reports[0], style)]
+    else:
+        parts = [*_texts(reports, style), "\n".join(_table_lines(reports, style))]
+    if passed_over and not style.verbose:
+        parts[-1] += f"\n{plural(passed_over, 'file')} passed over: -v says which, and why"
+    text = "\n\n".join(parts)
+    return coloured(text) if style.colour else text
+
+
+def _texts(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+    """What is said of single runs, before the table."""
+    if style.verbose:
+        yield from (_report_text(each, style) for each in reports)
+        return
+    troubled = [each for each in reports if each.summary.verdict.is_trouble]
+    yield from ("\n".join(_brief_lines(each, style)) for each in troubled[:MAX_BRIEFS])
+
+
+def _report_text(report: RunReport, style: TextStyle) -> str:
+    """The whole report on a run."""
+    name, summary = clean(report.identity.name), report.summary
+    headline = f"{MARKS[summary.verdict.status]} {name}: {summary.words}"
+    skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
+    return f"{headline}\n  {_facts(report)}\n{report.text}{skipped}"
+
+
+def _facts(report: RunReport) -> str:
+    identity, summary = report.identity, report.summary
+    state = identity.state.value + (f" ({identity.state_text})" if identity.state_text else "")
+    facts = [summary.trainer, state]
+    if identity.copy_of:
+        facts.append(f"copy of {identity.copy_of}")
+    if summary.step is not None:
+        total = f" of {count(summary.total)}" if summary.total else ""
+        facts.append(f"step {count(summary.step)}{total}")
+        facts.append(plural(summary.updates, "update"))
+    return " · ".join(clean(fact) for fact in facts)
+
+
+def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
+    """What is wrong with a run, since when, with which numbers, the likely cause, the first fix."""
+    identity, summary = report.identity, report.summary
+    severity = f"{MARKS[summary.verdict.status]} {summary.verdict.words.upper()}"
+    yield f"{severity}  {clean(identity.name)}: {summary.finding or summary.words}"
+    since = f"since step {summary.since}, " if summary.since else ""
+    facts = [f"{since}{summary.cost}"]
+    if summary.others:
+        facts.append(f"{summary.others} more {'findings' if summary.others > 1 else 'finding'}")
+    at = f" at {count(summary.step)}" if summary.step is not None else ""
+    facts.append(f"{clean(summary.trainer)}, {identity.state.value}{at}")
+    yield from _wrapped(" · ".join(facts), "    ", style)
+    yield from _wrapped(summary.message, "    ", style)
+    if summary.cause:
+        yield from _wrapped(summary.cause, "    cause  ", style)
+    if summary.fix:
+        yield from _wrapped(summary.fix, "    fix    ", style)
+
+
+def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
+    """A text of at most two lines after a label."""
+    return textwrap.wrap(
+        text,
+        max(len(label) + 20, min(style.width or MAX_WIDTH, MAX_WIDTH)),
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        max_lines=MESSAGE_LINES,
+        placeholder=" …",
+        break_on_hyphens=False,
+    )
+
+
+def _table_lines(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+    """A table of runs in the order given, then the number of runs by verdict."""
+    troubled = [each for each in reports if each.summary.verdict.is_trouble]
+    calm = [each for each in reports if not each.summary.verdict.is_trouble]
+    listed = reports if style.verbose or len(calm) <= MAX_CALM_ROWS else troubled
+    yield from _table(listed, style)
+    if len(listed) < len(reports):
+        yield f"  and {plural(len(calm), 'run')} without trouble: -v lists them"
+    verdicts = Counter(each.summary.verdict for each in reports)
+    shown = [each for each in reversed(Verdict) if verdicts[each]]
+    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
+    yield f"{plural(len(reports), 'run')}: {', '.join(totals)}"
+    if troubled and not style.verbose:
+        worst = f"the {MAX_BRIEFS} worst are described above; " * (len(troubled) > MAX_BRIEFS)
+        path = shlex.quote(clean(troubled[0].identity.path))
+        yield f"{worst}whole reports: -v, or of one run `ppo-top check {path}`"
+
+
+def _table(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+    """A row for each run below the heads; a narrow terminal has no room for all columns."""
+    if not reports:
+        return
+    width = style.width or math.inf
+    lines = [" ", *(MARKS[each.summary.verdict.status] for each in reports)]
+    for head, cells in _columns(reports, style.width).items():
+        if head in WIDE_HEADS and width < MAX_WIDTH:
+            continue
+        size = max(map(len, [head, *cells]))
+        gap, align = (" " if head == "run" else "  "), (">" if head in NUMBER_HEADS else "<")
+        column = [f"{gap}{cell:{align}{size}}" for cell in (head, *cells)]
+        lines = [line + cell for line, cell in zip(lines, column, strict=True)]
+    yield from (_cut(line.rstrip(), width) for line in lines)
+
+
+def _columns(reports: Sequence[RunReport], width: int | None) -> dict[str, list[str]]:
+    """What each column holds, by its head."""
+    summaries = [each.summary for each in reports]
+    return {
+        "run": [_short_name(each.identity, width) for each in reports],
+        "verdict": [each.verdict.words for each in summaries],
+        "state": [each.identity.state.value for each in reports],
+        "reward": [each.reward for each in summaries],
+        "since step": [each.since for each in summaries],
+        "finding": [each.finding for each in summaries],
+    }
+
+
+def _short_name(identity: RunIdentity, width: int | None) -> str:
+    """The name of a run; a terminal of some width shows its ends, the last tells seeds apart."""
+    name = clean(identity.name + (f" (copy of {identity.copy_of})" if identity.copy_of else ""))
+    room = max(20, width // 3) if width is not None else len(name)
+    return name if len(name) <= room else f"{name[: room // 2 - 1]}…{name[-(room // 2) :]}"
+
+
+def _cut(text: str, width: float) -> str:
+    return text if len(text) <= width else f"{text[: int(width) - 1]}…"

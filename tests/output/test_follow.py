@@ -1,0 +1,99 @@
+"""`check --follow`: a line for each change, while the logs are written and somebody reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ppo_top.files.follower import Follower
+from ppo_top.output.follow import ChangeReporter
+from ppo_top.runs.pipeline import read_to_end
+from ppo_top.runs.session import Session
+from ppo_top.settings import Settings
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
+
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
+
+
+def test_follow_prints_a_finding_when_it_opens(tmp_path: Path) -> None:
+    """One line when the run starts, then one for each finding."""
+    source = (DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log").read_bytes()
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    lines = source.splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:3]))
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", "--json", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        assert first["text"] == ""
+        assert first["event"] == "run-started"
+        with open(log, "ab") as file:
+            file.write(b"".join(lines[3:]))
+        rules = []
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["event"] in ("opened", "changed"):  # depends on how much is read at a time
+                rules.append((event["rule"], event["severity"]))
+            if ("updates-too-large", "crit") in rules:
+                break
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 1
+
+
+def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
+    """It started, and it died: two lines, each with the local time."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        started, died = process.stdout.readline(), process.stdout.readline()
+        assert re.fullmatch(TIME + "· run: started\n", started)
+        assert re.match(TIME + r"✗ run: died \(ValueError: Expected parameter", died)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 1
+
+
+def test_follow_reports_a_run_as_soon_as_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many runs the first is reported while others are still being read; none by halves."""
+    monkeypatch.setattr("ppo_top.runs.pipeline.MAX_POLL_POINTS", 100)
+    for name in ("first", "second", "third"):
+        shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / name)
+    session, follower = Session(Settings()), Follower([tmp_path])
+    events: list[tuple[str, str, bool]] = []
+
+    def emit(event: dict[str, object]) -> None:
+        events.append((str(event["run"]), str(event["event"]), session.queue.reader_has_more))
+
+    reporter = ChangeReporter(session, emit)
+    read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
+    follower.close()
+    assert events[0][2], "more was to be read"
+    for name in ("first", "second", "third"):
+        said = [event for run, event, _ in events if run == name]
+        assert said[0] == "run-started"
+        assert "run-live" not in said, "it was reported before its end was read"
+
+
+def test_follow_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
+    """An ssh session that dies leaves no process on the node, though the log says nothing new."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().endswith("run: started\n")
+        assert "finished" in process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(30) == 0
