@@ -18,6 +18,10 @@ LOOK_AT_ENDS_S = 5.0
 MIN_SILENT_S = 60.0
 """Workers judge runs whose logs were not written for so long: those come back without points."""
 
+PATIENCE_S = 0.5
+JUDGE_S_A_POINT = 10e-6
+"""A worker that takes longer for a run (twice as long as on a free core) is not waited for."""
+
 MAX_UNJUDGED_POINTS = 1_000_000
 """Points that may wait to be judged before reading pauses."""
 
@@ -65,7 +69,7 @@ class JudgeQueue:
         while self._is_waiting and budget is None and not self.reader_has_more:
             assert self.workers is not None
             self.workers.take_back()
-            self.workers.wait()
+            self.workers.wait(PATIENCE_S)
             done = self._judge_here(None, first)
         return done and not self._is_waiting
 
@@ -73,6 +77,7 @@ class JudgeQueue:
         """Judge what workers are not sent."""
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         self._use_workers(first)
+        self._take_back_late()
         for run in self._runs_to_judge(first):
             if run.job:
                 continue
@@ -108,6 +113,16 @@ class JudgeQueue:
         if self.workers.has_room:
             waiting = self._runs_to_judge(first)
             self.workers.offer([run for run in waiting if run.id != first and self._can_send(run)])
+
+    def _take_back_late(self) -> None:
+        """Judge here what workers should have judged by now: the machine has no core for them."""
+        sent = [run for run in self._runs.values() if run.job]
+        if self.workers is None or not self.only_waits:
+            return
+        allowed = PATIENCE_S + JUDGE_S_A_POINT * max(run.unjudged_points for run in sent)
+        if self.workers.idle_s > allowed:
+            for run in sent:
+                run.job = 0
 
     def _can_send(self, run: Run) -> bool:
         silent_s = time.time() - run.last_change

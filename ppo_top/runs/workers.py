@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -106,6 +107,7 @@ class WorkerPool:
         self._results: deque[FinishedRun] = deque()
         self._changed = threading.Condition()
         self._busy = self._deaths = self._number = 0
+        self._last_progress = 0.0
         self._closed = False
         self._fatal_runs: set[str] = set()
         """Runs whose worker died: they are judged by the owner."""
@@ -165,8 +167,13 @@ class WorkerPool:
         """The runs that were finished since the last call."""
         return [self._results.popleft() for _ in range(len(self._results))]
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Wait until there is a result, or nothing to wait for."""
+    @property
+    def idle_s(self) -> float:
+        """For how many seconds no worker has begun or finished anything."""
+        return time.monotonic() - self._last_progress
+
+    def wait(self, timeout: float) -> None:
+        """Wait for some seconds, until there is a result, or nothing to wait for."""
         with self._changed:
             self._changed.wait_for(lambda: self._results or not (self._jobs or self._busy), timeout)
 
@@ -208,6 +215,7 @@ class WorkerPool:
             if self._closed:
                 return None
             self._busy += 1
+            self._last_progress = time.monotonic()
             return self._jobs.popleft()
 
     def _start(self) -> Popen[bytes]:
@@ -231,6 +239,7 @@ class WorkerPool:
     def _finish(self, run: str, job: int, result: WorkerResult) -> None:
         with self._changed:
             self._results.append(FinishedRun(run, job, result))
+            self._last_progress = time.monotonic()
             self._changed.notify_all()
 
     def _give_up(self, runs: Iterable[tuple[str, int]]) -> None:

@@ -41,6 +41,7 @@ from tests.support.worker_reports import (
     TOLD,
     killed_in_a_worker,
     niceness_and_process,
+    sleeps_in_a_worker,
 )
 
 SETTINGS = Settings(thresholds={"kl-high": {"warn": 0.05}}, muted=frozenset({"clip-high"}), goal=90)
@@ -233,6 +234,22 @@ def processes_that_judge(folder: Path) -> set[int]:
         Reports(niceness_and_process, lambda run, made: processes.add(made[1])),
     )
     return processes
+
+
+def test_a_worker_without_a_core_is_not_waited_for(
+    use_workers: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have the cores, and workers the lowest priority: the runs are judged here."""
+    for number in range(3):
+        write_unhealthy_run(tmp_path / str(number) / "progress.csv", updates=400)
+    use_workers(1)
+    monkeypatch.setattr("ppo_top.runs.judge_queue.PATIENCE_S", 0.01)
+    monkeypatch.setenv(OWNER, str(os.getpid()))
+    judged: dict[str, int] = {}
+    reports = Reports(sleeps_in_a_worker, lambda run, made: judged.update({run.id: made}))
+    load_session([tmp_path], Settings(), io.StringIO(), reports)
+    assert len(judged) == 3
+    assert set(judged.values()) == {os.getpid()}
 
 
 def test_workers_have_a_low_priority(use_workers: Callable[[int], None], tmp_path: Path) -> None:
