@@ -35,6 +35,8 @@ MIN_UNNAMED_ROWS = 4
 """Points needed to compare tags with different names."""
 MAX_TAGS = 100
 """Common tags that are compared."""
+MAX_KNOWN_DIGITS = 100_000
+"""Numbers whose digits are kept: a run is compared with many others by the same values."""
 
 
 class Likeness(NamedTuple):
@@ -97,7 +99,7 @@ def compare(ours: Heads, theirs: Heads) -> Likeness:
         equal, unequal = equal + is_equal, unequal + (not is_equal)
         found = _equal_digits(pairs) if is_equal else 0
         digits += found
-        noisy_digits += 0 if _is_schedule(our) else found
+        noisy_digits += found if found and not _is_schedule(our) else 0
     return Likeness(equal, unequal, digits, noisy_digits, is_refuted and equal <= unequal)
 
 
@@ -172,6 +174,7 @@ def is_same_value(one: float, other: float) -> bool:
     return abs(one - other) <= rounding
 
 
+@lru_cache(maxsize=MAX_KNOWN_DIGITS)
 def _last_digit(number: float) -> int:
     """The exponent of the last digit that a number was printed with.
 
@@ -189,6 +192,7 @@ def _equal_digits(pairs: Iterable[tuple[float, float]]) -> int:
     return sum({min(pair): min(map(_digits, pair)) for pair in pairs}.values())
 
 
+@lru_cache(maxsize=MAX_KNOWN_DIGITS)
 def _digits(number: float) -> int:
     """How many digits a number was printed with, at most `MAX_DIGITS`; none for 0."""
     if number == 0 or not math.isfinite(number):

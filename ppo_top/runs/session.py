@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
@@ -69,14 +69,16 @@ class Session:
 
     def apply(self, result: PollResult) -> None:
         """Take in what a poll brought: the one way of new points, whoever polls."""
+        self.queue.reader_has_more = result.more
         restored = self._find_restored(result.known)
         for update in result.updates:
             self._add_update(update)
-        if restored or not result.more or time.monotonic() >= self._next_grouping:
+        if restored:
             self._group()
+        else:
+            self._group_if_due()
         self._restore_runs(restored)
         self._remove_sources(result.removed)
-        self.queue.reader_has_more = result.more
         if result.passed_over is not None:
             self.passed_over = tuple(result.passed_over)
 
@@ -137,6 +139,11 @@ class Session:
             run.unjudged_points += sum(map(len, update.batch.points))
             run.mark_changed(fresh)
 
+    def _group_if_due(self) -> None:
+        """`_group`, but not all the time while there is more to read."""
+        if not self.queue.reader_has_more or time.monotonic() >= self._next_grouping:
+            self._group()
+
     def _group(self) -> None:
         """Put the logs into runs by all that is known of them."""
         if not self._groups.is_stale:
@@ -183,9 +190,12 @@ class Session:
             decide = state.config or state.ended or state.evidence or waited
             if decide or (final and (state.series or state.lines or state.problem_count)):
                 self._groups.decide(key)
-        self._group()
+        if final:
+            self._group()
+        else:
+            self._group_if_due()
 
-    def _remove_sources(self, gone: Iterable[Source]) -> None:
+    def _remove_sources(self, gone: Sequence[Source]) -> None:
         """Remove deleted files; their points stay as long as their run has another source."""
         for source in gone:
             run = self._run_of.get(source.key)
@@ -197,7 +207,8 @@ class Session:
             if all(key in self._gone for key in run.sources):
                 self.runs.pop(run.id, None)
                 self._forget(run.sources)
-        self._group()
+        if gone:
+            self._group()
 
     def _forget(self, keys: Iterable[str]) -> None:
         for key in keys:
