@@ -39,7 +39,7 @@ def command_arguments(command: str) -> list[Argument]:
 def _argument(action: argparse.Action) -> Argument:
     choices = tuple(map(str, action.choices or ()))
     if action.dest == "name":  # of `explain`: every name but the tags, of which there are thousands
-        from ppo_top.output.explain import explained_names
+        from ppo_top.output.explained_names import explained_names
 
         choices = tuple(explained_names())
     metavar = "" if action.nargs == 0 else str(action.metavar or action.dest).upper()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterator, Mapping
 
 from ppo_top.catalogue import (
@@ -13,26 +11,21 @@ from ppo_top.catalogue import (
     Concept,
     Term,
     Trainer,
-    all_tags,
     concept,
     concept_stem,
     concepts,
-    is_concept,
     known_trainers,
     logged_as,
-    meanings_of,
-    option_called,
     option_spellings,
-    options,
-    term,
 )
 from ppo_top.model import ConfigValue, Profile, Severity
+from ppo_top.output.explained_names import find_meanings, similar_names
 from ppo_top.rules.advice import fill_advice
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Rule
-from ppo_top.text.format import clean, number
+from ppo_top.text.format import number
 from ppo_top.text.page import Page
 
 MAX_ADVICE = 8
@@ -81,9 +74,9 @@ def explain(
     if name is None:
         _index(page)
         return page.lines
-    found = _meanings_of(name.strip(" :="), trainer)  # as printed on a console: `KL:`
+    found = find_meanings(name.strip(" :="), trainer)  # as printed on a console: `KL:`
     if not found:
-        raise UnknownName(_similar_names(name))
+        raise UnknownName(similar_names(name))
     for subject, note in found:
         page.add_blank_line()
         if note:
@@ -98,60 +91,6 @@ def explain(
         else:
             _option(page, subject)
     return page.lines
-
-
-def explained_names() -> list[str]:
-    """The names of all metrics, rules and options; `explain` also knows every tag."""
-    settings = {each.canonical for each in options()}
-    return sorted({*concepts(), *(rule.id for rule in RULES), *settings})
-
-
-# --- names -----------------------------------------------------------------------------------
-
-NameMeanings = list[tuple[Concept | Rule | Term | str, str]]
-"""What a name stands for (a plain string is an option), each with a note on the name."""
-
-
-def _meanings_of(name: str, trainer: Trainer) -> NameMeanings:
-    """What a name stands for: a rule, a metric, a tag, a term, a guess or an option."""
-    plain = _plain(name)
-    if is_concept(name):  # exactly: clip_high is a metric, clip-high the rule on it
-        return [(concept(name), "")]
-    rules = [rule for rule in RULES if plain in (_plain(rule.id), _plain(rule.title))]
-    if rules:
-        return [(rules[0], "")]
-    named = [each for each in concepts().values() if plain in (each.name, _plain(each.label))]
-    if named:
-        return [(named[0], "")]
-    meant, word = meanings_of(name, trainer), term(name)
-    if word is not None and not any(meant.values()):
-        return [(word, "")]
-    if meant:
-        return [(concept(each), _logged_by(name, by)) for each, by in meant.items()]
-    setting = option_called(plain)
-    return [(setting, "")] if setting else []
-
-
-def _logged_by(tag: str, by: list[Trainer]) -> str:
-    if not by:
-        return f"{tag}: probably this, judging by its name"
-    *others, last = [each.label for each in by]
-    names = f"{', '.join(others)} and {last}" if others else last
-    return f"{tag}, as {names} log{'s' * (len(by) == 1)} it"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s\-]+", "_", name.lower())
-
-
-def _similar_names(name: str) -> str:
-    known = {_plain(tag): tag for tag in all_tags()}
-    known |= {_plain(each.label): each.name for each in concepts().values()}
-    known |= {_plain(each): each for each in explained_names()}
-    near = difflib.get_close_matches(_plain(name), list(known), 3, 0.6)
-    shown = list(dict.fromkeys(known[each] for each in near))
-    hint = f"did you mean {', '.join(shown)}?" if shown else "run `ppo-top explain` for the list"
-    return f"unknown metric or rule {clean(name)!r}; {hint}"
 
 
 # --- a metric --------------------------------------------------------------------------------

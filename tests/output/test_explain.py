@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ppo_top.catalogue import concepts, identify, options, trainer_tables
-from ppo_top.output.explain import GRADE_MEANINGS, UnknownName, explain, explained_names
+from ppo_top.output.explain import GRADE_MEANINGS, UnknownName, explain
+from ppo_top.output.explained_names import explained_names
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.text.page import MIN_PAGE_WIDTH, Page
