@@ -88,11 +88,11 @@ def age(text: str) -> float:
 def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Settings:
     """Settings from the files and the command line; mistakes in them go to stderr.
 
-    Raises UsageError if they are in a file that was named.
+    UsageError if a file that was named cannot be read: the verdict would be another one.
     """
     from dataclasses import replace
 
-    from ppo_top.settings import load_settings
+    from ppo_top.settings import UnusableSettingsError, load_settings
 
     def thresholds() -> dict[str, Iterable[str]]:
         from ppo_top.rules.book import RULES
@@ -106,11 +106,12 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
 
     folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
-    settings = load_settings(folder, thresholds, is_concept, user_file=own)
+    try:
+        settings = load_settings(folder, thresholds, is_concept, user_file=own)
+    except UnusableSettingsError as error:
+        raise UsageError(str(error)) from None
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
-    if own is not None and any(each.startswith(f"{own}: ") for each in settings.problems):
-        raise UsageError(f"--settings {own}: not used, for it has mistakes")
     settings = replace(settings, notebooks=options.notebooks)
     if options.goal is not None:
         settings = replace(settings, goal=options.goal)

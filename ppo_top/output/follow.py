@@ -17,8 +17,8 @@ from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from ppo_top.output.colour import coloured
 from ppo_top.output.json_report import finding_object
 from ppo_top.output.overview import PLAIN, TextStyle
-from ppo_top.paths import unreachable_reason
 from ppo_top.runs.liveness import run_status
+from ppo_top.runs.load import is_unreachable
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -154,11 +154,8 @@ def follow(
     Lines are text, with the local time, or (without `style`) JSON. Logs not written for `active_s`
     seconds are not opened before they are written again.
     """
-    for path in paths:
-        if why := unreachable_reason(path):
-            print(f"ppo-top: {clean(str(path))}: {why}", file=err or sys.stderr)
-            return EXIT_ERROR
-
+    if is_unreachable(paths, err or sys.stderr):
+        return EXIT_ERROR
     session = Session(settings, parallel=True)
     reporter = ChangeReporter(session, lambda event: _print_event(event, style, out))
     follower = Follower(

@@ -92,8 +92,7 @@ def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
     identity, summary = report.identity, report.summary
     severity = f"{MARKS[summary.verdict.status]} {summary.verdict.words.upper()}"
     yield f"{severity}  {clean(identity.name)}: {summary.finding or summary.words}"
-    since = f"since step {summary.since}, " if summary.since else ""
-    facts = [f"{since}{summary.cost}"]
+    facts = [summary.when]
     if summary.others:
         facts.append(f"{summary.others} more {'findings' if summary.others > 1 else 'finding'}")
     at = f" at {count(summary.step)}" if summary.step is not None else ""

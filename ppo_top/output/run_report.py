@@ -32,9 +32,9 @@ class RunSummary(NamedTuple):
     `words` is the verdict with a reservation where much is not logged, `severity` that of its worst
     open finding (0: none is open), `title` what the worst one shown is called.
 
-    `finding` is the worst one that is more than information, `since` its first step, `message` what
-    it says, `cost` how long it has lasted, `cause` its likeliest cause, `fix` what to try first;
-    `others` is how many more there are.
+    `finding` is the worst one that is more than information, `since` its first step, `when` that
+    and how long it has lasted, `message` what it says, `cause` its likeliest cause, `fix` what to
+    try first; `others` is how many more there are.
     """
 
     verdict: Verdict
@@ -51,8 +51,8 @@ class RunSummary(NamedTuple):
     reward: str
     since: str
     finding: str
+    when: str
     message: str
-    cost: str
     cause: str
     fix: str
     others: int

@@ -40,8 +40,8 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
         since=count(worst.since.step) if worst is not None and worst.since.step != NO_STEP else "",
         finding=clean(worst.title) if worst is not None else "",
+        when=_when(alerts[0]) if alerts else "",
         message=clean(worst.message) if worst is not None else "",
-        cost=alerts[0].cost if alerts else "",
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),
@@ -100,6 +100,12 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
 def _since(opened: OpenFinding) -> str:
     step, word = opened.finding.since.step, opened.finding.since_word
     return f"  {word} step {count(step)} ({opened.age})" if step != NO_STEP else ""
+
+
+def _when(opened: OpenFinding) -> str:
+    """`since step 14,336, 10 updates (12 %), 17 s`; only the latter in a run without steps."""
+    step, word = opened.finding.since.step, opened.finding.since_word
+    return f"{word} step {count(step)}, {opened.cost}" if step != NO_STEP else opened.cost
 
 
 def _resolved_line(finding: Finding) -> str:

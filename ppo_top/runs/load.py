@@ -72,18 +72,11 @@ def open_loader(
     `verbose`: `err` also says which files gave nothing, and why. `stdin` is one more log, which is
     read to its end first. `bounded`: not all points are kept, though no report is wanted.
     """
-    for path in paths:
-        if reason := unreachable_reason(path):
-            print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
-            return None
-    session = Session(
-        settings,
-        None if bounded or reports is not None else math.inf,
-        memory,
-        ended,
-        reports,
-        parallel=reports is not None,
-    )
+    if is_unreachable(paths, err):
+        return None
+    most_points = None if bounded or reports is not None else math.inf
+    parallel = reports is not None
+    session = Session(settings, most_points, memory, ended, reports, parallel)
     loader = Loader(paths, session, err, stdin)
     try:
         loader.read_all()
@@ -100,6 +93,15 @@ def open_loader(
     for line in _why_nothing(loader, names, verbose):
         print(f"ppo-top: {line}", file=err)
     return None
+
+
+def is_unreachable(paths: Sequence[Path], err: TextIO) -> bool:
+    """Whether one of the paths cannot be read, which is told on `err`."""
+    for path in paths:
+        if reason := unreachable_reason(path):
+            print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
+            return True
+    return False
 
 
 def _why_nothing(loader: Loader, names: str, verbose: bool) -> Iterator[str]:
