@@ -22,7 +22,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.output import check
 from ppo_top.output.overview import TextStyle, overview
 from ppo_top.output.run_report import report_json
-from ppo_top.runs import workers
+from ppo_top.runs import judge_queue, workers
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session
 from ppo_top.runs.pipeline import read_to_end
@@ -58,6 +58,7 @@ def use_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
         monkeypatch.setattr(workers, "MIN_WAITING_POINTS", 0)
         monkeypatch.setattr(workers, "MIN_RUN_POINTS", 0)
         monkeypatch.setattr(workers, "JOB_POINTS", 2_000)
+        monkeypatch.setattr(judge_queue, "PATIENCE_S", 1e6)  # the tests beside this one need cores
 
     return use
 
@@ -243,7 +244,7 @@ def test_a_worker_without_a_core_is_not_waited_for(
     for number in range(3):
         write_unhealthy_run(tmp_path / str(number) / "progress.csv", updates=400)
     use_workers(1)
-    monkeypatch.setattr("ppo_top.runs.judge_queue.PATIENCE_S", 0.01)
+    monkeypatch.setattr(judge_queue, "PATIENCE_S", 0.01)
     monkeypatch.setenv(OWNER, str(os.getpid()))
     judged: dict[str, int] = {}
     reports = Reports(sleeps_in_a_worker, lambda run, made: judged.update({run.id: made}))
