@@ -235,7 +235,7 @@ REPLAY_CASES = (
     RuleCase(
         "actor-loss-large",
         {"actor_loss": lambda i: 10 * 1.2**i, "reward_mean": lambda i: -20 + jitter(i, 2)},
-        {"actor_loss": lambda i: 19 + 3.0 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        {"actor_loss": lambda i: 19 + 0.6 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
         WARN,
         "off-policy",
     ),
