@@ -21,7 +21,6 @@ LIMITS: Mapping[str, float] = {
     "loss_kept": 0.5,
     "loss_fallen": 0.01,
     "loss_large": 1.0,  # of the squared return
-    "loss_small": 2e-6,
     "epsilon_back": 0.2,
     "bonus": 10.0,  # steps' rewards
     "coefficient_up": 2.0,
@@ -127,12 +126,6 @@ def loss_large(run: RuleContext) -> bool | None:
     return None if share is None else share > LIMITS["loss_large"]
 
 
-def loss_small(run: RuleContext) -> bool | None:
-    """The critic's error is tiny beside the returns."""
-    share = _loss_share(run)
-    return None if share is None else share < LIMITS["loss_small"]
-
-
 def epsilon_back(run: RuleContext) -> bool | None:
     """The share of random actions had fallen, and has risen again."""
     history = run.histories.get("exploration_rate")
@@ -199,7 +192,12 @@ def stuck_at_one_value(run: RuleContext) -> bool | None:
 def _spread_share(run: RuleContext) -> float | None:
     """How far rewards differ from row to row, as a share of that at the start."""
     reward = run.reward
-    if reward is None or reward.history.count < 40 or reward.source.sample.kind == "window":
+    if reward is None:
+        return None
+    if reward.source.blocks is not None:
+        errors = [block.error for block in reward.source.blocks.blocks]
+        return median(errors[-3:]) / errors[0] if len(errors) > 3 and errors[0] else None
+    if reward.history.count < 40 or reward.source.sample.kind == "window":
         return None
     early, late = _row_to_row(reward.history.first), _row_to_row(reward.history.newest(20))
     return late / early if early else None
@@ -241,7 +239,6 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss not halved since its start": loss_kept,
     "critic loss a hundredth of its start": loss_fallen,
     "critic loss beyond the squared returns": loss_large,
-    "critic loss tiny beside the squared returns": loss_small,
     "epsilon rose again": epsilon_back,
     "entropy coefficient above its start": coefficient_rises,
     "entropy coefficient vanished": coefficient_gone,
