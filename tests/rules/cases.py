@@ -240,6 +240,13 @@ REPLAY_CASES = (
         "off-policy",
     ),
     RuleCase(
+        "action-values-wrong",
+        {"actor_loss": lambda i: -30 - i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {"actor_loss": 4.0, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
         "entropy-coefficient",
         {"entropy_coef": lambda i: 1.1**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
         {"entropy_coef": lambda i: 1.035**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},

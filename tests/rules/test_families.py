@@ -143,6 +143,41 @@ def test_action_values_may_hold_what_comes_after_a_cut(
         assert ("actor-loss-large" in rules_found(found, WARN)) is speaks
 
 
+COSTS: DrawnColumns = {
+    "reward_mean": lambda i: -1400.0 + jitter(i, 20),
+    "ep_len": 200.0,
+    "critic_loss": 5.0,
+    "entropy_coef": lambda i: 0.9 - 0.001 * i,
+    "lr": 3e-4,
+}
+"""Seven a step are lost."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "severity"),
+    [
+        ({"actor_loss": -7.2}, WARN),
+        ({"actor_loss": -6.8}, None),
+        ({"actor_loss": -7.2, "entropy_coef": lambda i: 7.2 - 0.001 * i}, None),
+        ({"actor_loss": -7.2, "reward_mean": lambda i: -1400.0 + 20.0 * i}, None),
+        ({"actor_loss": -7.2, "reward_mean": lambda i: 1400.0 * (-1) ** i}, None),
+        ({"actor_loss": 3.4}, WARN),
+        ({"actor_loss": 3.6}, None),
+        ({"actor_loss": 3.4, "critic_loss": lambda i: 5.0 * 0.85**i}, Severity.WATCH),
+        ({"actor_loss": lambda i: min(3.4, 0.001 * 1.05 ** (i * 1.5))}, None),
+    ],
+    ids=["wrong sign", "within a step", "the bonus for entropy", "the reward rises",
+         "rewards of both signs", "next to nothing", "half a step", "scaled rewards", "they grow"],
+)  # fmt: skip
+def test_action_values_that_contradict_the_returns(
+    changed: DrawnColumns, severity: Severity | None
+) -> None:
+    """Costs alone make no action worth anything; a critic learns the next reward at once."""
+    found = findings(about("SAC", "off-policy"), draw_rows({**COSTS, **changed}))
+    said = [f.severity for f in found if f.rule == "action-values-wrong"]
+    assert said == ([severity] if severity else [])
+
+
 @pytest.mark.parametrize(
     ("family", "reward", "severity"),
     [

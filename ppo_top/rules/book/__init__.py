@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book import (
+    action_values,
     critic,
     diagnoses_kl,
     diagnoses_llm,
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *returns.RULES,
     *value_loss.RULES,
     *replay.RULES,
+    *action_values.RULES,
     *episodes.RULES,
     *reward.RULES,
     *reward_unlearned.RULES,
