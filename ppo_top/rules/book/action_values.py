@@ -8,12 +8,15 @@ from ppo_top.rules.advice.critic_symptoms import (
     steps_rewarded,
     values_wrong,
 )
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import ACTOR_LOSSES, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num
+
+VALUES = ("value_mean", *ACTOR_LOSSES)
+"""Where action values are logged, in order of preference; minus the actor's loss is their mean."""
 
 
 def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -22,7 +25,7 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     A critic learns the next reward first, within a few hundred gradient steps. Rewards may be
     scaled behind the log, so values near 0 count for less if the critic's error falls.
     """
-    values = run.histories.get("value_mean") or run.histories.get("actor_loss")
+    values = run.first_logged(VALUES)
     steps, reward = steps_rewarded(run), run.reward
     if values is None or values.last_row != run.mark.row or steps is None or reward is None:
         return None
@@ -33,11 +36,17 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     value = values.recent_median(5)
     if values_wrong(run):
         message = f"returns are about {num(reward.smooth)}, but action values of the other sign"
-        return Assessment(WARN, value, None, message)
+        return Assessment(WARN, value, None, message, concepts=_logged(run))
     if abs(steps) < limits["none"] and not _still_grow(values, limits):
         message = "action values are less than one step's reward: the critic learns no returns"
-        return Assessment(WARN if loss_kept(run) else WATCH, value, None, message)
+        level = WARN if loss_kept(run) else WATCH
+        return Assessment(level, value, None, message, concepts=_logged(run))
     return None
+
+
+def _logged(run: RuleContext) -> tuple[str]:
+    """The metric that holds the action values."""
+    return (next(name for name in VALUES if name in run.histories),)
 
 
 def _still_grow(values: History, limits: RuleLimits) -> bool:
@@ -54,6 +63,7 @@ RULES = (
         concepts=("value_mean", "actor_loss"),
         related=("critic_loss", "reward_mean"),
         assess=values_contradict,
+        judged_at=VALUES,
         families=frozenset({OFF_POLICY, VALUE_BASED}),
         limits={
             "none": 0.5,
