@@ -151,11 +151,16 @@ NO_LEARNING = (
     "no-learning-signal",
 )
 
+VALUES_GROW = ("actor-loss-large", "critic-loss-growing")
+"""Of learners from a replay buffer: they have no other losses, and no explained variance."""
+
+VALUES = ("action-values-wrong", *VALUES_GROW)
+
 CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "none": (),
-    "lr-x100": STEP_SIZE,
-    "lr-x30": STEP_SIZE,
-    "lr-1e-8": STANDSTILL,
+    "lr-x100": (*STEP_SIZE, *VALUES_GROW),
+    "lr-x30": (*STEP_SIZE, *VALUES_GROW),
+    "lr-1e-8": (*STANDSTILL, "action-values-wrong"),
     "clip-off": NO_CLIP,
     "clip-off-lr-x10": NO_CLIP,
     "epochs-80": STEP_SIZE,
@@ -164,9 +169,9 @@ CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "critic-untrained": CRITIC,
     "reward-x1000": REWARD_SCALE,
     "reward-zero": (*STANDSTILL, "critic-not-learning", "reward-wrong-way"),
-    "reward-flipped": REWARD_SIGN,
+    "reward-flipped": (*REWARD_SIGN, "action-values-wrong"),
     "observations-zero": BLIND_POLICY,
-    "lr-x100-midway": STEP_SIZE,
+    "lr-x100-midway": (*STEP_SIZE, *VALUES_GROW),
     "reward-flipped-midway": REWARD_SIGN,
     "reward-nan-midway": NOT_A_NUMBER,
     "observations-zero-midway": BLIND_POLICY,
@@ -189,7 +194,7 @@ CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "value-clip-tiny": CRITIC,
     "advantages-raw": STEP_SIZE,
     "rollout-tiny": (*STEP_SIZE, "critic-not-learning", "reward-never-moves"),
-    "observations-x1e4": (*BLIND_POLICY, *STEP_SIZE),
+    "observations-x1e4": (*BLIND_POLICY, *STEP_SIZE, *VALUES_GROW),
     "reward-noise": (
         *CRITIC,
         "entropy-not-falling",
@@ -220,19 +225,25 @@ NEVER_LEARNS = (*STANDSTILL, "critic-not-learning", "reward-wrong-way", "reward-
 FELL = (*BLIND_POLICY, "kl-high", "clip-high", "entropy-swings", "updates-too-large")
 
 OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
-    "loss-reversed": (*REWARD_SIGN, *NEVER_LEARNS, *STEP_SIZE),
+    "loss-reversed": (*REWARD_SIGN, *NEVER_LEARNS, *STEP_SIZE, *VALUES),
     "weights-reloaded-midway": FELL,
     "kl-limit-x500": STEP_SIZE,
     "kl-limit-tiny": NEVER_LEARNS,
-    "target-frozen": (*CRITIC, *NEVER_LEARNS),
-    "target-copied": (*CRITIC, *NEVER_LEARNS, "reward-swings"),
+    "target-frozen": (*CRITIC, *NEVER_LEARNS, *VALUES),
+    "target-copied": (*CRITIC, *NEVER_LEARNS, "reward-swings", *VALUES),
     "collecting-only": (*NEVER_LEARNS, "not-training", "updates-stuck"),
     "epsilon-stuck": (*ENTROPY_HIGH, *NEVER_LEARNS, "exploration-not-falling"),
     "epsilon-back-midway": (*ENTROPY_HIGH, "reward-crash", "exploration-not-falling"),
-    "ent-coef-50": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
-    "target-entropy-5": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE),
+    "ent-coef-50": (*ENTROPY_HIGH, *NEVER_LEARNS, *REWARD_SCALE, *VALUES_GROW),
+    "target-entropy-5": (
+        *ENTROPY_HIGH,
+        *NEVER_LEARNS,
+        *REWARD_SCALE,
+        *VALUES_GROW,
+        "entropy-coefficient",
+    ),
     "action-noise-5": (*ENTROPY_HIGH, *NEVER_LEARNS),
-    "critic-frozen": (*CRITIC, *NEVER_LEARNS),
+    "critic-frozen": (*CRITIC, *NEVER_LEARNS, *VALUES),
     "lr-x0.001": NEVER_LEARNS,
     "epsilon-short": NEVER_LEARNS,
     "reward-one": (*NEVER_LEARNS, "returns-constant"),

@@ -235,7 +235,14 @@ REPLAY_CASES = (
     RuleCase(
         "actor-loss-large",
         {"actor_loss": lambda i: 10 * 1.2**i, "reward_mean": lambda i: -20 + jitter(i, 2)},
-        {"actor_loss": lambda i: 19 + 3.0 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        {"actor_loss": lambda i: 19 + 0.6 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "action-values-wrong",
+        {"actor_loss": lambda i: -30 - i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {"actor_loss": 4.0, "reward_mean": lambda i: -1400 + jitter(i, 20)},
         WARN,
         "off-policy",
     ),

@@ -68,8 +68,9 @@ def test_the_tables_name_what_there_is() -> None:
     """Causes, facts, rules and families; and every cause has a line for all other cases."""
     causes, counts = known_causes(), cause_counts()
     assert causes.texts.keys() == counts.runs.keys() == FAULTS_BY_CAUSE.keys()
+    rules_found = {RULE_PREFIX + rule for rule in BY_ID}
     facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
-    assert facts <= FACTS.keys()
+    assert facts <= FACTS.keys() | rules_found
     assert {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)} <= counts.runs.keys()
     cases = {*FACTS, *FAMILY_NAMES, ANY_CASE}
     assert all(text.when in cases for some in causes.texts.values() for text in some)
@@ -118,7 +119,7 @@ def test_what_a_setting_proves_is_the_only_cause() -> None:
 )
 def test_what_a_fact_rules_out_is_not_stated(cause: str, fact: str) -> None:
     """A contrary cause, although its usual symptoms are there."""
-    symptoms = {"rule reward-crash": True, "reward had risen before": True}
+    symptoms = {"rule reward-crash": True}
     families = known_causes().families.get(cause, frozenset({"on-policy"}))
     family = sorted(families)[-1]
     assert cause in cause_scores(symptoms, family)
@@ -167,8 +168,6 @@ def test_an_unknown_symptom_changes_nothing() -> None:
         ("reward constant", {"reward_mean": -1.0}, {"reward_mean": lambda i: -1.0 + 0.01 * i}),
         ("reward grew a hundredfold", {"reward_mean": lambda i: 1.0 if i < 20 else 103.0},
          {"reward_mean": lambda i: 1.0 if i < 20 else 97.0}),
-        ("critic loss jumped", {"value_loss": lambda i: 1.0 if i < 28 else 31.0},
-         {"value_loss": lambda i: 1.0 if i < 28 else 29.0}),
         ("approx KL above 0.05", {"approx_kl": 0.052}, {"approx_kl": 0.048}),
         ("approx KL 0", {"approx_kl": 0.9e-5}, {"approx_kl": 1.1e-5}),
         ("explained variance below 0.2", {"explained_variance": 0.19},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ppo_top.model import Profile, Sample
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext
 from tests.support.drawn_runs import DrawnColumns, draw_rows, profile
@@ -29,10 +30,10 @@ def facts_of(columns: DrawnColumns, family: str = "off-policy", count: int = 50)
 @pytest.mark.parametrize(
     ("fact", "columns", "changed"),
     [
-        ("action values of the other sign than the returns", {"actor_loss": -31.0},
-         {"actor_loss": -29.0}),
-        ("action values of the other sign than the returns", {"actor_loss": -31.0},
-         {"actor_loss": -31.0, "entropy_coef": lambda i: 0.5 + 0.1 * i}),
+        ("action values of the other sign than the returns", {"actor_loss": -10.5},
+         {"actor_loss": -9.5}),
+        ("action values of the other sign than the returns", {"actor_loss": -10.5},
+         {"actor_loss": -10.5, "entropy_coef": lambda i: 0.5 + 0.1 * i}),
         ("action values near 0 beside the rewards", {"actor_loss": 0.95}, {"actor_loss": 1.05}),
         ("action values below one step's reward", {"actor_loss": 9.6}, {"actor_loss": 10.5}),
         ("action values beyond all returns", {"actor_loss": 620.0}, {"actor_loss": 590.0}),
@@ -44,8 +45,10 @@ def facts_of(columns: DrawnColumns, family: str = "off-policy", count: int = 50)
          {"critic_loss": lambda i: 100.0 if i < 20 else 0.9},
          {"critic_loss": lambda i: 100.0 if i < 20 else 1.1}),
         ("critic loss beyond the squared returns", {"critic_loss": 3.75e5}, {"critic_loss": 3.5e5}),
-        ("critic loss tiny beside the squared returns", {"critic_loss": 0.70},
-         {"critic_loss": 0.75}),
+        ("action values near 0 at a usual learning rate", {"actor_loss": 9.6, "lr": 3e-4},
+         {"actor_loss": 9.6, "lr": 1e-7}),
+        ("action values near 0 at a usual learning rate", {"actor_loss": 9.6, "lr": 3e-4},
+         {"actor_loss": 10.5, "lr": 3e-4}),
         ("entropy coefficient above its start",
          {"entropy_coef": lambda i: 0.5 if i < 20 else 1.05},
          {"entropy_coef": lambda i: 0.5 if i < 20 else 0.95}),
@@ -86,6 +89,17 @@ def test_random_actions_that_come_back_are_seen(newest: float, holds: bool) -> N
     falls: DrawnColumns = {"exploration_rate": lambda i: 1.0 - 0.01 * i}
     assert ("epsilon rose again" in facts_of(back, "value-based")) is holds
     assert "epsilon rose again" not in facts_of(falls, "value-based")
+
+
+@pytest.mark.parametrize(("late", "holds"), [(3.9, True), (4.1, False)])
+def test_single_episodes_that_vary_less_than_the_first_ten(late: float, holds: bool) -> None:
+    """A policy that ends in one corner of its actions gets much the same every time."""
+    about = Profile("monitor", "off-policy", samples={"reward_mean": Sample("episode")})
+    context = RuleContext(about)
+    spread: DrawnColumns = {"reward_mean": lambda i: (-1) ** i * (10.0 if i < 10 else late)}
+    for row in draw_rows({"ep_len": 60.0, **spread}, 60):
+        context.add_row(row)
+    assert facts_seen(context)["reward varies less than at the start"] is holds
 
 
 def test_a_reward_that_is_no_number_is_named() -> None:

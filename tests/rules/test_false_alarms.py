@@ -125,9 +125,9 @@ def test_a_run_of_unknown_length_is_only_watched_until_it_is_complete() -> None:
     assert found == [WARN]
 
 
-def findings_at_the_end(rewards: list[float]) -> dict[str, Severity]:
+def findings_at_the_end(rewards: list[float], family: str = "on-policy") -> dict[str, Severity]:
     """Rule -> severity in a complete run of single episodes of 100 steps."""
-    judge = Judge(Profile("monitor", "on-policy", samples={"reward_mean": Sample("episode")}))
+    judge = Judge(Profile("monitor", family, samples={"reward_mean": Sample("episode")}))
     for row, reward in enumerate(rewards):
         judge.add_row(
             Row(Mark(row, 100 * (row + 1), math.nan), {"reward_mean": reward, "ep_len": 100.0})
@@ -143,6 +143,36 @@ def test_a_complete_run_is_judged_from_six_blocks_on(
     """Sixty single episodes in which nothing was learned are enough, once there are no more."""
     flat = [20.0 + gauss(row, 2.0) for row in range(episodes)]
     assert findings_at_the_end(flat).get("reward-never-moves") == severity
+
+
+@pytest.mark.parametrize(("episodes", "severity"), [(38, None), (42, WARN)])
+def test_a_replay_learner_is_judged_from_four_blocks_on(
+    episodes: int, severity: Severity | None
+) -> None:
+    """It learns from each episode many times, so forty of them are enough."""
+    flat = [20.0 + gauss(row, 2.0) for row in range(episodes)]
+    found = findings_at_the_end(flat, "off-policy")
+    assert found.get("reward-never-moves") == severity
+
+
+def alternating(levels: list[float]) -> list[float]:
+    """Ten episodes at each level, 3 above or below it: means of ten have a noise of 1."""
+    return [level + 3.0 * (-1) ** number for level in levels for number in range(10)]
+
+
+@pytest.mark.parametrize(("rise", "severity"), [(2.4, WARN), (2.6, None)])
+def test_what_a_replay_learner_gains_is_plain(rise: float, severity: Severity | None) -> None:
+    """2.5 standard deviations between the first quarter and the last, where others need 2."""
+    course = alternating([0.0, 0.0, 0.0, 0.0, rise, rise, rise, rise])
+    assert findings_at_the_end(course, "off-policy").get("reward-never-moves") == severity
+    assert "reward-never-moves" not in findings_at_the_end(course)
+
+
+@pytest.mark.parametrize(("end", "severity"), [(2.6, WARN), (2.8, None)])
+def test_a_gain_that_is_not_kept_to_the_end(end: float, severity: Severity | None) -> None:
+    """No single point is low enough, but the last quarter is far below the one before."""
+    course = alternating([*[0.0] * 3, *[4.6] * 6, *[end] * 3])
+    assert findings_at_the_end(course).get("reward-crash") == severity
 
 
 @pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 0.8, 1.0), (2.5, 0.0, 0.2)])

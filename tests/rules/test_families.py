@@ -6,13 +6,14 @@ import math
 
 import pytest
 
-from ppo_top.model import Profile, Severity, Status
+from ppo_top.model import Profile, Sample, Severity, Status
 from ppo_top.rules.engine.ranges import colour
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
     OFF_POLICY_COLUMNS,
+    VALUE_BASED_COLUMNS,
     DrawnColumn,
     DrawnColumns,
     draw_rows,
@@ -63,14 +64,24 @@ def test_a_learning_rate_that_no_optimiser_survives(rate: float, speaks: bool) -
     assert ("learning-rate-extreme" in found) is speaks
 
 
-@pytest.mark.parametrize(("rate", "speaks"), [(0.95e-7, True), (1.05e-7, False)])
-def test_a_learning_rate_that_changes_nothing(rate: float, speaks: bool) -> None:
+@pytest.mark.parametrize(
+    ("algo", "family", "columns", "limit"),
+    [
+        ("PPO", "on-policy", CTRL_COLUMNS, 1e-7),
+        ("SAC", "off-policy", OFF_POLICY_COLUMNS, 1e-6),
+        ("DQN", "value-based", VALUE_BASED_COLUMNS, 1e-6),
+    ],
+)
+def test_a_learning_rate_that_changes_nothing(
+    algo: str, family: str, columns: DrawnColumns, limit: float
+) -> None:
     """From the start; a schedule that ends there was higher before."""
-    columns = {**OFF_POLICY_COLUMNS, "reward_mean": flat}
-    low = findings(about("SAC", "off-policy"), draw_rows({**columns, "lr": rate}))
-    assert ("learning-rate-extreme" in rules_found(low, WARN)) is speaks
+    columns = {**columns, "reward_mean": flat, "ep_len": 200.0}
+    for rate, speaks in ((0.95 * limit, True), (1.05 * limit, False)):
+        low = findings(about(algo, family), draw_rows({**columns, "lr": rate}))
+        assert ("learning-rate-extreme" in rules_found(low, WARN)) is speaks
     ended: DrawnColumn = lambda i: 3e-4 * max(0.0, 1 - i / 40)  # noqa: E731
-    over = findings(about("SAC", "off-policy"), draw_rows({**columns, "lr": ended}))
+    over = findings(about(algo, family), draw_rows({**columns, "lr": ended}))
     assert "learning-rate-extreme" not in rules_found(over)
 
 
@@ -88,12 +99,103 @@ def test_the_learning_rate_of_trpo_is_the_critics() -> None:
 
 @pytest.mark.parametrize(("decades", "speaks"), [(2.9, False), (3.1, True)])
 def test_a_critic_loss_grows_by_powers_of_ten(decades: float, speaks: bool) -> None:
-    """Growth counts, not size: unnormalised rewards make large losses normal."""
-    for size in (1e3, 1e7):
+    """Growth counts, not size, as long as the errors are no larger than the returns of 1,400."""
+    for size in (1e3, 1e4):
         grown = [size * 10 ** (decades * min(1.0, max(0, i - 5) / 40)) for i in range(60)]
         columns = {**OFF_POLICY_COLUMNS, "reward_mean": flat, "critic_loss": grown}
         found = findings(about("SAC", "off-policy"), draw_rows(columns))
         assert ("critic-loss-growing" in rules_found(found, WARN)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("squares", "times", "speaks"), [(10.3, 40, True), (9.7, 40, False), (20.0, 31, True),
+                                     (20.0, 29, False)],
+)  # fmt: skip
+def test_a_critic_whose_errors_exceed_any_return(
+    squares: float, times: float, speaks: bool
+) -> None:
+    """Ten times the largest return squared, and thirty times the start, whatever is gained."""
+    loss = squares * 460.0**2
+    columns: DrawnColumns = {
+        **VALUE_BASED_COLUMNS,
+        "reward_mean": lambda i: 20.0 + 440.0 * min(1.0, i / 20),
+        "total_loss": lambda i: loss / times if i < 30 else loss,
+    }
+    found = findings(about("DQN", "value-based"), draw_rows(columns))
+    assert ("critic-loss-growing" in rules_found(found, WARN)) is speaks
+
+
+@pytest.mark.parametrize(("length", "gamma", "windows"), [(200.0, 0.99, 1), (50.0, 0.99, 2),
+                                                          (50.0, 0.996, 5)])  # fmt: skip
+def test_action_values_may_hold_what_comes_after_a_cut(
+    length: float, gamma: float, windows: int
+) -> None:
+    """Where episodes are cut short, a value counts the rewards of several of them."""
+    for share, speaks in ((1.05, True), (0.95, False)):
+        largest = 3.0 * windows * 1420.0 * share
+        columns: DrawnColumns = {
+            **OFF_POLICY_COLUMNS,
+            "reward_mean": flat,
+            "ep_len": length,
+            "actor_loss": [20.0] * 20 + [largest] * 40,
+        }
+        found = findings(about("SAC", "off-policy", gamma=gamma), draw_rows(columns))
+        assert ("actor-loss-large" in rules_found(found, WARN)) is speaks
+
+
+COSTS: DrawnColumns = {
+    "reward_mean": lambda i: -1400.0 + jitter(i, 20),
+    "ep_len": 200.0,
+    "critic_loss": 5.0,
+    "entropy_coef": lambda i: 0.9 - 0.001 * i,
+    "lr": 3e-4,
+}
+"""Seven a step are lost."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "severity"),
+    [
+        ({"actor_loss": -7.2}, WARN),
+        ({"actor_loss": -6.8}, None),
+        ({"actor_loss": -7.2, "entropy_coef": lambda i: 7.2 - 0.001 * i}, None),
+        ({"actor_loss": -7.2, "reward_mean": lambda i: -1400.0 + 20.0 * i}, None),
+        ({"actor_loss": -7.2, "reward_mean": lambda i: 1400.0 * (-1) ** i}, None),
+        ({"actor_loss": 3.4}, WARN),
+        ({"actor_loss": 3.6}, None),
+        ({"actor_loss": 3.4, "critic_loss": lambda i: 5.0 * 0.85**i}, Severity.WATCH),
+        ({"actor_loss": lambda i: min(3.4, 0.001 * 1.05 ** (i * 1.5))}, None),
+    ],
+    ids=["wrong sign", "within a step", "the bonus for entropy", "the reward rises",
+         "rewards of both signs", "next to nothing", "half a step", "scaled rewards", "they grow"],
+)  # fmt: skip
+def test_action_values_that_contradict_the_returns(
+    changed: DrawnColumns, severity: Severity | None
+) -> None:
+    """Costs alone make no action worth anything; a critic learns the next reward at once."""
+    found = findings(about("SAC", "off-policy"), draw_rows({**COSTS, **changed}))
+    said = [f.severity for f in found if f.rule == "action-values-wrong"]
+    assert said == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("family", "reward", "severity"),
+    [
+        ("off-policy", 50.0, WARN),
+        ("off-policy", 0.0, Severity.WATCH),
+        ("off-policy", -50.0, Severity.WATCH),
+        ("on-policy", 50.0, Severity.WATCH),
+    ],
+)
+def test_what_random_actions_get_as_often_as_any_others(
+    family: str, reward: float, severity: Severity
+) -> None:
+    """A replay buffer begins with random actions; 0, or a cost, may be success not yet found."""
+    columns: DrawnColumns = {"reward_mean": reward, "ep_len": 1000.0, "critic_loss": 0.1}
+    judge = Judge(Profile("sb3", family, samples={"reward_mean": Sample("episode")}))
+    for row in draw_rows(columns, 30):
+        judge.add_row(row)
+    assert [f.severity for f in judge.findings if f.rule == "reward-never-moves"] == [severity]
 
 
 def test_the_first_reward_of_a_sparse_task_is_no_divergence() -> None:

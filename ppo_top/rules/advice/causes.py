@@ -34,7 +34,7 @@ RULE_PREFIX = "rule "
 """Prefix of the symptom that a rule has found something."""
 
 
-NO_SYMPTOMS = frozenset({"reward-never-moves"})
+NO_SYMPTOMS = frozenset({"reward-never-moves", "critic-not-learning"})
 """Rules that say what facts say already."""
 
 

@@ -16,12 +16,12 @@ from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED
 LIMITS: Mapping[str, float] = {
     "values_none": 0.1,  # of one step's reward
     "values_short": 1.0,
-    "values_wrong": 3.0,
+    "values_wrong": 1.0,
+    "returns_noise": 3.0,
     "loss_grown": 30.0,  # times its start
     "loss_kept": 0.5,
     "loss_fallen": 0.01,
     "loss_large": 1.0,  # of the squared return
-    "loss_small": 2e-6,
     "epsilon_back": 0.2,
     "bonus": 10.0,  # steps' rewards
     "coefficient_up": 2.0,
@@ -43,33 +43,48 @@ def _action_values(run: RuleContext) -> float | None:
     return -loss.recent_median(5) if loss is not None and run.family == OFF_POLICY else None
 
 
-def _steps_rewarded(run: RuleContext) -> float | None:
+def steps_rewarded(run: RuleContext) -> float | None:
     """How many steps' rewards the action values amount to; negative if their signs differ."""
-    value, length, reward = _action_values(run), run.histories.get("ep_len"), run.reward
-    if value is None or length is None or reward is None or reward.history.count < 3:
+    value, each = _action_values(run), _reward_of_step(run)
+    return value / each if value is not None and each else None
+
+
+def _reward_of_step(run: RuleContext) -> float | None:
+    """The mean reward of a step, by return and length of the newest episodes."""
+    length, reward = run.histories.get("ep_len"), run.reward
+    if length is None or reward is None or reward.history.count < 3:
         return None
-    each = reward.history.recent_median(5) / max(1.0, length.recent_median(5))
-    return value / each if each else None
+    return reward.history.recent_median(5) / max(1.0, length.recent_median(5))
+
+
+def returns_of_one_sign(run: RuleContext) -> bool:
+    """Whether all returns are of one sign, and so by more than noise."""
+    reward = run.reward
+    if reward is None or not reward.history.low * reward.history.high > 0.0:
+        return False
+    return abs(reward.smooth) > LIMITS["returns_noise"] * reward.noise > 0.0
 
 
 def values_wrong(run: RuleContext) -> bool | None:
     """Action values are of the other sign than all returns, not for the sake of entropy."""
-    steps, reward = _steps_rewarded(run), run.reward
-    mixed = reward is not None and reward.history.low < 0.0 < reward.history.high
-    if steps is None or mixed or coefficient_rises(run):
+    steps, each = steps_rewarded(run), _reward_of_step(run)
+    bonus = run.histories.get("entropy_coef")
+    if steps is None or each is None or not returns_of_one_sign(run):
+        return None
+    if coefficient_rises(run) or (bonus is not None and bonus.last > abs(each)):
         return None
     return steps < -LIMITS["values_wrong"]
 
 
 def values_none(run: RuleContext) -> bool | None:
     """Action values are next to nothing beside the rewards."""
-    steps = _steps_rewarded(run)
+    steps = steps_rewarded(run)
     return None if steps is None else abs(steps) < LIMITS["values_none"]
 
 
 def values_short(run: RuleContext) -> bool | None:
     """Action values do not even amount to the reward of one step."""
-    steps = _steps_rewarded(run)
+    steps = steps_rewarded(run)
     return None if steps is None else abs(steps) < LIMITS["values_short"]
 
 
@@ -127,12 +142,6 @@ def loss_large(run: RuleContext) -> bool | None:
     return None if share is None else share > LIMITS["loss_large"]
 
 
-def loss_small(run: RuleContext) -> bool | None:
-    """The critic's error is tiny beside the returns."""
-    share = _loss_share(run)
-    return None if share is None else share < LIMITS["loss_small"]
-
-
 def epsilon_back(run: RuleContext) -> bool | None:
     """The share of random actions had fallen, and has risen again."""
     history = run.histories.get("exploration_rate")
@@ -151,12 +160,10 @@ def coefficient_rises(run: RuleContext) -> bool | None:
 
 def bonus_outweighs(run: RuleContext) -> bool | None:
     """A fixed entropy coefficient makes a nat of entropy worth far more than a step's reward."""
-    history, length = run.histories.get("entropy_coef"), run.histories.get("ep_len")
-    reward = run.reward
-    if history is None or length is None or reward is None or not reward.count:
+    history, each = run.histories.get("entropy_coef"), _reward_of_step(run)
+    if history is None or each is None:
         return None
     fixed = history.high <= history.low
-    each = reward.history.recent_median(5) / max(1.0, length.recent_median(5))
     return fixed and history.last > LIMITS["bonus"] * abs(each)
 
 
@@ -199,7 +206,12 @@ def stuck_at_one_value(run: RuleContext) -> bool | None:
 def _spread_share(run: RuleContext) -> float | None:
     """How far rewards differ from row to row, as a share of that at the start."""
     reward = run.reward
-    if reward is None or reward.history.count < 40 or reward.source.sample.kind == "window":
+    if reward is None:
+        return None
+    if reward.source.blocks is not None:
+        errors = [block.error for block in reward.source.blocks.blocks]
+        return median(errors[-3:]) / errors[0] if len(errors) > 3 and errors[0] else None
+    if reward.history.count < 40 or reward.source.sample.kind == "window":
         return None
     early, late = _row_to_row(reward.history.first), _row_to_row(reward.history.newest(20))
     return late / early if early else None
@@ -241,7 +253,6 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss not halved since its start": loss_kept,
     "critic loss a hundredth of its start": loss_fallen,
     "critic loss beyond the squared returns": loss_large,
-    "critic loss tiny beside the squared returns": loss_small,
     "epsilon rose again": epsilon_back,
     "entropy coefficient above its start": coefficient_rises,
     "entropy coefficient vanished": coefficient_gone,

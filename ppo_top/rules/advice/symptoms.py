@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ppo_top.catalogue import option_default
-from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact
+from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, values_short
 from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
@@ -27,7 +27,6 @@ LIMITS: Mapping[str, float] = {
     "epochs": 30.0,
     "rollout": 64.0,
     "reward_times": 100.0,
-    "loss_times": 30.0,
     "loss_none": 1e-8,
     "kl_large": 0.05,
     "kl_none": 1e-5,
@@ -170,15 +169,6 @@ def reward_jumped(run: RuleContext) -> bool | None:
     return late > LIMITS["reward_times"] * early > 0.0
 
 
-def critic_loss_jumped(run: RuleContext) -> bool | None:
-    """The loss of the critic is far above what it was."""
-    history = run.first_logged(CRITIC_LOSSES)
-    if history is None or history.count < 6:
-        return None
-    before = median(history.recent[-30:-5] or history.first[:1])
-    return max(history.recent[-5:]) > LIMITS["loss_times"] * before > 0.0
-
-
 def critic_loss_near_zero(run: RuleContext) -> bool | None:
     """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
     history, reward = run.first_logged(CRITIC_LOSSES), run.reward
@@ -261,6 +251,12 @@ def coefficient_high(run: RuleContext) -> bool | None:
     return None if history is None else history.last > LIMITS["coefficient"]
 
 
+def untrained_values(run: RuleContext) -> bool | None:
+    """The critic's values stay near 0 though the learning rate is no reason for that."""
+    low, short = rate_low(run), values_short(run)
+    return None if low is None or short is None else short and not low
+
+
 def no_loss(run: RuleContext) -> bool | None:
     """A trainer that logs losses has logged none."""
     if "logs-losses" not in run.facts:
@@ -315,7 +311,6 @@ FACTS: Mapping[str, Fact] = {
     "reward below its start": below_start,
     "reward fell within a few rows": fell_at_once,
     "reward grew a hundredfold": reward_jumped,
-    "critic loss jumped": critic_loss_jumped,
     "critic loss near 0": critic_loss_near_zero,
     "approx KL above 0.05": kl_large,
     "approx KL 0": kl_none,
@@ -328,6 +323,7 @@ FACTS: Mapping[str, Fact] = {
     "epsilon above 0.5": epsilon_high,
     "entropy coefficient above 5": coefficient_high,
     **CRITIC_FACTS,
+    "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,
     "NaN or infinite": not_finite,
     "reward NaN or infinite": reward_not_finite,

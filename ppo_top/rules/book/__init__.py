@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book import (
+    action_values,
     critic,
     diagnoses_kl,
     diagnoses_llm,
@@ -25,6 +26,7 @@ from ppo_top.rules.book import (
     reward,
     reward_spread,
     reward_stagnation,
+    reward_unlearned,
     sampler_mismatch,
     step_shape,
     step_size,
@@ -46,8 +48,10 @@ RULES: tuple[Rule, ...] = (
     *returns.RULES,
     *value_loss.RULES,
     *replay.RULES,
+    *action_values.RULES,
     *episodes.RULES,
     *reward.RULES,
+    *reward_unlearned.RULES,
     *reward_stagnation.RULES,
     *reward_spread.RULES,
     *grpo_signal.RULES,

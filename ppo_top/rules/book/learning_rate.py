@@ -9,7 +9,17 @@ from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.terms import ALL_FAMILIES, GRPO, INFO, ON_POLICY, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    GRPO,
+    INFO,
+    OFF_POLICY,
+    ON_POLICY,
+    RLHF,
+    VALUE_BASED,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num
 
 
@@ -232,6 +242,8 @@ RULES = (
         limit_overrides={
             RLHF: {"low": 1e-9, "large": 1e-3, "small": 1e-8},
             GRPO: {"low": 1e-9, "large": 1e-3, "small": 1e-8},
+            VALUE_BASED: {"low": 1e-6},
+            OFF_POLICY: {"low": 1e-6},
         },
         persistence=k_of_n(2, 2),
         ranks_causes=True,

@@ -17,6 +17,7 @@ from ppo_top.rules.engine.context import (
     RuleContext,
 )
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.reward_course import MIN_LOOKS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
@@ -37,7 +38,8 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     """The critic's loss grows by powers of ten.
 
     With sparse rewards it starts near 0, and jumps when the first is found: what is below a
-    hundredth of the rewards' size, squared, does not count, nor does a single jump.
+    hundredth of the rewards' size, squared, does not count, nor does a single jump. An error of
+    several times the largest return is one whatever the reward does.
     """
     history = _newest(run, CRITIC_LOSSES)
     if history is None:
@@ -48,15 +50,22 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if early <= 0.0 or value <= 0.0:
         return None
     decades = math.log10(value / early)
+    level = CRIT if decades >= limits["crit"] or run.falling else WARN
+    beyond = limits["returns"] * _largest_return(run) ** 2
+    if value > max(beyond, limits["times"] * early) and beyond:
+        message = (
+            f"critic loss grew from {num(early)} to {num(value)}: its errors exceed any return"
+        )
+        return Assessment(level, value, beyond, message)
     if decades < limits["clear"] or value < limits["left"] * history.high:
         return None
     limit = early * 10 ** limits["decades"]
     if decades < limits["decades"] or (decades < limits["crit"] and not _goes_on(history, decades)):
         return borderline(value, limit)
     message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
-    if decades >= limits["crit"] or run.falling:
-        return Assessment(CRIT, value, limit, message)
-    return Assessment(WATCH if _pays(run) else WARN, value, limit, message)
+    if level == WARN and _pays(run):
+        level = WATCH
+    return Assessment(level, value, limit, message)
 
 
 def _goes_on(history: History, decades: float) -> bool:
@@ -67,14 +76,21 @@ def _goes_on(history: History, decades: float) -> bool:
     return recent[-1] > 3.0 * recent[0] and jump < 10 ** (0.6 * decades)
 
 
+def _largest_return(run: RuleContext) -> float:
+    """The largest return so far, without its sign; 0 while too few episodes have ended."""
+    reward = run.reward
+    if reward is None or reward.looks < MIN_LOOKS:
+        return 0.0
+    return max(abs(reward.history.high), abs(reward.history.low))
+
+
 def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Action values far beyond any return: minus the actor's loss is the value of its actions."""
-    history, reward = _newest(run, ACTOR_LOSSES), run.reward
-    if history is None or reward is None:
+    history, largest = _newest(run, ACTOR_LOSSES), _largest_return(run)
+    if history is None or not largest:
         return None
     value, early = history.recent_median(5), abs(history.baseline(5))
-    largest = max(abs(reward.history.high), abs(reward.history.low))
-    limit = limits["times"] * max(early, largest)
+    limit = limits["times"] * max(early, largest * _windows_ahead(run))
     if abs(value) <= limit or early <= 0.0:
         return None
     if _pays(run):
@@ -84,6 +100,21 @@ def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         f"action values are far beyond all returns (at most {num(largest)})"
     )
     return Assessment(CRIT if run.falling else WARN, value, limit, message)
+
+
+def _windows_ahead(run: RuleContext) -> float:
+    """How many episodes' rewards an action value may hold: episodes cut short are seen through."""
+    gamma, length = run.config_number("gamma"), run.histories.get("ep_len")
+    gamma = USUAL_GAMMA if gamma is None or not 0.0 <= gamma < 1.0 else gamma
+    steps = length.recent_median(5) if length is not None else 0.0
+    return max(1.0, 1.0 / ((1.0 - gamma) * steps)) if steps > 0.0 else UNKNOWN_WINDOWS
+
+
+USUAL_GAMMA = 0.99
+"""The discount where the log does not name it: the default of all trainers."""
+
+UNKNOWN_WINDOWS = 3.0
+"""Assumed where the log holds no length of episodes."""
 
 
 def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -174,7 +205,15 @@ RULES = (
         assess=critic_loss_grows,
         judged_at=CRITIC_LOSSES,
         families=frozenset({VALUE_BASED, OFF_POLICY}),
-        limits={"decades": 3.0, "clear": 2.0, "crit": 6.0, "left": 0.1, "warmup": 8},
+        limits={
+            "decades": 3.0,
+            "clear": 2.0,
+            "crit": 6.0,
+            "left": 0.1,
+            "returns": 10.0,
+            "times": 30.0,
+            "warmup": 8,
+        },
         persistence=k_of_n(4, 5),
         ranks_causes=True,
         causes=(
@@ -188,13 +227,13 @@ RULES = (
     Rule(
         id="actor-loss-large",
         title="Action values beyond the returns",
-        description="the actor's loss grows tenfold, far beyond any return, without reward",
+        description="the actor's loss grows far beyond any return, without reward",
         concepts=("actor_loss",),
         related=("critic_loss", "value_mean"),
         assess=actor_loss_large,
         judged_at=ACTOR_LOSSES,
         families=frozenset({OFF_POLICY}),
-        limits={"times": 10.0, "warmup": 8},
+        limits={"times": 3.0, "warmup": 8},
         persistence=k_of_n(4, 5),
         ranks_causes=True,
         causes=("the critic overestimates the actions that the actor finds",),
@@ -212,6 +251,7 @@ RULES = (
         families=frozenset({OFF_POLICY}),
         limits={"times": 10.0, "crit_times": 1000.0, "share": 1e-6, "warmup": 15},
         persistence=k_of_n(4, 5),
+        ranks_causes=True,
         causes=(
             "if it rises: a target entropy out of the policy's reach, or a learning rate too high",
             "if it vanishes: a target entropy far below that of the policy",

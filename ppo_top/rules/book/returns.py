@@ -79,7 +79,7 @@ RULES = (
         judged_at=("value_loss",),
         limits={"warmup": 3},
         persistence=k_of_n(5, 5),
-        causes=("discount 0 with the same reward at every step", "a reward that never changes"),
+        causes=("discount (gamma) 0 and equal rewards at each step", "a reward that never changes"),
         remedies=(
             "check the discount: {gamma}",
             "check that the reward depends on what the policy does",

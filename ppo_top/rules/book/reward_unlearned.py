@@ -1,0 +1,246 @@
+"""Rewards that never rise: still where they began, or below."""
+
+from __future__ import annotations
+
+from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
+from ppo_top.rules.advice.symptoms import rate_low
+from ppo_top.rules.book.reward import reward_now
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import (
+    ALL_FAMILIES,
+    CRIT,
+    GRPO,
+    INFO,
+    LLM_FAMILIES,
+    OFF_POLICY,
+    POLICY_GRADIENT,
+    RLHF,
+    VALUE_BASED,
+    WARN,
+    WATCH,
+)
+from ppo_top.rules.engine.wording import num
+
+NEVER_LEARNED = "reward-never-moves"
+
+
+def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The reward has not risen above its start, though a run of its budget should have."""
+    reward = reward_now(run)
+    if reward is None or reward.at_max:
+        return None
+    if reward.gained:
+        return RESOLVED
+    rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
+    proven = bool(rate_low(run) or bonus_outweighs(run))
+    level = _unlearned_level(run, reward, limits) if proven or not rises else 0
+    if proven and run.ended and reward.episodes >= limits["constant"]:
+        level = max(level, WARN)
+    if not level:
+        return borderline(reward.history.last)
+    message = f"{_unlearned(run, reward)} in {reward.count} updates"
+    if _rose_before(run):
+        level = min(level, WATCH)
+    if run.resumed:
+        level, message = INFO, f"{message}, since it was resumed"
+    value = reward.history.last
+    return Assessment(level, value, reward.baseline, message, immediate=run.ended)
+
+
+def _rose_before(run: RuleContext) -> bool:
+    """Whether the rule was once taken back in this segment: the reward rose by more than noise."""
+    first_row = run.mark.row - run.updates + 1
+    return run.closed_rows.get(NEVER_LEARNED, -1) > first_row
+
+
+def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+    """Severity by evidence and budget; 0 while it is too early to tell."""
+    budget = run.progress
+    if reward.constant:
+        return _constant_level(run, reward, limits)
+    if reward.points < (limits["end_points"] if run.ended else MIN_POINTS):
+        return 0
+    looks, episodes = ("end_looks", "end_episodes") if run.ended else ("points", "episodes")
+    enough = reward.looks >= limits[looks] and _episodes(run, reward) >= limits[episodes]
+    if run.family in LLM_FAMILIES:
+        enough = reward.points >= limits["points"]
+    if budget is None:
+        if not enough or reward.points < limits["long_points"]:
+            return 0
+        endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
+        return WARN if endless else WATCH
+    if budget < limits["budget"]:
+        return 0
+    if not enough:
+        return INFO if budget >= limits["end"] else 0
+    near_end = budget >= limits["end"] and not reward.rise > limits["end_rise"]
+    return WARN if near_end else WATCH
+
+
+def _episodes(run: RuleContext, reward: RewardCourse) -> float:
+    """Episodes behind the rewards; some scripts print how many ended in each rollout."""
+    each = run.histories.get("n_episodes")
+    if each is None:
+        return reward.episodes
+    so_far = each.last == each.high > 2.0 * each.first[0]  # some count on from the start
+    return max(reward.episodes, each.last if so_far else each.recent_median(20) * each.count)
+
+
+def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+    """Severity of a reward that is the same in every episode.
+
+    Above 0 it may be the most there is. A sparse reward that nobody has found yet is the same, too,
+    so a run of known length is given a share of it. Not so one above 0 that random actions got, by
+    which a replay buffer begins to fill.
+    """
+    long, budget = reward.count >= limits["constant_rows"], run.progress
+    if run.family in LLM_FAMILIES:
+        needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
+        return WARN if reward.count >= limits[needed] else 0
+    episodes = _episodes(run, reward)
+    if episodes < limits["constant"] or reward.count < MIN_POINTS:
+        return 0
+    paid = reward.baseline > 0.0 and not run.resumed and run.family in (VALUE_BASED, OFF_POLICY)
+    enough = episodes >= limits["constant" if paid else "constant_episodes"]
+    learned = reward.baseline > 0.0 and (run.resumed or _same_lengths(run))
+    sure = long and (enough or run.ended) and not learned
+    if not sure or (budget is not None and budget < limits["constant_budget"]):
+        return WATCH
+    return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
+
+
+def _same_lengths(run: RuleContext) -> bool:
+    """Whether all episodes take as long: a policy that was learned before may do its best.
+
+    Not with a replay buffer, which begins with random actions.
+    """
+    lengths = run.histories.get("ep_len")
+    steady = lengths is not None and lengths.high <= lengths.low
+    return steady and run.family in POLICY_GRADIENT
+
+
+def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
+    """What is said of a reward that stays where it was, or falls below."""
+    began = num(reward.baseline)
+    if not reward.constant:
+        below = reward.points >= MIN_POINTS and reward.below > GAIN_NOISE * reward.sd
+        if below:
+            return f"reward has not risen above {began}, where it began,"
+        if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
+            return f"reward has gained nothing on {began}"
+        return f"reward has not moved from {began}"
+    if run.family in LLM_FAMILIES and reward.baseline != 0.0:
+        return f"every completion gets the same reward, {began},"
+    return f"reward is exactly {began}" if reward.baseline > 0.0 else "no success seen yet"
+
+
+def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The reward stays below the level it held at the start, though it never rose above it.
+
+    What is learned first from a replay buffer is often worse than the random actions before it.
+    """
+    reward = reward_now(run)
+    if reward is None or reward.gained or reward.points < MIN_POINTS:
+        return None
+    below, began = reward.below, reward.baseline
+    sank = reward.change < -limits["fall"]  # a start that was over at once is not held
+    if below <= limits["clear"] * reward.sd and not sank:
+        return None
+    enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
+    if below <= enough and not (sank and reward.looks >= limits["looks"]):
+        return borderline(reward.history.last)
+    on_policy = run.family in POLICY_GRADIENT
+    begun = reward.points < limits["starts"] * reward.start_points or not on_policy
+    share = limits["early" if on_policy else "early_replay"]
+    early = begun if run.progress is None else run.progress < share
+    message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
+    level = WATCH if early else WARN
+    return Assessment(level, reward.history.last, began, message, immediate=run.ended)
+
+
+REPLAY_LIMITS = {"end_rise": 2.5, "end_points": 4, "end_episodes": 40}
+"""A replay buffer is learned from many times: few episodes do, and what they bring is plain."""
+
+
+RULES = (
+    Rule(
+        id=NEVER_LEARNED,
+        title="Reward flat since start",
+        description="the reward is still where it was at the start",
+        concepts=("reward_mean",),
+        related=("entropy",),
+        assess=never_learned,
+        reward_states=UNLEARNED,
+        judged_at=REWARD_CONCEPTS,
+        families=ALL_FAMILIES,
+        limits={
+            "points": 8,
+            "episodes": 120,
+            "end_looks": 3,
+            "end_rise": 2.0,
+            "end_points": 6,
+            "end_episodes": 60,
+            "long_points": 30,
+            "endless_points": 500,
+            "looks": 25,
+            "budget": 0.5,
+            "end": 0.9,
+            "constant": 20,
+            "constant_episodes": 200,
+            "constant_rows": 10,
+            "constant_budget": 0.1,
+        },
+        limit_overrides={
+            RLHF: {"long_points": 60},
+            GRPO: {"long_points": 60},
+            VALUE_BASED: REPLAY_LIMITS,
+            OFF_POLICY: REPLAY_LIMITS,
+        },
+        persistence=k_of_n(3, 3),
+        at_end=True,
+        ranks_causes=True,
+        causes=(
+            "the policy is not learning (learning rate, reward scale or exploration)",
+            "reward never reached, or independent of the actions",
+        ),
+        remedies=(
+            "check that rewards differ at all between good and bad episodes or completions",
+            "{in_control}check how observations and rewards are wired",
+            "{in_control}see whether a random policy ever scores; if not: shaping, longer episodes",
+            "{in_text}see whether any completion scores; if none: easier prompts, partial credit",
+            "more samples an update: {rollouts}",
+            "raise {learning_rate:, by 3 times}",
+        ),
+        source="'never moves': critical (SB3 practice)",
+        grade="C",
+    ),
+    Rule(
+        id="reward-wrong-way",
+        title="Reward below start",
+        description="the reward stays below the level it held at the start",
+        concepts=("reward_mean",),
+        assess=below_start,
+        reward_states=UNLEARNED,
+        judged_at=REWARD_CONCEPTS,
+        families=ALL_FAMILIES,
+        limits={
+            "noise": 6.0,
+            "fall": 6.0,
+            "looks": 6,
+            "drawdowns": 1.3,
+            "clear": 3.0,
+            "early": 0.25,
+            "early_replay": 0.6,
+            "starts": 2.0,
+        },
+        persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
+        at_end=True,
+        ranks_causes=True,
+        causes=("wrong sign of reward or advantage", "learning rate too high"),
+        remedies=("check the sign of the reward", "lower {learning_rate}"),
+        source="a curve that falls means a problem in training (SB3 practice)",
+        grade="C",
+    ),
+)
