@@ -23,6 +23,7 @@ STORE_FILE_NAMES = {
     "mlflow-db": "mlflow.db",
     "mlflow-run": "meta.yaml",
     "notebook": "a.ipynb",
+    "json-document": "history.json",
 }
 MAX_POLLS = 1_000
 

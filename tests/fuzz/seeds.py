@@ -38,6 +38,11 @@ id = "mine"
 metric = "approx_kl"
 warn = 0.3
 """
+DOWNLOADED_CSV_SEED = b"Wall time,Step,Value\n" + b"1700000000.5,2048,21.5\n" * 20
+JSON_DOCUMENT_SEEDS = [
+    b'[{"step": 1, "train": {"reward": 2.5, "kl": NaN}}, {"step": 2, "train": {"reward": 3}}]',
+    b'{"config": {"lr": 3e-4}, "rewards": [1, 2.5, "nan"], "losses": [3, 2, 1, 0], "steps": [1]}',
+]
 TABLE_SEED = (
     b"step,loss,approx_kl,entropy,reward_mean,explained_variance,clip_fraction\n"
     + b"".join(
@@ -88,6 +93,9 @@ def seeds() -> dict[str, list[bytes]]:
         name: [with_cuts(data[:MAX_SEED_BYTES]) for data in sorted(logs, key=len)[:MAX_SEEDS]]
         for name, logs in by_format.items()
     }
+    found["number-list"] = [with_cuts(b"reward\n1.5\n-2e3\nnan\n" * 20)]
+    found["tensorboard-csv"] = [with_cuts(DOWNLOADED_CSV_SEED)]
+    found["json-document"] = JSON_DOCUMENT_SEEDS
     found["sb3-evaluations"] = sorted(by_format["sb3-evaluations"], key=len)
     found["trackio"] = [
         files.database_bytes(files.build_trackio_database, files.seed_of_trackio_database())

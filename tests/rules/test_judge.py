@@ -214,7 +214,8 @@ def test_a_jump_that_stays_is_no_event() -> None:
 
 def test_advice_speaks_the_trainers_language_with_the_runs_values() -> None:
     """Option names, present values and defaults are those of the trainer at hand."""
-    sb3 = first_finding(findings(profile(learning_rate=0.03), draw_rows(SICK_COLUMNS)), "kl-high")
+    columns = SICK_COLUMNS | {"lr": 0.03}
+    sb3 = first_finding(findings(profile(learning_rate=0.03), draw_rows(columns)), "kl-high")
     verl = first_finding(findings(profile(trainer="rsl_rl"), draw_rows(SICK_COLUMNS)), "kl-high")
     assert "learning_rate (0.03 now; SB3's default is 0.0003)" in sb3.remedies[0]
     assert any("num_learning_epochs" in sentence for sentence in verl.remedies)
