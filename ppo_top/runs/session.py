@@ -168,6 +168,8 @@ class Session:
     def _describe(self, run: Run, group: LogGroup) -> None:
         """Note name, path and reasons, which may change with other runs."""
         before = run.name, run.path, run.copy_of
+        if run.joined_by != group.joined_by:
+            run.job = 0  # a worker would report the reasons of before
         run.name, run.path = self._name(group), group.path
         run.copy_of, run.joined_by = group.copy_of, group.joined_by
         run.version += before != (run.name, run.path, run.copy_of)
