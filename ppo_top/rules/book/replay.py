@@ -298,7 +298,7 @@ RULES = (
         ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
-            "set learning_starts far below the number of steps",
+            "set learning_starts to 1 % of the run's steps",
             "check that the update is called at all",
         ),
         source="SB3's documentation: learning_starts is how many steps are collected first",
