@@ -71,7 +71,8 @@ def _report_text(report: RunReport, style: TextStyle) -> str:
     name, summary = clean(report.identity.name), report.summary
     headline = f"{MARKS[summary.verdict.status]} {name}: {summary.words}"
     skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
-    return f"{headline}\n  {_facts(report)}\n{report.text}{skipped}"
+    remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
+    return f"{headline}\n  {_facts(report)}\n{remarks}{report.text}{skipped}"
 
 
 def _facts(report: RunReport) -> str:
@@ -103,6 +104,8 @@ def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
         yield from _wrapped(summary.cause, "    cause  ", style)
     if summary.fix:
         yield from _wrapped(summary.fix, "    fix    ", style)
+    for remark in report.remarks:
+        yield from _wrapped(clean(remark), "    note   ", style)
 
 
 def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
