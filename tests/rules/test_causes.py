@@ -11,7 +11,12 @@ from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
 from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores
-from ppo_top.rules.advice.contradictions import direction_of, keep_consistent, without_repeats
+from ppo_top.rules.advice.contradictions import (
+    direction_of,
+    keep_consistent,
+    without_opposites,
+    without_repeats,
+)
 from ppo_top.rules.advice.symptoms import FACTS, facts_seen
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
@@ -377,3 +382,35 @@ def test_no_report_raises_and_lowers_the_same_option(family: str, rate: float) -
             option, way = direction_of(advice, judge.profile.trainer_id) or ("", 0)
             said.setdefault(option, set()).add(way)
     assert not {option for option, ways in said.items() if len(ways) > 1}
+
+
+def test_opposite_causes_do_not_stand_side_by_side() -> None:
+    """The likelier one stays, and the next that contradicts nothing takes the other's place."""
+    ranked = ["step too small", "scale", "step too large", "critic"]
+    assert without_opposites(ranked) == ["step too small", "scale", "critic"]
+    assert without_opposites(ranked, said=["step too large"]) == [
+        "scale",
+        "step too large",
+        "critic",
+    ]
+
+
+def test_the_cause_of_the_finding_that_explains_most_decides() -> None:
+    """In another one its opposite is not named; other causes are."""
+    by_cause = {cause: texts[-1].sentence for cause, texts in known_causes().texts.items()}
+    large, small, scale = (by_cause[each] for each in ("step too large", "step too small", "scale"))
+    mild, severe = _finding("a", WARN), _finding("b", CRIT)
+    mild.causes, severe.causes = (small, scale), (large,)
+    assert keep_consistent([mild, severe], "sb3") == [mild]
+    assert mild.causes == (scale,)
+    assert severe.causes == (large,)
+
+
+def test_a_run_that_logs_its_updates_is_trained() -> None:
+    """Without losses in the log, its KL and clip fraction are as good a sign."""
+    silent: DrawnColumns = {name: CTRL_COLUMNS[name] for name in ("reward_mean", "ep_len")}
+    about = Profile(trainer_id="sb3", family="on-policy")
+    assert "no loss logged" in facts_at_end(silent, about=about)
+    for name in ("approx_kl", "clip_fraction", "value_loss"):
+        logged = {**silent, name: CTRL_COLUMNS[name]}
+        assert "no loss logged" not in facts_at_end(logged, about=about)

@@ -1,4 +1,7 @@
-"""Advice of one report does not contradict itself: no option is both raised and lowered."""
+"""A report does not contradict itself: no option is both raised and lowered.
+
+Nor are two causes named of which one asks for what the other forbids.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ppo_top.catalogue import hyperparameter
+from ppo_top.catalogue.causes import known_causes
 from ppo_top.model import Finding
 
 _DIRECTIONS = {
@@ -43,19 +47,39 @@ def without_repeats(advice: Iterable[str], trainer: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def without_opposites(causes: Iterable[str], said: Iterable[str] = ()) -> list[str]:
+    """Causes, likeliest first, without those that are the opposite of an earlier or a said one."""
+    opposites, kept = known_causes().opposites, list[str]()
+    before = list(said)
+    for cause in causes:
+        if not any((cause, other) in opposites for other in (*before, *kept)):
+            kept.append(cause)
+    return kept
+
+
 def keep_consistent(findings: Iterable[Finding], trainer: str) -> list[Finding]:
-    """Drop advice that contradicts that of a finding which explains more; those that changed.
+    """Drop causes and advice that contradict a finding which explains more; those that changed.
 
     The most severe decides, then the diagnosis that combines most findings, then the oldest.
     """
-    said: dict[str, int] = {}
+    ways: dict[str, int] = {}
+    said: list[str] = []
     changed = []
     for finding in sorted(findings, key=_rank):
-        kept = _consistent(finding.remedies, said, trainer)
-        if len(kept) < len(finding.remedies):
-            finding.remedies = kept
+        causes = _consistent_causes(finding.causes, said)
+        remedies = _consistent(finding.remedies, ways, trainer)
+        if (causes, remedies) != (finding.causes, finding.remedies):
+            finding.causes, finding.remedies = causes, remedies
             changed.append(finding)
     return changed
+
+
+def _consistent_causes(sentences: Sequence[str], said: list[str]) -> tuple[str, ...]:
+    """The sentences whose cause is not the opposite of one that was said; adds their causes."""
+    by_sentence = known_causes().by_sentence
+    kept = without_opposites((by_sentence.get(each, each) for each in sentences), said)
+    said += kept
+    return tuple(each for each in sentences if by_sentence.get(each, each) in kept)
 
 
 def _rank(finding: Finding) -> tuple[int, int, int]:

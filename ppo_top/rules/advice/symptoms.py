@@ -258,10 +258,11 @@ def untrained_values(run: RuleContext) -> bool | None:
 
 
 def no_loss(run: RuleContext) -> bool | None:
-    """A trainer that logs losses has logged none."""
+    """A trainer that logs losses has logged none, and no other trace of an update."""
     if "logs-losses" not in run.facts:
         return None
-    return not run.has_losses
+    updated = any(name in run.histories for name in ("approx_kl", "clip_fraction"))
+    return not (run.has_losses or updated)
 
 
 def not_finite(run: RuleContext) -> bool | None:
