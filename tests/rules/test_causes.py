@@ -14,6 +14,7 @@ from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores
 from ppo_top.rules.advice.contradictions import (
     direction_of,
     keep_consistent,
+    purpose_of,
     without_opposites,
     without_repeats,
 )
@@ -323,6 +324,27 @@ def test_causes_are_those_of_the_moment() -> None:
 def test_the_direction_of_advice(advice: str, direction: tuple[str, int] | None) -> None:
     """Which option, and which way."""
     assert direction_of(advice, "sb3") == direction
+
+
+@pytest.mark.parametrize(
+    ("advice", "purpose"),
+    [
+        ("lower learning_rate (0.03 now), by 3 to 10 times", ("size of updates", -1)),
+        ("set target_kl to 0.02: it ends an update's epochs early", ("size of updates", -1)),
+        ("raise clip_range to 0.2", ("size of updates", 1)),
+        ("fewer passes over the same data: n_epochs (10 now)", ("size of updates", -1)),
+        ("raise the entropy bonus: ent_coef, to 0.01", ("exploration", 1)),
+        ("lower temperature (1 now)", ("exploration", -1)),
+        ("less action noise, or an exploration rate that falls", ("exploration", -1)),
+        ("a final exploration rate of 0.01 to 0.1", ("exploration", -1)),
+        ("raise gamma to 0.99", ("gamma", 1)),
+        ("set learning_starts to 1 % of the run's steps", None),
+        ("check the sign of the reward", None),
+    ],
+)
+def test_the_purpose_of_advice(advice: str, purpose: tuple[str, int] | None) -> None:
+    """Several options serve one; a limit on the KL makes updates smaller, whatever its value."""
+    assert purpose_of(advice, "sb3") == purpose
 
 
 def _finding(

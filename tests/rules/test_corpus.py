@@ -16,7 +16,7 @@ from corpus.causes import CAUSE_BY_FAULT, SAME_TRACE_FROM_START, SAME_TRACE_MIDW
 from corpus.table import CORPUS_RUNS, run_family, run_kind
 from ppo_top.catalogue.causes import known_causes
 from ppo_top.model import Severity, open_at
-from ppo_top.rules.advice.contradictions import direction_of
+from ppo_top.rules.advice.contradictions import purpose_of
 
 
 @cache
@@ -75,6 +75,7 @@ CONTRARY_CAUSES = {
     "arm-td3-lr-x100-s11": "only its reward is logged: rate too low, or too high?",
     "docking-qrdqn-epsilon-stuck-s19": "too much exploration, or too little?",
     "grpo-late-lr-x100-midway-s12": "another finding's cause was the opposite of this one's",
+    "frozenlake-entropy-bonus-s11": "a higher learning rate, and a limit on the KL?",
 }
 """Runs whose likeliest causes include two that contradict each other."""
 
@@ -85,12 +86,12 @@ CONTRARY_CAUSES = {
     ids=lambda run: run.name,
 )
 def test_no_report_contradicts_itself(run: Path) -> None:
-    """At no row: no option is raised and lowered, no cause stands beside its opposite."""
+    """At no row: nothing is raised and lowered, no cause stands beside its opposite."""
     findings, causes = judged(run).findings, known_causes()
     trainer = meta(run)["producer"]
     for row in sorted({version.row for finding in findings for version in finding.versions}):
         shown = [finding.as_of(row) for finding, _ in open_at(findings, row)]
-        ways = {direction_of(each, trainer) for finding in shown for each in finding.remedies}
+        ways = {purpose_of(each, trainer) for finding in shown for each in finding.remedies}
         assert not {(name, -way) for name, way in filter(None, ways)} & ways
         said = {causes.by_sentence.get(each) for finding in shown for each in finding.causes}
         assert not [pair for pair in causes.opposites if said.issuperset(pair)]

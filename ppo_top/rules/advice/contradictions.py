@@ -1,6 +1,6 @@
 """A report does not contradict itself: no option is both raised and lowered.
 
-Nor are two causes named of which one asks for what the other forbids.
+Nor are two options that serve the same purpose, and no cause stands beside its opposite.
 """
 
 from __future__ import annotations
@@ -19,6 +19,15 @@ _DIRECTIONS = {
 _DIRECTION = re.compile(rf"\b({'|'.join(_DIRECTIONS)})\b")
 _NAME = re.compile(r"[A-Za-z][\w./]*")
 
+_PURPOSES = {
+    **dict.fromkeys(("learning_rate", "clip_range", "n_epochs", "target_kl"), "size of updates"),
+    **dict.fromkeys(("ent_coef", "temperature"), "exploration"),
+}
+"""What several options are for: one of them is not raised while another one is lowered."""
+
+_LESS_EXPLORATION = re.compile(r"\bless action noise|\bfinal exploration rate")
+_LIMIT = re.compile(r"^set ([\w./]+) to ")
+
 Direction = tuple[str, int]
 """An option's canonical name, and 1 where advice raises it, -1 where it lowers it."""
 
@@ -32,6 +41,17 @@ def direction_of(advice: str, trainer: str) -> Direction | None:
     options = (hyperparameter(word.rstrip("."), trainer) for word in words)
     option = next((name for name in options if name is not None), None)
     return (option, _DIRECTIONS[found[1]]) if option is not None else None
+
+
+def purpose_of(advice: str, trainer: str) -> Direction | None:
+    """What a sentence of advice is for, and which way; an option by itself where it is alone."""
+    if _LESS_EXPLORATION.search(advice):
+        return "exploration", -1
+    limited = _LIMIT.search(advice)
+    if limited is not None and hyperparameter(limited[1], trainer) == "target_kl":
+        return _PURPOSES["target_kl"], -1
+    found = direction_of(advice, trainer)
+    return (_PURPOSES.get(found[0], found[0]), found[1]) if found is not None else None
 
 
 def without_repeats(advice: Iterable[str], trainer: str) -> tuple[str, ...]:
@@ -90,7 +110,7 @@ def _consistent(advice: Sequence[str], said: dict[str, int], trainer: str) -> tu
     """The advice that does not contradict what was said; adds its own to it."""
     kept = []
     for each in advice:
-        option, way = direction_of(each, trainer) or ("", 0)
-        if not option or said.setdefault(option, way) == way:
+        purpose, way = purpose_of(each, trainer) or ("", 0)
+        if not purpose or said.setdefault(purpose, way) == way:
             kept.append(each)
     return tuple(kept)
