@@ -183,9 +183,9 @@ ADVICE_PART = """
 
 Cheap faults of *tune* that are a changed setting, each once a family on the run that trained
 fastest, whether it was found or not. The first advice on the run was followed (its option, its
-value) and the run trained again with three seeds (`python -m corpus.advice_trials`): does their
-median regain 80 % of what healthy runs gain? Where the advice names no option or no value, it does
-not.
+value) and the run trained again with the seeds of its healthy runs (`python -m
+corpus.advice_trials`): does their median regain 80 % of what those gained? Where the advice names
+no option or no value, it does not.
 """
 
 TABLE_ROWS = (
