@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ppo_top import __version__
 from ppo_top.model import State, Verdict
 from ppo_top.views.restart import CheckpointSearch
+from ppo_top.views.siblings import SiblingFacts
 
 SCHEMA_VERSION = 1
 """Incremented when a field changes its meaning or is removed, not when one is added."""
@@ -59,13 +60,16 @@ class RunSummary(NamedTuple):
     others: int
     checkpoints: CheckpointSearch | None = None
     """Where its checkpoints may be, if their names say from when they are."""
+    sibling: SiblingFacts | None = None
+    """By what it is compared with its siblings."""
 
 
 class RunReport(NamedTuple):
     """The report on a run: `json` and `text` are what follows on identity and head lines.
 
-    `skipped` are lines on the rules that did not check it. `remarks` and `additions` (to its JSON)
-    stand beside its own verdict: they depend on the disk.
+    `skipped` are lines on the rules that did not check it. `remarks`, `additions` (to its JSON) and
+    `listed` (in the table, for want of a finding) stand beside its own verdict: they depend on the
+    disk and on other runs.
     """
 
     identity: RunIdentity
@@ -75,6 +79,12 @@ class RunReport(NamedTuple):
     skipped: str = ""
     remarks: Sequence[str] = ()
     additions: Mapping[str, Any] = {}
+    listed: str = ""
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it is described among others: it is in trouble, or far below its siblings."""
+        return self.summary.verdict.is_trouble or bool(self.listed)
 
 
 def report_json(runs: Iterable[RunReport]) -> str:

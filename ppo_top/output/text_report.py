@@ -15,6 +15,7 @@ from ppo_top.text.marks import MARKS
 from ppo_top.views.checkpoint_search import checkpoint_search
 from ppo_top.views.judged_by import judged_by
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
+from ppo_top.views.siblings import sibling_facts
 from ppo_top.views.trend import best_value
 
 REPORT_CHARS = 96
@@ -47,6 +48,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),
         checkpoints=checkpoint_search(run, view),
+        sibling=sibling_facts(run),
     )
 
 

@@ -235,6 +235,8 @@ class BaseApp(App[int]):
             ui.look_at_runs(())
         self.notifier_ready = True
         self.checkpoint_lister.look()
+        if first and ui.siblings.update(ui.session):
+            self._draw_after(0.0)
         self.notifier.set_title(ui.title_text())
         if first:
             self._remember()
@@ -261,6 +263,8 @@ class BaseApp(App[int]):
     def _check_states(self) -> None:
         """Redraw if the clock changed a state; clear old toasts; look for checkpoints."""
         self.checkpoint_lister.look()
+        if self._read_to_end and self.ui_state.siblings.update(self.ui_state.session):
+            self.draw()
         if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
             self.ui_state.toast = ""
             self.draw()

@@ -20,6 +20,9 @@ def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
+    if snap.below_siblings is not None:
+        text = snap.display_text(snap.below_siblings.text)
+        rows += [*(line((row, "watch")) for row in wrap(text, cells)), ()]
     for opened in view.open_findings:
         first, *others = _finding_card(snap, opened, cells)
         if opened.finding is ui.chosen_finding(view):

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity
+from ppo_top.model import Severity, Status
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -47,6 +47,10 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
             lines.append(_cleared_line(snap, view, cells))
     else:
         lines = _explained(snap, view, explained, cells, rows)
+    if snap.below_siblings is not None and rows > 1:
+        remark = shorten(snap.display_text(snap.below_siblings.text), cells - 3)
+        lines[rows - 1 :] = []
+        lines.append(line((f" {snap.symbols.status[Status.WATCH]} {remark}", "watch")))
     block = ScreenBlock(lines[:rows])
     block.click_regions.append(ClickRegion(0, 0, cells, len(block.lines), "key", "findings"))
     return block

@@ -15,6 +15,7 @@ from ppo_top.tui.state.metric_choice import MetricChoice
 from ppo_top.views.downsample import MinMaxPyramid
 from ppo_top.views.restart import Restart
 from ppo_top.views.run_view import RunView
+from ppo_top.views.siblings import BelowSiblings
 
 
 class RunListEntry(NamedTuple):
@@ -154,6 +155,8 @@ class Snapshot:
     view: RunView | None = None
     findings: Sequence[Finding] = ()
     """All findings, for the timeline."""
+    below_siblings: BelowSiblings | None = None
+    """How far the selected run is below all others of its experiment."""
     restart: Restart | None = None
     """From where to resume, if advice is to go back and there are checkpoints."""
     entries: Sequence[RunListEntry] = ()
