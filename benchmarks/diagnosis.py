@@ -32,6 +32,7 @@ from benchmarks.labelled_runs import (
 )
 from benchmarks.shares import mean_rate, quantiles, share
 from corpus.accepted_rules import accepted_rules
+from corpus.advice_trials import TRIALS_FILE
 from corpus.last import LAST_FIGURES
 from corpus.table import CORPUS_RUNS, FAMILIES, RUN_KINDS
 from ppo_top.model import Severity
@@ -177,6 +178,16 @@ Runs that were trained after the rules had been frozen, with seeds drawn from th
 in environments that stand nowhere else, judged once.
 """
 
+ADVICE_PART = """
+## Advice that works
+
+Cheap faults of *tune* that are a changed setting, each once a family on the run that trained
+fastest, whether it was found or not. The first advice on the run was followed (its option, its
+value) and the run trained again with the seeds of its healthy runs (`python -m
+corpus.advice_trials`): does their median regain 80 % of what those gained? Where the advice names
+no option or no value, it does not.
+"""
+
 TABLE_ROWS = (
     "healthy, crit a run", "healthy, warn a run", "healthy runs with an alarm",
     "harmful, visible in the log", "harmful found", "visible found", "visible at watch or more",
@@ -185,7 +196,11 @@ TABLE_ROWS = (
 )  # fmt: skip
 
 
-def accuracy_document(figures: dict[str, Figures], last: dict[str, Any] | None) -> str:
+def accuracy_document(
+    figures: dict[str, Figures],
+    last: dict[str, Any] | None,
+    trials: Sequence[dict[str, Any]] = (),
+) -> str:
     """The text of docs/accuracy.md."""
     parts = [DOCUMENT]
     for split in ("tune", "check"):
@@ -193,6 +208,8 @@ def accuracy_document(figures: dict[str, Figures], last: dict[str, Any] | None) 
     if last:
         stamp = f"Judged on {last['date']} at commit {last['commit']}.\n"
         parts += [LAST_PART, stamp, *_table(last["figures"], "last")]
+    if trials:
+        parts += [ADVICE_PART, *_trials_table(trials)]
     return "\n".join(parts) + "\n"
 
 
@@ -207,6 +224,20 @@ def _table(figures: dict[str, Figures], split: str) -> Iterator[str]:
         yield f"| {name} | {' | '.join(each[name] for each in columns)} |"
     for group in (*FAULT_GROUPS, "other"):
         yield f"| delay, {group} | {' | '.join(each['delay'][group] for each in columns)} |"
+
+
+def _trials_table(trials: Sequence[dict[str, Any]]) -> Iterator[str]:
+    regained = sum(trial["regained"] for trial in trials)
+    yield f"Regained: {share(regained, len(trials))}.\n"
+    yield "| run | first advice | tried | return: sick, then; healthy | regained |"
+    yield "|---|---|---|---|---|"
+    for trial in trials:
+        tried = ", ".join(f"{name} {value}" for name, value in trial["changed"].items()) or "-"
+        new = "-" if trial["new_return"] is None else f"{trial['new_return']:.4g}"
+        returns = f"{trial['sick_return']:.4g}, {new}; {trial['healthy_return']:.4g}"
+        said = trial["advice"] or "none: not found"
+        word = "yes" if trial["regained"] else "no"
+        yield f"| {trial['run']} | {said} | {tried} | {returns} | {word} |"
 
 
 def main() -> None:
@@ -229,7 +260,8 @@ def main() -> None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if options.write_docs:
         last = json.loads(LAST_FIGURES.read_text("utf-8")) if LAST_FIGURES.exists() else None
-        ACCURACY.write_text(accuracy_document(figures, last), encoding="utf-8")
+        trials = json.loads(TRIALS_FILE.read_text("utf-8")) if TRIALS_FILE.exists() else ()
+        ACCURACY.write_text(accuracy_document(figures, last, trials), encoding="utf-8")
 
 
 if __name__ == "__main__":

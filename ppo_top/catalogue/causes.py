@@ -29,13 +29,16 @@ class CauseText(NamedTuple):
 class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
-    `families` names those that a cause is limited to. `texts` holds the lines of each cause.
+    `opposites` (both ways round) are never named together. `families` names those that a cause is
+    limited to. `texts` holds the lines of each cause, `by_sentence` the cause of each.
     """
 
     proofs: Mapping[str, str]
     vetoes: frozenset[tuple[str, str]]
+    opposites: frozenset[tuple[str, str]]
     families: Mapping[str, frozenset[str]]
     texts: Mapping[str, tuple[CauseText, ...]]
+    by_sentence: Mapping[str, str]
 
 
 class SymptomCounts(NamedTuple):
@@ -57,6 +60,7 @@ def known_causes() -> Causes:
     """The table of causes."""
     proofs: dict[str, str] = {}
     vetoes: set[tuple[str, str]] = set()
+    opposites: set[tuple[str, str]] = set()
     families: dict[str, frozenset[str]] = {}
     texts: dict[str, tuple[CauseText, ...]] = {}
     for first, *cells in _rows("causes"):
@@ -64,13 +68,17 @@ def known_causes() -> Causes:
             proofs[cells[0]] = cells[1]
         elif first == "!veto":
             vetoes.add((cells[0], cells[1]))
+        elif first == "!opposite":
+            opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
         elif first == "!only":
             families[cells[0]] = frozenset(cells[1].split())
         else:
             when, sentence, look, remedies = cells
             text = CauseText(first, when, sentence, look, tuple(remedies.split("|")))
             texts[first] = (*texts.get(first, ()), text)
-    return Causes(proofs, frozenset(vetoes), families, texts)
+    sentences = {text.sentence: text.cause for some in texts.values() for text in some}
+    pairs = frozenset(vetoes), frozenset(opposites)
+    return Causes(proofs, *pairs, families, texts, sentences)
 
 
 @cache

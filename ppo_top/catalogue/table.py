@@ -14,8 +14,8 @@ TABLES_FOLDER = Path(__file__).parent
 """Read as plain files: importing importlib.resources takes longer than reading them all."""
 
 SHARED_TABLES = {
-    "algorithms", "cause_counts", "causes", "concepts", "crucial", "families", "hyperparameters",
-    "likeness", "printed_runs", "terms",
+    "algorithms", "cause_counts", "causes", "checkpoints", "concepts", "crucial", "families",
+    "hyperparameters", "likeness", "printed_runs", "terms",
 }  # fmt: skip
 """The tables shared by all trainers; every other table is one trainer's."""
 

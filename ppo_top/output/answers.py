@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from ppo_top.files.directory_tree import folder_stamp
 from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
-from ppo_top.model import Severity, Verdict
+from ppo_top.model import Severity
+from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.output.overview import TextStyle, overview
+from ppo_top.output.remarks import with_remarks
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
 from ppo_top.support.cache import Cache
@@ -64,10 +66,11 @@ def print_answer(
 ) -> int:
     """Print what `check` prints, as text or (without `style`) as JSON; returns its exit code."""
     try:
+        reports = with_remarks(answer.reports)
         if style is None:
-            text = report_json(answer.reports)
+            text = report_json(reports)
         else:
-            text = overview(answer.reports, answer.passed_over, style)
+            text = overview(reports, answer.passed_over, style)
         print(text, file=out, flush=True)
     except BrokenPipeError:  # `| head` does not change the exit code
         discard_stdout()
@@ -77,13 +80,21 @@ def print_answer(
 
 def summary_text(summary: RunSummary, facts: StateFacts) -> str:
     """A summary as it is kept."""
-    return json.dumps([summary, facts])
+    return json.dumps(to_plain([summary, facts]))
 
 
 def restored_summary(text: str) -> tuple[RunSummary, StateFacts]:
     """A summary that was kept; raises ValueError or TypeError if it is something else."""
-    (verdict, *rest), facts = json.loads(text)
-    return RunSummary(Verdict(verdict), *rest), StateFacts(*facts)
+    summary, facts = json.loads(text)
+    return from_plain(RunSummary, summary), from_plain(StateFacts, facts)
+
+
+def run_report(identity: RunIdentity, summary: RunSummary, texts: Mapping[str, str]) -> RunReport:
+    """The report on a run, of its texts by part."""
+    json_text, text, skipped = (
+        texts.get(part, "") for part in (JSON_PART, TEXT_PART, SKIPPED_PART)
+    )
+    return RunReport(identity, summary, json_text, text, skipped)
 
 
 def recall(cache: Cache, scope: str, paths: Sequence[Path], parts: Sequence[str]) -> Answer | None:
@@ -118,7 +129,7 @@ def _reports(cache: Cache, runs: Sequence[AnsweredRun], parts: Sequence[str]) ->
             raise ValueError("not over")
         identity = RunIdentity(run.name, run.path, *status, run.copy_of)
         found = {part: texts[run.scope, part][run.id] for part in parts}
-        reports.append(RunReport(identity, summary, **found))
+        reports.append(run_report(identity, summary, found))
     return reports
 
 

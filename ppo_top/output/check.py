@@ -23,6 +23,7 @@ from ppo_top.output.answers import (
     keep,
     print_answer,
     restored_summary,
+    run_report,
     summary_text,
 )
 from ppo_top.output.json_report import run_json_text
@@ -163,4 +164,4 @@ class _Reporter:
         """The report on a run, by the name that it has now."""
         summary, facts, texts = self._reports[run.id]
         identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()), run.copy_of)
-        return RunReport(identity, summary, **texts)
+        return run_report(identity, summary, texts)

@@ -62,7 +62,7 @@ def _texts(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
     if style.verbose:
         yield from (_report_text(each, style) for each in reports)
         return
-    troubled = [each for each in reports if each.summary.verdict.is_trouble]
+    troubled = [each for each in reports if each.is_notable]
     yield from ("\n".join(_brief_lines(each, style)) for each in troubled[:MAX_BRIEFS])
 
 
@@ -71,7 +71,8 @@ def _report_text(report: RunReport, style: TextStyle) -> str:
     name, summary = clean(report.identity.name), report.summary
     headline = f"{MARKS[summary.verdict.status]} {name}: {summary.words}"
     skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
-    return f"{headline}\n  {_facts(report)}\n{report.text}{skipped}"
+    remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
+    return f"{headline}\n  {_facts(report)}\n{remarks}{report.text}{skipped}"
 
 
 def _facts(report: RunReport) -> str:
@@ -91,8 +92,8 @@ def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
     """What is wrong with a run, since when, with which numbers, the likely cause, the first fix."""
     identity, summary = report.identity, report.summary
     severity = f"{MARKS[summary.verdict.status]} {summary.verdict.words.upper()}"
-    yield f"{severity}  {clean(identity.name)}: {summary.finding or summary.words}"
-    facts = [summary.when]
+    yield f"{severity}  {clean(identity.name)}: {_title(report)}"
+    facts = [summary.when] if summary.when else []
     if summary.others:
         facts.append(f"{summary.others} more {'findings' if summary.others > 1 else 'finding'}")
     at = f" at {count(summary.step)}" if summary.step is not None else ""
@@ -103,6 +104,12 @@ def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
         yield from _wrapped(summary.cause, "    cause  ", style)
     if summary.fix:
         yield from _wrapped(summary.fix, "    fix    ", style)
+    for remark in report.remarks:
+        yield from _wrapped(clean(remark), "    note   ", style)
+
+
+def _title(report: RunReport) -> str:
+    return report.summary.finding or report.listed or report.summary.words
 
 
 def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
@@ -120,8 +127,8 @@ def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
 
 def _table_lines(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
     """A table of runs in the order given, then the number of runs by verdict."""
-    troubled = [each for each in reports if each.summary.verdict.is_trouble]
-    calm = [each for each in reports if not each.summary.verdict.is_trouble]
+    troubled = [each for each in reports if each.is_notable]
+    calm = [each for each in reports if not each.is_notable]
     listed = reports if style.verbose or len(calm) <= MAX_CALM_ROWS else troubled
     yield from _table(listed, style)
     if len(listed) < len(reports):
@@ -161,7 +168,7 @@ def _columns(reports: Sequence[RunReport], width: int | None) -> dict[str, list[
         "state": [each.identity.state.value for each in reports],
         "reward": [each.reward for each in summaries],
         "since step": [each.since for each in summaries],
-        "finding": [each.finding for each in summaries],
+        "finding": [each.summary.finding or each.listed for each in reports],
     }
 
 

@@ -6,11 +6,13 @@ So a run that was judged before can be reported without loading parsers and rule
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ppo_top import __version__
 from ppo_top.model import State, Verdict
+from ppo_top.views.restart import CheckpointSearch
+from ppo_top.views.siblings import SiblingFacts
 
 SCHEMA_VERSION = 1
 """Incremented when a field changes its meaning or is removed, not when one is added."""
@@ -56,12 +58,18 @@ class RunSummary(NamedTuple):
     cause: str
     fix: str
     others: int
+    checkpoints: CheckpointSearch | None = None
+    """Where its checkpoints may be, if their names say from when they are."""
+    sibling: SiblingFacts | None = None
+    """By what it is compared with its siblings."""
 
 
 class RunReport(NamedTuple):
     """The report on a run: `json` and `text` are what follows on identity and head lines.
 
-    `skipped` are lines on the rules that did not check it.
+    `skipped` are lines on the rules that did not check it. `remarks`, `additions` (to its JSON) and
+    `listed` (in the table, for want of a finding) stand beside its own verdict: they depend on the
+    disk and on other runs.
     """
 
     identity: RunIdentity
@@ -69,6 +77,14 @@ class RunReport(NamedTuple):
     json: str = ""
     text: str = ""
     skipped: str = ""
+    remarks: Sequence[str] = ()
+    additions: Mapping[str, Any] = {}
+    listed: str = ""
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it is described among others: it is in trouble, or far below its siblings."""
+        return self.summary.verdict.is_trouble or bool(self.listed)
 
 
 def report_json(runs: Iterable[RunReport]) -> str:
@@ -87,5 +103,6 @@ def _run_json(report: RunReport) -> str:
         "state": identity.state.value,
         "state_text": identity.state_text,
         "copy_of": identity.copy_of or None,
+        **report.additions,
     }
     return f"{json.dumps(first)[:-1]}, {report.json[1:]}"

@@ -12,8 +12,10 @@ from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, healthy_text, number, plural
 from ppo_top.text.marks import MARKS
+from ppo_top.views.checkpoint_search import checkpoint_search
 from ppo_top.views.judged_by import judged_by
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
+from ppo_top.views.siblings import sibling_facts
 from ppo_top.views.trend import best_value
 
 REPORT_CHARS = 96
@@ -45,6 +47,8 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),
+        checkpoints=checkpoint_search(run, view),
+        sibling=sibling_facts(run),
     )
 
 

@@ -19,7 +19,9 @@ from ppo_top.catalogue import TAG_PREFIX, Trainer, hyperparameter
 from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
 from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
+from ppo_top.runs.reward_curve import RewardCurve, extended_curve
 from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
@@ -52,6 +54,7 @@ class ClosedRun(NamedTuple):
     profile: Profile
     findings: list[Finding]
     timeline: SavedTimeline
+    curve: RewardCurve = RewardCurve()
 
 
 @dataclass(slots=True)
@@ -100,6 +103,7 @@ class Evaluation:
         self._sealed = Position(merger, self.judge)
         """Where the rows end that cannot change any more."""
         self.sealed_rows = 0
+        self._curve = RewardCurve()
         self.is_over = False
         """Whether the run is known to have ended."""
         self._can_go_on = True
@@ -124,12 +128,20 @@ class Evaluation:
         evaluation.trainer, evaluation.config = closed.trainer, closed.config
         evaluation.profile, evaluation._findings = closed.profile, closed.findings
         evaluation.timeline = Timeline.restored(closed.timeline)
+        evaluation._curve = closed.curve
         return evaluation
 
     def saved(self, keep: int) -> ClosedRun:
         """What is left of it when its points are dropped, with the newest `keep` rows."""
         timeline = self.timeline.saved(keep)
-        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline)
+        curve = self.reward_curve()
+        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline, curve)
+
+    def reward_curve(self) -> RewardCurve:
+        """The reward over all rows so far; the points of sealed ones are read once."""
+        timeline, metrics = self.timeline, REWARD_CONCEPTS
+        self._curve = extended_curve(self._curve, timeline, self.sealed_rows, metrics)
+        return extended_curve(self._curve, timeline, len(timeline), metrics)
 
     @property
     def findings(self) -> list[Finding]:
@@ -178,6 +190,7 @@ class Evaluation:
 
     def close(self, keep: int) -> None:
         """Keep the findings, the newest `keep` sealed rows, and what judging on needs."""
+        self.reward_curve()
         self.timeline.drop_before(self.sealed_rows - keep)
         self._sealed.merger.drop_read()
         self.judge = self._sealed.judge

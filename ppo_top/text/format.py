@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 REPLACEMENT = "�"
@@ -184,3 +185,13 @@ def healthy_text(words: str) -> str:
 def plural(amount: int, one: str, many: str = "") -> str:
     """An amount with its noun: `1 run`, `2 runs`, `3 retries`."""
     return f"{count(amount)} {one if amount == 1 else many or one + 's'}"
+
+
+def common_start(names: Sequence[str]) -> str:
+    """The letters with which all of some names begin."""
+    alike = 0
+    for letters in zip(*names, strict=False):
+        if len(set(letters)) > 1:
+            break
+        alike += 1
+    return names[0][:alike]

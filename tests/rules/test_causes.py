@@ -11,7 +11,13 @@ from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
 from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores
-from ppo_top.rules.advice.contradictions import direction_of, keep_consistent, without_repeats
+from ppo_top.rules.advice.contradictions import (
+    direction_of,
+    keep_consistent,
+    purpose_of,
+    without_opposites,
+    without_repeats,
+)
 from ppo_top.rules.advice.symptoms import FACTS, facts_seen
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
@@ -320,6 +326,27 @@ def test_the_direction_of_advice(advice: str, direction: tuple[str, int] | None)
     assert direction_of(advice, "sb3") == direction
 
 
+@pytest.mark.parametrize(
+    ("advice", "purpose"),
+    [
+        ("lower learning_rate (0.03 now), by 3 to 10 times", ("size of updates", -1)),
+        ("set target_kl to 0.02: it ends an update's epochs early", ("size of updates", -1)),
+        ("raise clip_range to 0.2", ("size of updates", 1)),
+        ("fewer passes over the same data: n_epochs (10 now)", ("size of updates", -1)),
+        ("raise the entropy bonus: ent_coef, to 0.01", ("exploration", 1)),
+        ("lower temperature (1 now)", ("exploration", -1)),
+        ("less action noise, or an exploration rate that falls", ("exploration", -1)),
+        ("a final exploration rate of 0.01 to 0.1", ("exploration", -1)),
+        ("raise gamma to 0.99", ("gamma", 1)),
+        ("set learning_starts to 1 % of the run's steps", None),
+        ("check the sign of the reward", None),
+    ],
+)
+def test_the_purpose_of_advice(advice: str, purpose: tuple[str, int] | None) -> None:
+    """Several options serve one; a limit on the KL makes updates smaller, whatever its value."""
+    assert purpose_of(advice, "sb3") == purpose
+
+
 def _finding(
     rule: str, severity: Severity, *remedies: str, members: tuple[str, ...] = ()
 ) -> Finding:
@@ -377,3 +404,34 @@ def test_no_report_raises_and_lowers_the_same_option(family: str, rate: float) -
             option, way = direction_of(advice, judge.profile.trainer_id) or ("", 0)
             said.setdefault(option, set()).add(way)
     assert not {option for option, ways in said.items() if len(ways) > 1}
+
+
+def test_opposite_causes_do_not_stand_side_by_side() -> None:
+    """The likelier one stays, and the next that contradicts nothing takes the other's place."""
+    ranked = ["step too small", "scale", "step too large", "critic"]
+    assert without_opposites(ranked) == ["step too small", "scale", "critic"]
+    assert without_opposites(ranked, said=["step too large"]) == [
+        "scale",
+        "step too large",
+        "critic",
+    ]
+
+
+def test_the_cause_of_the_finding_that_explains_most_decides() -> None:
+    """In another one its opposite is not named; other causes are."""
+    by_cause = {cause: texts[-1].sentence for cause, texts in known_causes().texts.items()}
+    large, small, scale = (by_cause[each] for each in ("step too large", "step too small", "scale"))
+    mild, severe = _finding("a", WARN), _finding("b", CRIT)
+    mild.causes, severe.causes = (small, scale), (large,)
+    assert keep_consistent([mild, severe], "sb3") == [mild]
+    assert [list(mild.causes), list(severe.causes)] == [[scale], [large]]
+
+
+def test_a_run_that_logs_its_updates_is_trained() -> None:
+    """Without losses in the log, its KL and clip fraction are as good a sign."""
+    silent: DrawnColumns = {name: CTRL_COLUMNS[name] for name in ("reward_mean", "ep_len")}
+    about = Profile(trainer_id="sb3", family="on-policy")
+    assert "no loss logged" in facts_at_end(silent, about=about)
+    for name in ("approx_kl", "clip_fraction", "value_loss"):
+        logged = {**silent, name: CTRL_COLUMNS[name]}
+        assert "no loss logged" not in facts_at_end(logged, about=about)

@@ -14,7 +14,9 @@ from benchmarks.labelled_runs import LabelledRun, judge_run, row_reached
 from corpus.accepted_rules import accepted_rules
 from corpus.causes import CAUSE_BY_FAULT, SAME_TRACE_FROM_START, SAME_TRACE_MIDWAY
 from corpus.table import CORPUS_RUNS, run_family, run_kind
-from ppo_top.model import Severity
+from ppo_top.catalogue.causes import known_causes
+from ppo_top.model import Severity, open_at
+from ppo_top.rules.advice.contradictions import purpose_of
 
 
 @cache
@@ -67,6 +69,32 @@ FALLEN_RUNS = {
     "cartpole-a2c-healthy-s3": "nothing was done wrong, but it fell from 413 to 73 and ends at 106",
 }
 """Runs without a fault whose reward really fell."""
+
+
+CONTRARY_CAUSES = {
+    "arm-td3-lr-x100-s11": "only its reward is logged: rate too low, or too high?",
+    "docking-qrdqn-epsilon-stuck-s19": "too much exploration, or too little?",
+    "grpo-late-lr-x100-midway-s12": "another finding's cause was the opposite of this one's",
+    "frozenlake-entropy-bonus-s11": "a higher learning rate, and a limit on the KL?",
+}
+"""Runs whose likeliest causes include two that contradict each other."""
+
+
+@pytest.mark.parametrize(
+    "run",
+    [*FIRST_RUNS, *(run for run in TUNE_RUNS if run.name in CONTRARY_CAUSES)],
+    ids=lambda run: run.name,
+)
+def test_no_report_contradicts_itself(run: Path) -> None:
+    """At no row: nothing is raised and lowered, no cause stands beside its opposite."""
+    findings, causes = judged(run).findings, known_causes()
+    trainer = meta(run)["producer"]
+    for row in sorted({version.row for finding in findings for version in finding.versions}):
+        shown = [finding.as_of(row) for finding, _ in open_at(findings, row)]
+        ways = {purpose_of(each, trainer) for finding in shown for each in finding.remedies}
+        assert not {(name, -way) for name, way in filter(None, ways)} & ways
+        said = {causes.by_sentence.get(each) for finding in shown for each in finding.causes}
+        assert not [pair for pair in causes.opposites if said.issuperset(pair)]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def write_unhealthy_run(
         reward = first_reward + 4 * number if not sick else max(5, 100 - 8 * (number - broken_from))
         rows.append(f"{number * 2048},{reward},{0.2 if sick else 0.008},{0.6 if sick else 0.1}")
     path.write_text("\n".join(rows) + "\n")
+
+
+def write_seed(log: Path, seed: int, height: float) -> None:
+    """A healthy log whose reward rises to a height."""
+    draw, rows = random.Random(seed), [PROGRESS_CSV_HEADER]
+    for number in range(1, 81):
+        reward = 20 + (height - 20) * (1 - 0.85**number) + draw.gauss(0, 3)
+        rows.append(f"{number * 2048},{reward},{0.008 + draw.gauss(0, 0.0005)},0.1")
+    log.parent.mkdir(parents=True)
+    log.write_text("\n".join(rows) + "\n")
 
 
 def read_session(paths: list[Path], settings: Settings | None = None) -> Session:

@@ -18,6 +18,7 @@ from ppo_top.model import Severity
 from ppo_top.runs.pipeline import Pipeline
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
+from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListed
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
 from ppo_top.tui.app.nothing_found import why_nothing
@@ -83,6 +84,7 @@ class BaseApp(App[int]):
             ReaderThread(follower, self._post_poll_result, once) if follower is not None else None
         )
         self.pipeline = Pipeline(ui.session, self.reader)
+        self.checkpoint_lister = CheckpointLister(ui, self.post_message)
         self.click_regions: list[ClickRegion] = []
         self.input_priority = InputPriority()
         self._timer: asyncio.TimerHandle | None = None
@@ -232,6 +234,9 @@ class BaseApp(App[int]):
         if ui.replay is None:
             ui.look_at_runs(())
         self.notifier_ready = True
+        self.checkpoint_lister.look()
+        if first and ui.siblings.update(ui.session):
+            self._draw_after(0.0)
         self.notifier.set_title(ui.title_text())
         if first:
             self._remember()
@@ -249,8 +254,17 @@ class BaseApp(App[int]):
         if busy or not self.ui_state.session.remember(JUDGE_SLICE_S):
             self._remember_timer = self.call_after_delay(REMEMBER_PAUSE_S, self._remember)
 
+    def on_checkpoints_listed(self, message: CheckpointsListed) -> None:
+        """Show from where to resume."""
+        if self.ui_state.checkpoints != message.listed:
+            self.ui_state.checkpoints = message.listed
+            self.draw()
+
     def _check_states(self) -> None:
-        """Redraw if the clock changed a state; clear old toasts."""
+        """Redraw if the clock changed a state; clear old toasts; look for checkpoints."""
+        self.checkpoint_lister.look()
+        if self._read_to_end and self.ui_state.siblings.update(self.ui_state.session):
+            self.draw()
         if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
             self.ui_state.toast = ""
             self.draw()
@@ -308,6 +322,7 @@ class BaseApp(App[int]):
             self.pipeline.let_go(self._needed_run_ids)
         if self.ui_state.chosen_run_id != self._drawn_run_id:
             self._drawn_run_id = self.ui_state.chosen_run_id
+            self.checkpoint_lister.look()
             if self.reader is not None and self.ui_state.run is not None:
                 self.reader.focus(self.ui_state.run.sources)  # read the selected run first
 

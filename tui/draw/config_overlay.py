@@ -7,10 +7,10 @@ from ppo_top.text.format import clean, count, number, plural
 from ppo_top.tui.graphics.distinct_names import shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
 from ppo_top.tui.state.comparison import chosen_for_comparing
-from ppo_top.tui.state.seed_groups import setting_kind
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import RunView
+from ppo_top.views.seed_groups import setting_kind
 
 MIN_VALUE_CELLS = 12
 """The narrowest column of a run's settings."""

@@ -10,6 +10,7 @@ from ppo_top.text.format import clean, count, healthy_text
 from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.checkpoint_search import asks_for_restart
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 
 
@@ -19,6 +20,9 @@ def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     if view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
+    if snap.below_siblings is not None:
+        text = snap.display_text(snap.below_siblings.text)
+        rows += [*(line((row, "watch")) for row in wrap(text, cells)), ()]
     for opened in view.open_findings:
         first, *others = _finding_card(snap, opened, cells)
         if opened.finding is ui.chosen_finding(view):
@@ -52,6 +56,8 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     rows += _listed(snap, "evidence", finding.evidence, cells)
     rows += _listed(snap, "why", finding.causes, cells)
     rows += _listed(snap, "try", finding.remedies, cells, numbered=True)
+    if snap.restart is not None and any(map(asks_for_restart, finding.remedies)):
+        rows += _listed(snap, "restart", (snap.restart.text,), cells)
     if finding.source:
         rows += _listed(snap, "source", (finding.source,), cells)
     return [*rows, *_listed(snap, "rule", (finding.rule,), cells)]

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity
+from ppo_top.model import Severity, Status
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -18,6 +18,7 @@ from ppo_top.tui.graphics.styled_text import (
     wrap,
 )
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
+from ppo_top.views.checkpoint_search import asks_for_restart
 from ppo_top.views.explanation import Explanation, explain_verdict
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.run_view import RunView
@@ -46,6 +47,10 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
             lines.append(_cleared_line(snap, view, cells))
     else:
         lines = _explained(snap, view, explained, cells, rows)
+    if snap.below_siblings is not None and rows > 1:
+        remark = shorten(snap.display_text(snap.below_siblings.text), cells - 3)
+        lines[rows - 1 :] = []
+        lines.append(line((f" {snap.symbols.status[Status.WATCH]} {remark}", "watch")))
     block = ScreenBlock(lines[:rows])
     block.click_regions.append(ClickRegion(0, 0, cells, len(block.lines), "key", "findings"))
     return block
@@ -152,7 +157,7 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
     """The first things to try, numbered; remarks go before a whole one does."""
     label = _label("next" if explained.worst.severity is Severity.INFO else "fix", cells)
     room = cells - len(label)
-    texts = [snap.display_text(text) for text in explained.fixes[:MAX_FIXES]]
+    texts = [snap.display_text(_fix(snap, text)) for text in explained.fixes[:MAX_FIXES]]
     for at in range(len(texts) - 1, 0, -1):
         if len(_numbered(texts, room)) > rows:
             texts[at] = _REMARK.sub("", texts[at])
@@ -163,6 +168,13 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
     leads = [label, *[" " * len(label)] * rows]
     drawn = zip(leads, _numbered(texts, room)[: max(rows, 0)], strict=False)
     return [line((lead, "dim"), *parts) for lead, parts in drawn]
+
+
+def _fix(snap: Snapshot, advice: str) -> str:
+    """An advice, with the checkpoint's name where it is to go back to one."""
+    checkpoint = snap.restart.checkpoint if snap.restart is not None else None
+    named = checkpoint is not None and asks_for_restart(advice)
+    return f"{advice} ({checkpoint.name})" if checkpoint is not None and named else advice
 
 
 def _numbered(texts: list[str], room: int) -> list[StyledLine]:

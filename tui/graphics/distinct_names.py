@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from ppo_top.text.format import common_start
 from ppo_top.tui.graphics.styled_text import ELLIPSIS, shorten
 
 START_CELLS = 4
@@ -40,16 +41,6 @@ def _longest_common_start(in_order: Sequence[str]) -> dict[str, int]:
         for name in pair:
             longest[name] = max(longest[name], alike)
     return longest
-
-
-def common_start(names: Sequence[str]) -> str:
-    """The letters with which all of some names begin."""
-    alike = 0
-    for letters in zip(*names, strict=False):
-        if len(set(letters)) > 1:
-            break
-        alike += 1
-    return names[0][:alike]
 
 
 def shorten_distinctly(name: str, shared: SharedParts, cells: int) -> str:

@@ -16,9 +16,10 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.text.format import count, format_metric_value
 from ppo_top.tui.state.replay_time import state_at
-from ppo_top.tui.state.seed_groups import RunTraits, group_seeds, run_traits
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.views.run_view import verdict
+from ppo_top.views.seed_groups import RunTraits, group_seeds, run_traits
+from ppo_top.views.siblings import BelowSiblings
 
 DEFAULT_ORDER = "severity"
 RUN_ORDERS = (DEFAULT_ORDER, "name", "newest", "step")
@@ -91,6 +92,8 @@ class RunList:
     unfolded: set[str] = field(default_factory=set)
     verdict_of: Callable[[Run, int | None], Verdict] = verdict
     worst_finding_of: Callable[[Run, int | None], WorstFinding] = lambda _run, _row: NO_FINDING
+    below_siblings_of: Callable[[str], BelowSiblings | None] = lambda _id: None
+    """Of a run (id) that says, for want of a finding, that it is far below its siblings."""
     row_of: Callable[[Run], int | None] = lambda _run: None
     """The row at which a run is shown; None: its end."""
     marked: list[str] = field(default_factory=list)
@@ -179,7 +182,11 @@ class RunList:
 
     def _entry(self, listed: ListedRun, chosen: str) -> RunListEntry:
         changed = self.seen.get(listed.id, listed.news) != listed.news and listed.id != chosen
-        return _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
+        entry = _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
+        below = self.below_siblings_of(listed.id)
+        if entry.finding or below is None:
+            return entry
+        return entry._replace(finding=below.title, since=count(below.since))
 
     def _group(
         self, name: str, members: list[ListedRun], folded: bool, chosen: str
@@ -197,8 +204,9 @@ class RunList:
             changed=any(self._entry(each, chosen).changed for each in members),
             marked=any(each.id in self.marked for each in members),
         )
-        found = worst.worst
-        return group._replace(verdict=worst.verdict, finding=found.title, since=found.since)
+        entries = [self._entry(each, chosen) for each in (worst, *members)]
+        found = next((each for each in entries if each.finding), entries[0])
+        return group._replace(verdict=worst.verdict, finding=found.finding, since=found.since)
 
     def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
         """Runs by experiment, in the order given; without folding, each run on its own.

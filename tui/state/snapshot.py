@@ -13,7 +13,9 @@ from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
 from ppo_top.tui.state.metric_choice import MetricChoice
 from ppo_top.views.downsample import MinMaxPyramid
+from ppo_top.views.restart import Restart
 from ppo_top.views.run_view import RunView
+from ppo_top.views.siblings import BelowSiblings
 
 
 class RunListEntry(NamedTuple):
@@ -153,6 +155,10 @@ class Snapshot:
     view: RunView | None = None
     findings: Sequence[Finding] = ()
     """All findings, for the timeline."""
+    below_siblings: BelowSiblings | None = None
+    """How far the selected run is below all others of its experiment."""
+    restart: Restart | None = None
+    """From where to resume, if advice is to go back and there are checkpoints."""
     entries: Sequence[RunListEntry] = ()
     chosen_run_id: str = ""
     counts: RunCounts = field(default_factory=RunCounts)

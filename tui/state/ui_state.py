@@ -22,7 +22,9 @@ from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
 from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
+from ppo_top.tui.state.restart import ListedCheckpoints, restart_at
 from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
+from ppo_top.tui.state.sibling_comparison import SiblingComparison
 from ppo_top.tui.state.snapshot import (
     DrawingCache,
     InputPrompt,
@@ -104,6 +106,8 @@ class UiState:
     """The runs selected last, latest first: their points are kept."""
     compared_run_ids: list[str] = field(default_factory=list)
     """The runs whose points a comparison needs."""
+    siblings: SiblingComparison = field(default_factory=SiblingComparison)
+    checkpoints: ListedCheckpoints = field(default_factory=ListedCheckpoints)
     allow_stale: bool = False
     """Whether a view may be slightly old, to answer a key quickly."""
     _view_cache: ViewCache = field(init=False)
@@ -114,6 +118,7 @@ class UiState:
             self.acknowledgements, run, row
         )
         self.run_list.row_of = self.row_of
+        self.run_list.below_siblings_of = lambda run_id: self.siblings.below.get(run_id)
         self._view_cache = ViewCache(self.acknowledgements)
 
     # --- queries ------------------------------------------------------------------------------
@@ -234,6 +239,8 @@ class UiState:
             watched_paths=self.watched_paths,
             view=view,
             findings=tuple(run.findings) if run is not None else (),
+            restart=restart_at(view, run, self.checkpoints),
+            below_siblings=self.siblings.of_view(view),
             entries=self.run_list.entries(every, self.chosen_run_id),
             chosen_run_id=self.chosen_run_id,
             counts=count_runs(every, len(shown)),

@@ -16,6 +16,7 @@ from ppo_top.catalogue.causes import (
     cause_counts,
     known_causes,
 )
+from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import WATCH
@@ -82,7 +83,7 @@ def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
     """The likeliest causes, and the look that tells the first two apart ("" if that is clear)."""
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
-    ranked = list(scores)[:MOST_CAUSES]
+    ranked = without_opposites(scores)[:MOST_CAUSES]
     texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ppo_top.rules.advice.advised_option import AdvisedOption
-from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, RLHF
+from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, OFF_POLICY, RLHF, VALUE_BASED
 
 FindOption = Callable[[str], AdvisedOption]
 """Looks up a trainer's option by its canonical name; KeyError if there is none."""
 
 Facts = Mapping[str, str]
 """What the code of a trainer and an algorithm does: `catalogue.facts_about`."""
+
+USUAL_RATES = {RLHF: "1e-6", GRPO: "1e-6", VALUE_BASED: "0.001", OFF_POLICY: "0.001"}
+"""What most trainers' own defaults are close to, where it is not PPO's 0.0003: TRL and verl for
+language models; Spinning Up, TD3's authors and SB3's TD3 for replay learners."""
 
 AdvicePhrase = Callable[[FindOption, Facts, str], str]
 """(option lookup, facts, family) -> phrase; KeyError if there is none."""
@@ -39,6 +43,14 @@ def kl_limit(find: FindOption, facts: Facts, family: str) -> str:
     switch = f", with {facts['target-kl-switch']}" if "target-kl-switch" in facts else ""
     ends = facts.get("epochs-end", "early")
     return f"set {target.name} to {wanted}{switch}: it ends an update's epochs {ends}"
+
+
+def usual_rate(find: FindOption, facts: Facts, family: str) -> str:
+    """Raise a learning rate that is far too low, to a usual one where no default is known."""
+    rate = find("learning_rate")
+    if rate.default is not None:
+        return f"raise {rate}"
+    return f"raise {rate:, to about {USUAL_RATES.get(family, '0.0003')}}"
 
 
 def larger_batches(find: FindOption, facts: Facts, family: str) -> str:
@@ -91,6 +103,7 @@ def _only_if(applies: bool) -> str:
 
 ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "kl_limit": kl_limit,
+    "usual_rate": usual_rate,
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,
     "monitor": monitor,

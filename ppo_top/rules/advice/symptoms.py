@@ -258,10 +258,10 @@ def untrained_values(run: RuleContext) -> bool | None:
 
 
 def no_loss(run: RuleContext) -> bool | None:
-    """A trainer that logs losses has logged none."""
+    """A trainer that logs losses has logged none, and no other trace of an update."""
     if "logs-losses" not in run.facts:
         return None
-    return not run.has_losses
+    return not run.has_updates
 
 
 def not_finite(run: RuleContext) -> bool | None:

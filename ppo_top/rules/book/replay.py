@@ -13,7 +13,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import (
     ACTOR_LOSSES,
     CRITIC_LOSSES,
-    TRAINING_LOSSES,
+    UPDATE_METRICS,
     RuleContext,
 )
 from ppo_top.rules.engine.history import History
@@ -162,9 +162,9 @@ LOGGED_BESIDE_REWARDS = ("ep_len", "fps", "exploration_rate")
 
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
-    if "logs-losses" not in run.facts or run.has_losses:
+    if "logs-losses" not in run.facts or run.has_updates:
         return None
-    if any(map(run.profile.tags.__contains__, TRAINING_LOSSES)):
+    if any(map(run.profile.tags.__contains__, UPDATE_METRICS)):
         return None  # there is one, later in the log
     if not any(map(run.histories.__contains__, LOGGED_BESIDE_REWARDS)):
         return None  # the reward alone, as somebody exported it
@@ -184,7 +184,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether a loss was logged before the block, or the trainer logs none."""
-    return "logs-losses" not in run.facts or run.has_losses
+    return "logs-losses" not in run.facts or run.has_updates
 
 
 SLOWER_CRITIC = (
@@ -298,7 +298,7 @@ RULES = (
         ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
-            "set learning_starts far below the number of steps",
+            "set learning_starts to 1 % of the run's steps",
             "check that the update is called at all",
         ),
         source="SB3's documentation: learning_starts is how many steps are collected first",

@@ -32,6 +32,9 @@ CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
 TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
 """Metrics that are logged once training has started."""
 
+UPDATE_METRICS = (*TRAINING_LOSSES, "approx_kl", "clip_fraction")
+"""Metrics of updates: where one of them is logged, something is trained."""
+
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
 """Counters of rollouts, in order of preference."""
 
@@ -317,6 +320,11 @@ class RuleContext:
     def has_losses(self) -> bool:
         """Whether the loss of a training was logged."""
         return any(name in self.histories for name in TRAINING_LOSSES)
+
+    @property
+    def has_updates(self) -> bool:
+        """Whether a metric of an update was logged: a loss, or how far it moved the policy."""
+        return any(name in self.histories for name in UPDATE_METRICS)
 
     @property
     def falling(self) -> bool:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.model import State, Verdict
+from ppo_top.model import ConfigValue, State, Verdict
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, count_runs, default_run
-from ppo_top.tui.state.seed_groups import run_traits
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
-from tests.support.screens import drawn_text, write_unhealthy_run
+from ppo_top.views.seed_groups import run_traits
+from tests.support.screens import drawn_text, write_seed, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 
@@ -324,3 +324,64 @@ def test_a_duplicate_is_marked_and_no_seed(tmp_path: Path, make_ui_state: MakeUi
     ]
     ui.run_list.filter = "copy"
     assert [each.name for each in ui.run_list.filtered(ui.listed_runs())] == ["pole_seed2_copy"]
+
+
+SETTINGS: dict[str, ConfigValue] = {
+    "learning_rate": 3e-4, "clip_range": 0.2, "n_steps": 2048, "gamma": 0.99, "gae_lambda": 0.95,
+}  # fmt: skip
+
+
+@pytest.fixture
+def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
+    """Two runs with unrelated names and settings that differ only in the seed."""
+    for reward, name in enumerate(("bold-sun", "calm-sea"), 20):
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", first_reward=reward)
+    ui = make_ui_state(tmp_path / "runs")
+    for seed, run in enumerate(ui.session.runs.values()):
+        run.evaluation.config.update({**SETTINGS, "seed": seed})
+    ui.run_list.invalidate()
+    ui.choose_run(ui.listed_runs()[0].id)
+    return ui
+
+
+def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> None:
+    """Both use the same groups."""
+    lines = "\n".join(drawn_text(named, 140, 40))
+    assert "▸ " in lines and " ×2 " in lines
+    named.overlay, named.concept = "compare", "reward_mean"
+    lines = "\n".join(drawn_text(named, 120, 40))
+    assert "(2 seeds)" in lines
+    assert "other seed" in lines
+
+
+@pytest.fixture
+def uneven_seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
+    """Six seeds of which one learns little."""
+    for seed in range(1, 7):
+        write_seed(tmp_path / f"ppo_{seed}" / "progress.csv", seed, 60 if seed == 4 else 400 + seed)
+    ui = make_ui_state(tmp_path)
+    assert ui.siblings.update(ui.session)
+    ui.choose_run(next(listed.id for listed in ui.listed_runs() if listed.name == "ppo_4"))
+    return ui
+
+
+def test_a_run_far_below_its_siblings_says_so(uneven_seeds: UiState) -> None:
+    """In the list, folded too, and below its headline; its verdict stays what it is."""
+    lines = drawn_text(uneven_seeds, 160, 40)
+    assert any("below all of 5 others at this step" in each for each in lines)
+    entries = uneven_seeds.run_list.entries(uneven_seeds.listed_runs(), "")
+    assert [each.finding for each in entries] == ["Below all of 5 others"]
+    assert {each.verdict for each in uneven_seeds.listed_runs()} == {Verdict.HEALTHY}
+    uneven_seeds.overlay = "findings"
+    assert any("below all of 5 others" in each for each in drawn_text(uneven_seeds, 160, 40))
+
+
+def test_the_past_of_a_run_is_not_compared(uneven_seeds: UiState) -> None:
+    """The remark is about the newest row."""
+    uneven_seeds.cursor.row = 20
+    assert not any("below all" in each for each in drawn_text(uneven_seeds, 160, 40))
+
+
+def test_nothing_is_compared_again_while_nothing_changes(uneven_seeds: UiState) -> None:
+    """A second look says nothing new."""
+    assert not uneven_seeds.siblings.update(uneven_seeds.session)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ppo_top.model import ConfigValue
-from ppo_top.tui.state.seed_groups import group_seeds, name_stem, run_traits, setting_kind
-from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import drawn_text, write_unhealthy_run
-from tests.tui.conftest import MakeUiState
+from ppo_top.views.seed_groups import group_seeds, name_stem, run_traits, setting_kind
 
 PPO_SETTINGS: dict[str, ConfigValue] = {
     "learning_rate": 3e-4, "clip_range": 0.2, "n_steps": 2048, "gamma": 0.99, "gae_lambda": 0.95,
@@ -106,26 +101,3 @@ def test_a_run_that_logs_no_settings_belongs_to_its_name() -> None:
         ("PPO_1", PPO_SETTINGS), ("PPO_2", {}), ("PPO_3", {**PPO_SETTINGS, "gamma": 0.9})
     )
     assert apart == [["PPO_1"], ["PPO_2"], ["PPO_3"]]
-
-
-@pytest.fixture
-def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
-    """Two runs with unrelated names and settings that differ only in the seed."""
-    for reward, name in enumerate(("bold-sun", "calm-sea"), 20):
-        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", first_reward=reward)
-    ui = make_ui_state(tmp_path / "runs")
-    for seed, run in enumerate(ui.session.runs.values()):
-        run.evaluation.config.update({**PPO_SETTINGS, "seed": seed})
-    ui.run_list.invalidate()
-    ui.choose_run(ui.listed_runs()[0].id)
-    return ui
-
-
-def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> None:
-    """Both use the same groups."""
-    lines = "\n".join(drawn_text(named, 140, 40))
-    assert "▸ " in lines and " ×2 " in lines
-    named.overlay, named.concept = "compare", "reward_mean"
-    lines = "\n".join(drawn_text(named, 120, 40))
-    assert "(2 seeds)" in lines
-    assert "other seed" in lines

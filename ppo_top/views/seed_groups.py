@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
-from ppo_top.tui.graphics.distinct_names import common_start
+from ppo_top.text.format import common_start
 
 MIN_EQUAL_SETTINGS = 5
 """Runs of different names need at least this many equal settings to be one experiment."""

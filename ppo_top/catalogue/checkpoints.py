@@ -1,0 +1,53 @@
+"""How trainers name their checkpoints, and what the number in a name counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePath
+from typing import NamedTuple
+
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+
+STEP = "step"
+"""Of a number that counts what the log's own steps count; else it is that of a metric."""
+
+
+class CheckpointName(NamedTuple):
+    """One line of the table.
+
+    `pattern` matches a name; its group is the number. `files_only`: a console counts otherwise.
+    `folders` are pairs: how the log's folder ends, and the checkpoints' folder from there.
+    """
+
+    pattern: str
+    counts: str
+    files_only: bool
+    folders: tuple[tuple[str, str], ...]
+
+    def folders_of(self, log_folder: PurePath) -> Iterator[PurePath]:
+        """Where the checkpoints of a log in this folder may be, nearest first."""
+        for end, then in self.folders:
+            names = [] if end == "." else end.split("/")
+            if not names:
+                yield log_folder / then
+            elif len(log_folder.parts) > len(names) and log_folder.match(end):
+                yield log_folder.parents[len(names) - 1] / then
+
+
+def checkpoint_name(trainer: str) -> CheckpointName | None:
+    """How a trainer (an id) names its checkpoints; None if their numbers cannot be placed."""
+    return _all_names().get(trainer)
+
+
+@cache
+def _all_names() -> dict[str, CheckpointName]:
+    text = (TABLES_FOLDER / "checkpoints.tsv").read_text(encoding="utf-8")
+    return {cells[0]: _checkpoint_name(*cells[1:5]) for _, cells in table_rows(text)}
+
+
+def _checkpoint_name(name: str, counts: str, logs: str, folders: str) -> CheckpointName:
+    pattern = re.escape(name).replace(r"\*", ".*").replace(r"\#", r"(\d{1,18})")
+    pairs = tuple((end, then) for end, _, then in (each.partition(":") for each in folders.split()))
+    return CheckpointName(pattern, counts, logs == "files", pairs)
