@@ -10,10 +10,10 @@ from ppo_top.parsers.shared.metric_names import step_axis
 _MAX_HEADING_CHARS = 160
 _START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
 _EVALUATION = re.compile(
-    rf"{_START}(?:evaluation|evaluating|testing|test phase|评估|测试)(?![\w/])\D*",
+    rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)\D*",
     re.IGNORECASE,
 )
-_TRAINING = re.compile(rf"{_START}(?:training|train phase|训练)(?![\w/])\D*", re.IGNORECASE)
+_TRAINING = re.compile(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
 
 
 class EvaluationPart:

@@ -65,6 +65,11 @@ _SENTENCE_REWARD = re.compile(
 )
 _SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
 _MAX_SENTENCE_CHARS = 300
+_FINISHED_STEP = re.compile(
+    r"\W{0,9}((?:[Ee]pisode|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) "
+    r"[^\W\d_]{1,20}\W{0,3}"
+)
+"""`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
 _FEWEST_LETTERS = 3
 _STEP_LETTERS = ("t", "i", "k", "n")
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
@@ -181,6 +186,8 @@ def parse_line(text: str) -> ConsoleRecord | None:
         if _skip_separators(each, 0) < len(each)
     ]
     readable = [pairs for each in fields if (pairs := parse_field(each))]
+    if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
+        readable.insert(0, parse_field(finished[1]) or [])
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
     step = _letter_step(pairs) if len(readable) == len(fields) else None
     if not pairs or 2 * len(readable) < len(fields) or not (step or _are_record(pairs)):

@@ -128,7 +128,12 @@ def episodes(count: int, reward: float) -> str:
 
 @pytest.mark.parametrize(
     "heading",
-    ["-------- EVALUATION --------", "=== Testing ===", "Evaluating the agent...", "开始测试"],
+    [
+        "-------- EVALUATION --------",
+        "=== Testing ===",
+        "Evaluating the agent...",
+        "开始测试阶段...",
+    ],
 )
 def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
     """Its episodes begin at 1 again: they are evaluations at the training's last step."""
@@ -165,6 +170,8 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
         ("Finished episode {n}, total return: {n}.5, total time: 0.1 sec", 1, "total return"),
         ("t={n:05d} | eps=0.200 | r={n}.5 | H=0.48", 1, "r"),
         ("i: {n}, r: {n}.5, loss: 0.25", 1, "r"),
+        ("Episode {n} finished, reward: {n}.5, length: 20", 1, "reward"),
+        ("Epoch {n} 完成 | 奖励: {n}.5 | 损失: 0.25", 1, "奖励"),
     ],
 )
 def test_loops_that_spell_their_step_in_their_own_way(line: str, steps: int, reward: str) -> None:
