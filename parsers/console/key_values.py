@@ -221,22 +221,26 @@ def _letter_step(pairs: list[Pair]) -> Pair | None:
 
 def _is_usable(pair: Pair) -> bool:
     """Whether a pair is of use: `3/10` is not, unless it is a step."""
-    return pair.total is None or metric_names.step_axis(pair.key) is not None
+    return pair.total is None or _axis_of(pair) is not None
+
+
+def _axis_of(pair: Pair) -> str | None:
+    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be."""
+    name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
+    return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 
 def _are_record(pairs: list[Pair]) -> bool:
     """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
     if len(pairs) == 1 and pairs[0].is_blank_separated:
-        return metric_names.step_axis(pairs[0].key) is not None
-    has_blanks = any(
-        pair.is_blank_separated and metric_names.step_axis(pair.key) is None for pair in pairs
-    )
+        return _axis_of(pairs[0]) is not None
+    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
     known = sum(map(_is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 
 
 def _is_known(pair: Pair) -> bool:
-    return metric_names.step_axis(pair.key) is not None or metric_names.is_metric(pair.key)
+    return _axis_of(pair) is not None or metric_names.is_metric(pair.key)
 
 
 def _make_record(pairs: list[Pair]) -> ConsoleRecord:
@@ -244,7 +248,7 @@ def _make_record(pairs: list[Pair]) -> ConsoleRecord:
     config: dict[str, ConfigValue] = {}
     for name in metric_names.STEP_AXES:
         for pair in pairs:
-            if metric_names.step_axis(pair.key) != name:
+            if _axis_of(pair) != name:
                 continue
             if pair.total is not None:
                 config[metric_names.TOTAL_SETTINGS[name]] = pair.total

@@ -171,6 +171,7 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
         ("t={n:05d} | eps=0.200 | r={n}.5 | H=0.48", 1, "r"),
         ("i: {n}, r: {n}.5, loss: 0.25", 1, "r"),
         ("Episode {n} finished, reward: {n}.5, length: 20", 1, "reward"),
+        ("GRPO step {step}/500 | loss: 0.0 | mean_reward: {n}.5 | KL: 0.1", 10, "mean_reward"),
         ("Epoch {n} 完成 | 奖励: {n}.5 | 损失: 0.25", 1, "奖励"),
     ],
 )
