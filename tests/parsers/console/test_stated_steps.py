@@ -146,12 +146,15 @@ def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
 
 
 def test_a_training_goes_on_after_an_evaluation() -> None:
-    """Further episodes, or the word for it, end the evaluation."""
+    """Further episodes, or the word for it, end the evaluation; the same step is the training's."""
     more = "".join(f"Episode: {n}/40 --> Episodic Reward: 25.5\n" for n in range(21, 41))
     first = episodes(40, 20.5).splitlines(keepends=True)[:20]
     text = "".join(first) + f"Evaluation:\n{episodes(3, 30.5)}{more}"
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.steps("Episodic Reward") == list(range(1, 41))
+    losses = "Episode: 5/5 --> Loss: 0.5\nEpisode: 6/6 --> Loss: 0.25\n"
+    twice = f"{episodes(5, 1.5)}Evaluating...\n{losses}"
+    assert parse_every_way(ConsoleParser, twice.encode()).steps("Loss") == [5, 6]
     again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
     values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
     assert values == [1.5] * 5 + [3.5] * 5
