@@ -65,6 +65,11 @@ _SENTENCE_REWARD = re.compile(
 )
 _SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
 _MAX_SENTENCE_CHARS = 300
+_FINISHED_STEP = re.compile(
+    r"\W{0,9}((?:[Ee]pisode|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) "
+    r"[^\W\d_]{1,20}\W{0,3}"
+)
+"""`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
 _FEWEST_LETTERS = 3
 _STEP_LETTERS = ("t", "i", "k", "n")
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
@@ -181,6 +186,8 @@ def parse_line(text: str) -> ConsoleRecord | None:
         if _skip_separators(each, 0) < len(each)
     ]
     readable = [pairs for each in fields if (pairs := parse_field(each))]
+    if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
+        readable.insert(0, parse_field(finished[1]) or [])
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
     step = _letter_step(pairs) if len(readable) == len(fields) else None
     if not pairs or 2 * len(readable) < len(fields) or not (step or _are_record(pairs)):
@@ -214,22 +221,26 @@ def _letter_step(pairs: list[Pair]) -> Pair | None:
 
 def _is_usable(pair: Pair) -> bool:
     """Whether a pair is of use: `3/10` is not, unless it is a step."""
-    return pair.total is None or metric_names.step_axis(pair.key) is not None
+    return pair.total is None or _axis_of(pair) is not None
+
+
+def _axis_of(pair: Pair) -> str | None:
+    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be."""
+    name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
+    return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 
 def _are_record(pairs: list[Pair]) -> bool:
     """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
     if len(pairs) == 1 and pairs[0].is_blank_separated:
-        return metric_names.step_axis(pairs[0].key) is not None
-    has_blanks = any(
-        pair.is_blank_separated and metric_names.step_axis(pair.key) is None for pair in pairs
-    )
+        return _axis_of(pairs[0]) is not None
+    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
     known = sum(map(_is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 
 
 def _is_known(pair: Pair) -> bool:
-    return metric_names.step_axis(pair.key) is not None or metric_names.is_metric(pair.key)
+    return _axis_of(pair) is not None or metric_names.is_metric(pair.key)
 
 
 def _make_record(pairs: list[Pair]) -> ConsoleRecord:
@@ -237,7 +248,7 @@ def _make_record(pairs: list[Pair]) -> ConsoleRecord:
     config: dict[str, ConfigValue] = {}
     for name in metric_names.STEP_AXES:
         for pair in pairs:
-            if metric_names.step_axis(pair.key) != name:
+            if _axis_of(pair) != name:
                 continue
             if pair.total is not None:
                 config[metric_names.TOTAL_SETTINGS[name]] = pair.total

@@ -17,6 +17,7 @@ from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
+from ppo_top.parsers.console.tune_table import TuneTable
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.parsers.shared.trainer_table import TrainerTextTable
@@ -36,6 +37,9 @@ _BLOCK_REST = re.compile(
     r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
 )
 """What is left of rsl_rl's block where a paste begins inside it: it has no step."""
+
+
+_TABLE_BORDERS = ("|", "│")
 
 
 class ProcessStream:
@@ -63,16 +67,15 @@ class ProcessStream:
         self.dict_reader = DictReader()
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
+        self._tune_table = TuneTable()
         self._in_block = False  # inside a block of single pairs
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
         if text.startswith("{"):
             return self._parse_dict(text)
-        if (
-            self._ray_result.is_open or text.startswith(ray_results.RESULT_STARTS)
-        ) and self._ray_result.add_line(text):
-            return self._ray_result.pop_record()
+        if (result := self._read_ray(text)) is not None:
+            return result or None
         if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
         if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
@@ -89,6 +92,15 @@ class ProcessStream:
         if self._evaluation.is_open:
             found = self._evaluation.read_record(found, self.step, self.axis)
         return self._separate_settings(found)
+
+    def _read_ray(self, text: str) -> ConsoleRecord | tuple[()] | None:
+        """The record of Ray's output; empty if the line belongs to it and completes none."""
+        if self._ray_result.is_open or text.startswith(ray_results.RESULT_STARTS):
+            if self._ray_result.add_line(text):
+                return self._ray_result.pop_record() or ()
+        elif text[:1] in _TABLE_BORDERS and not self._ray_result.has_trials:
+            return self._tune_table.read_line(text)
+        return None
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
         known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None

@@ -39,6 +39,11 @@ class RayResult:
         self._trial_suffix = self._indent = ""
         self._reset()
 
+    @property
+    def has_trials(self) -> bool:
+        """Whether a result has been printed, which says more than Tune's table."""
+        return bool(self._trials)
+
     def _begin_trial(self, trial: str) -> bool:
         """Begin the result of a trial; False if there are too many trials."""
         if trial not in self._trials:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
-_NAMED_NUMBER = re.compile(r"([A-Za-z_]\w{0,40})\s?[:=]\s?[-+]?\d")
+_NAMED_NUMBER = re.compile(r"([^\W\d]\w{0,40})\s?[:=]\s?[-+]?\d")
 _FEWEST_LINES = 20
 _MOST_LINES, _MOST_CHARS = 2_000, 500
 _UNREAD_SHARE = 0.5
-_MAX_NAMES = 3
+_FEWEST_UNREAD_PER_READ = 10
+_MAX_NAMES, _MAX_KINDS = 3, 64
 
 
 class UnreadLines:
@@ -16,7 +18,7 @@ class UnreadLines:
 
     def __init__(self) -> None:
         self._lines = self._with_numbers = self._read = 0
-        self._names: list[str] = []
+        self._names: Counter[tuple[str, ...]] = Counter()
 
     def add_line(self, text: str, *, is_read: bool) -> None:
         """Count a line that is neither blank nor part of a table."""
@@ -28,15 +30,18 @@ class UnreadLines:
             return
         found = _NAMED_NUMBER.findall(text[:_MOST_CHARS])
         self._with_numbers += bool(found)
-        if found and not self._names:
-            self._names = list(dict.fromkeys(found))[:_MAX_NAMES]
+        names = tuple(dict.fromkeys(found))[:_MAX_NAMES]
+        if names and (names in self._names or len(self._names) < _MAX_KINDS):
+            self._names[names] += 1
 
     def note(self) -> str:
         """What would read the lines; "" while enough of them are read."""
         mostly_unread = self._with_numbers > _UNREAD_SHARE * self._lines
-        if self._lines < _FEWEST_LINES or self._read or not mostly_unread:
+        some_read = _FEWEST_UNREAD_PER_READ * self._read > self._with_numbers
+        if self._lines < _FEWEST_LINES or some_read or not mostly_unread:
             return ""
-        groups = ".*?".join(rf"{name}\s?[:=]\s?(?P<{name}>\S+)" for name in self._names)
+        ((names, _),) = self._names.most_common(1)
+        groups = ".*?".join(rf"{name}\s?[:=]\s?(?P<{name}>[-+\w.]+)" for name in names)
         return (
             "most lines hold numbers under names that are not known here; to read them, add to "
             f"your own ppo-top.toml: console = ['{groups}'], with the groups named after metrics "

@@ -150,6 +150,7 @@ def _guess_meaning(tag: str) -> Meaning | None:
     return Meaning(guess.alias, per_episode=binned, priority=number, fallback=True, sample=sample)
 
 
+@lru_cache(maxsize=4096)
 def reward_by_name(trainer: Trainer, tag: str) -> Meaning | None:
     """The reward that a tag seems to be which this trainer does not write itself, else None.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ppo_top.runs.locations import EVALUATION_NAME
 from ppo_top.runs.log_units import TRACKER, LogUnit
 from ppo_top.runs.same_values import compare, has_equal_heads
 from ppo_top.runs.short_names import is_copy_name
@@ -26,7 +27,10 @@ class Cluster:
 
     @property
     def main(self) -> LogUnit:
-        """The unit that names the run: a folder before a file, the highest folder first."""
+        """The unit that names the run.
+
+        A training's before its evaluations', a folder before a file, the highest folder first.
+        """
         return min(self.units, key=_rank)
 
     def reasons(self) -> dict[str, str]:
@@ -49,9 +53,10 @@ class Cluster:
         return found
 
 
-def _rank(unit: LogUnit) -> tuple[bool, bool, int, str]:
+def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, str]:
     is_direct = unit.location.is_direct and bool(unit.location.unit)
-    return not unit.has_points, not is_direct, unit.home.count("/"), unit.id
+    evaluates = bool(EVALUATION_NAME.search(unit.home.rpartition("/")[2]))
+    return not unit.has_points, evaluates, not is_direct, unit.home.count("/"), unit.id
 
 
 def copies(clusters: Iterable[Cluster]) -> dict[int, Cluster]:

@@ -28,6 +28,9 @@ RECENT_PAUSES = 20
 ABANDONED_AFTER_S = 24 * 3600.0
 """After a day of silence a run counts as ended, no longer as stalled."""
 
+MIN_UNIX_TIME = 946_684_800.0
+"""The year 2000: smaller times are not dates but seconds since the run began."""
+
 LAST_STATES = (State.STARTING, State.FINISHED, State.ENDED, State.DIED)
 """States in which the findings of a run stay as they are while its logs do not change."""
 
@@ -47,8 +50,9 @@ class StateFacts(NamedTuple):
     """What the state of a run depends on besides the time of day.
 
     `settled` is a state that time does not change, with its text; `limit` the longest silence in
-    seconds that is no stall; `last_change` when its logs were last written (unix seconds); `logs`
-    their paths, each with whether its writer keeps it open.
+    seconds that is no stall; `last_change` when its logs were last written (unix seconds), by their
+    own clock where their files are newer by more than a day; `logs` their paths, each with whether
+    its writer keeps it open.
     """
 
     settled: tuple[str, str] | None
@@ -65,8 +69,18 @@ def run_status(run: Run, now: float) -> RunStatus:
 def state_facts(run: Run) -> StateFacts:
     """What the state of a run depends on."""
     logs = [(str(each.source.path), each.source.format.kept_open) for each in run.sources.values()]
-    last_change = run.last_change if logs else float("inf")
+    last_change = _last_change(run) if logs else float("inf")
     return StateFacts(_settled(run), stall_limit(_recent_pauses(run)), last_change, logs)
+
+
+def _last_change(run: Run) -> float:
+    """When the logs were last written: by their own clock if it is days older than the files.
+
+    A copy or a fresh clone has the time of copying. Less than a day may be a wrong clock or zone.
+    """
+    times = run.timeline.times[-RECENT_PAUSES:]
+    clock = max((time for time in times if time > MIN_UNIX_TIME), default=run.last_change)
+    return clock if run.last_change - clock > ABANDONED_AFTER_S else run.last_change
 
 
 def _settled(run: Run) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ppo_top.runs.liveness import MIN_UNIX_TIME
 from ppo_top.runs.run import Run
 
 SPEED_WINDOW_ROWS = 20
@@ -24,10 +25,6 @@ class Progress:
     eta_s: float | None
     first_time: float | None
     last_time: float | None
-
-
-MIN_UNIX_TIME = 946_684_800.0
-"""The year 2000: smaller times are not dates but seconds since the run began."""
 
 
 def run_progress(run: Run, row: int) -> Progress:

@@ -495,6 +495,18 @@ def test_names_are_as_short_as_they_can_be() -> None:
     assert [each.name for each in found] == ["a/ppo", "b/ppo", "dqn/0", "sac"]
 
 
+def test_an_evaluation_does_not_name_its_training() -> None:
+    """SB3's callback writes evaluations.npz into a folder of its own, below the console's."""
+    values = {"eval/mean_reward": training(1)["rollout/ep_rew_mean"], "loss": [4.5, 3.5, 2.5]}
+    logs = {
+        "exp/walk/train.log": GroupedLog(values),
+        "exp/walk/eval_logs/evaluations.npz": GroupedLog(values, "sb3-evaluations"),
+        "exp/run": console(2),
+    }
+    named = {each.name for each in group(logs) if len(each.joined_by) > 1}
+    assert named == {"walk"}
+
+
 def test_a_run_alone_is_named_after_its_path() -> None:
     """With nothing below the path, the path names the run."""
     (only,) = group({EVENT_FILE: events(1)}, root="/data/cartpole")

@@ -70,6 +70,20 @@ def test_a_file_time_in_the_future_counts_as_now(tmp_path: Path) -> None:
     assert run_status(run_of(tmp_path, GOING), WROTE - DAY).state is State.LIVE
 
 
+@pytest.mark.parametrize(
+    ("hours", "state"), [(0.0, State.LIVE), (5.0, State.LIVE), (30.0, State.ENDED)]
+)
+def test_a_copy_of_an_old_log_is_not_live(hours: float, state: State, tmp_path: Path) -> None:
+    """A fresh clone has new files: their own clock counts, but for a few hours it may be wrong."""
+    start = int(WROTE - HOUR * hours) - 9
+    rows = [f"{start + n},{n},{n}.5,0.01" for n in range(1, 9)]
+    log = tmp_path / "runs" / "one" / "progress.csv"
+    log.parent.mkdir(parents=True)
+    log.write_text("\n".join(["timestamp,step,reward,approx_kl", *rows, ""]))
+    os.utime(log, (WROTE, WROTE))
+    assert run_status(only_run(tmp_path), WROTE + 1.0).state is state
+
+
 def test_a_slow_run_has_a_longer_limit() -> None:
     """With an update every ten minutes, fifteen minutes are no stall, an hour is."""
     limit = stall_limit([600.0] * 10)

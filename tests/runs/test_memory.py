@@ -166,6 +166,9 @@ def test_a_run_is_remembered_once_it_is_over(
     """Before that it may go on, and the rules about whole runs have not spoken yet."""
     folder = tmp_path / "runs"
     copy_of(name, folder / "a")
+    for path in (folder / "a").iterdir():
+        if name == "sb3_cartpole" and path.name != "progress.csv":
+            path.unlink()  # only this one has no clock of its own, which is years old
     age(folder, seconds)
     watched = CachedDirectory(folder, tmp_path / "cache")
     watched.session.remember(60.0)

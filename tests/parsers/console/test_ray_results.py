@@ -104,3 +104,41 @@ def test_a_paste_that_begins_inside_a_result() -> None:
     assert found.values_by_step()["episode_reward_mean"] == [(4, -4.5), (5, -5.5), (6, -6.5)]
     assert found.steps("info/default/kl") == [4, 5, 6]
     assert "kl" not in found.points
+
+
+def status_table(rows: list[tuple[str, int, float]], *, framed: bool) -> str:
+    """Tune's table of trials; in a frame with blanks between the columns since Ray 2.5."""
+    names = ["Trial name", "status", "iter", "total time (s)", "ts", "reward"]
+    cells = [
+        [name, "RUNNING", *((str(n), f"{3.5 * n}", str(4000 * n), f"{reward}") if n else [""] * 4)]
+        for name, n, reward in rows
+    ]
+    if framed:
+        lines = ["│ " + "     ".join(each) + " │" for each in [names, *cells]]
+        return "\n".join(["╭" + "─" * 90 + "╮", *lines, "╰" + "─" * 90 + "╯", ""])
+    rule = "+" + "-" * 20 + "+" + "-" * 9 + "+"
+    lines = ["| " + " | ".join(f"{cell:>12}" for cell in each) + " |" for each in [names, *cells]]
+    return "\n".join(
+        ["== Status ==", rule, lines[0].replace("  Trial", "Trial"), *lines[1:], rule, ""]
+    )
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_tunes_table_says_each_iteration_once(framed: bool) -> None:
+    """It is printed every few seconds, whether a trial has gone on or not."""
+    states = [(0, 0.0), (1, 10.5), (1, 10.5), (2, 20.5)]
+    text = "".join(
+        status_table([("PPO_env_0", n, reward), ("PPO_env_1", n, -reward)], framed=framed)
+        for n, reward in states
+    )
+    got = read(text).values_by_step()
+    assert got["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]
+    assert got["episode_reward_mean [PPO_env_1]"] == [(1, -10.5), (2, -20.5)]
+    assert got["timesteps_total"] == [(1, 4000.0), (2, 8000.0)]
+
+
+def test_results_say_more_than_tunes_table() -> None:
+    """Where both are printed, nothing is counted twice."""
+    table = status_table([("PPO_env_0", 1, 10.5)], framed=False)
+    got = read(result(1, 10.5) + table + result(2, 20.5) + table.replace("| 1", "| 2"))
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]

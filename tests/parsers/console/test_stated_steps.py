@@ -128,7 +128,12 @@ def episodes(count: int, reward: float) -> str:
 
 @pytest.mark.parametrize(
     "heading",
-    ["-------- EVALUATION --------", "=== Testing ===", "Evaluating the agent...", "开始测试"],
+    [
+        "-------- EVALUATION --------",
+        "=== Testing ===",
+        "Evaluating the agent...",
+        "开始测试阶段...",
+    ],
 )
 def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
     """Its episodes begin at 1 again: they are evaluations at the training's last step."""
@@ -141,12 +146,15 @@ def test_an_evaluation_after_the_training_is_no_restart(heading: str) -> None:
 
 
 def test_a_training_goes_on_after_an_evaluation() -> None:
-    """Further episodes, or the word for it, end the evaluation."""
+    """Further episodes, or the word for it, end the evaluation; the same step is the training's."""
     more = "".join(f"Episode: {n}/40 --> Episodic Reward: 25.5\n" for n in range(21, 41))
     first = episodes(40, 20.5).splitlines(keepends=True)[:20]
     text = "".join(first) + f"Evaluation:\n{episodes(3, 30.5)}{more}"
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.steps("Episodic Reward") == list(range(1, 41))
+    losses = "Episode: 5/5 --> Loss: 0.5\nEpisode: 6/6 --> Loss: 0.25\n"
+    twice = f"{episodes(5, 1.5)}Evaluating...\n{losses}"
+    assert parse_every_way(ConsoleParser, twice.encode()).steps("Loss") == [5, 6]
     again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
     values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
     assert values == [1.5] * 5 + [3.5] * 5
@@ -165,6 +173,9 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
         ("Finished episode {n}, total return: {n}.5, total time: 0.1 sec", 1, "total return"),
         ("t={n:05d} | eps=0.200 | r={n}.5 | H=0.48", 1, "r"),
         ("i: {n}, r: {n}.5, loss: 0.25", 1, "r"),
+        ("Episode {n} finished, reward: {n}.5, length: 20", 1, "reward"),
+        ("GRPO step {step}/500 | loss: 0.0 | mean_reward: {n}.5 | KL: 0.1", 10, "mean_reward"),
+        ("Epoch {n} 完成 | 奖励: {n}.5 | 损失: 0.25", 1, "奖励"),
     ],
 )
 def test_loops_that_spell_their_step_in_their_own_way(line: str, steps: int, reward: str) -> None:

@@ -25,7 +25,16 @@ def test_the_line_that_would_read_it_is_said() -> None:
 
 
 def test_nothing_is_said_of_text_or_of_what_is_read() -> None:
-    """Prose, a few lines, or a console that has records."""
+    """Prose, a few lines, or a console in which more than a tenth are records."""
     assert parse_every_way(ConsoleParser, b"downloading the model, please wait\n" * 60).notes == []
     assert parse_every_way(ConsoleParser, LOG[:200]).notes == []
-    assert parse_every_way(ConsoleParser, LOG + b"step: 3 | reward: 0.5\n").notes == []
+    assert parse_every_way(ConsoleParser, LOG + b"step: 3 | reward: 0.5\n" * 5).notes == []
+
+
+def test_one_record_among_many_unread_lines_is_not_enough() -> None:
+    """The names are those of most lines, in any script."""
+    first = "port=8080\nEpisodes: 12, reward: 0.5\n"
+    rows = "".join(f"Episode 完成: 功率={n}.50 EU/t, 堆温={n}\n" for n in range(40))
+    (note,) = parse_every_way(ConsoleParser, (first + rows).encode()).notes[-1:]
+    assert "(?P<功率>" in note
+    assert "port" not in note
