@@ -196,9 +196,8 @@ def window_extents(
     pyramid: MinMaxPyramid, rows: Sequence[int], first: int, last: int, size: float
 ) -> list[Extent]:
     """As `bucket_extents`, of the rows `first` to `last` only."""
-    starts = [
-        first + int(cell * size + 1e-9) for cell in range(math.ceil((last - first + 1) / size))
-    ]
+    cells = math.ceil((last - first + 1) / size - 1e-9)
+    starts = [first + int(cell * size + 1e-9) for cell in range(cells)]
     ends = [max(start + 1, after) for start, after in pairwise([*starts, last + 1])]
     return [
         pyramid.extent(bisect_left(rows, start), bisect_left(rows, end))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 
+from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import (
@@ -21,6 +22,7 @@ from ppo_top.tui.draw.compare_chart import compare_lines
 from ppo_top.tui.draw.curve_columns import style_of
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
+    Curve,
     axis_range,
     connected_curves,
     draw_chart,
@@ -198,18 +200,31 @@ def _chart(
         return format_metric_value(10.0**at if log_scale else at, track.fmt)
 
     kept = points_to_draw(drawn, seen, 2 * cells, begin)
-    points = [(to_x(drawn.rows[at]), to_y(values[at])) for at in kept]
-    styles = point_styles(track, kept, run.timeline)
-    curves = connected_curves(points, ["faint"] * len(kept) if ui.chart.smoothing else styles)
+    xs = [to_x(drawn.rows[at]) for at in kept]
+
+    def joined(heights: Mapping[int, float], style: str) -> list[Curve]:
+        points = [(x, to_y(heights.get(at, math.nan))) for x, at in zip(xs, kept, strict=True)]
+        return connected_curves(points, [style] * len(kept))
+
+    spread = _spread(run.timeline, drawn, kept)
+    curves = [
+        curve
+        for sign in ((1.0, -1.0) if spread else ())
+        for curve in joined({at: values[at] + sign * std for at, std in spread.items()}, "faint")
+    ]
     if ui.chart.smoothing:
         means = smoothed(values, ui.chart.smoothing)
-        smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
-        curves += connected_curves(smooth, ["a"] * len(kept))
+        curves += joined(dict(enumerate(values)), "faint") + joined(dict(enumerate(means)), "a")
+    else:
+        points = [(x, to_y(values[at])) for x, at in zip(xs, kept, strict=True)]
+        curves += connected_curves(points, point_styles(track, kept, run.timeline))
     by_time = x_label is duration
     chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale, time_x=by_time)
     chart.x_range = to_x(drawn.rows[begin]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, to_y)
+    if spread:
+        notes.append(f"faint: ± {concept(SPREAD_OF[drawn.concept]).label}")
     if log_scale and any(each <= 0 for each in values):
         notes.append("log axis: values ≤ 0 hidden")
     elif ui.chart.log_scale and not log_scale:
@@ -222,6 +237,23 @@ def _chart(
     if at is not None and ui.chart.cursor_row is not None:
         chart.vertical_lines.append((to_x(drawn.rows[at]), "cursor"))
     return chart, " · ".join(notes)
+
+
+SPREAD_OF = {"reward_mean": "reward_std", "eval_reward_mean": "eval_reward_std"}
+"""Metric -> the standard deviation of what it is the mean of."""
+
+
+def _spread(timeline: Timeline, track: Track, kept: Sequence[int]) -> dict[int, float]:
+    """The standard deviation beside some points of a mean, by index, where it was logged."""
+    spread = timeline.tracks.get(SPREAD_OF.get(track.concept, ""))
+    if spread is None:
+        return {}
+    found = {}
+    for at in kept:
+        there = spread.count_until(track.rows[at]) - 1
+        if there >= 0 and spread.rows[there] == track.rows[at]:
+            found[at] = spread.values[there]
+    return found
 
 
 def _points_shown(chart: ChartOptions, track: Track, row: int) -> tuple[int, int]:
