@@ -127,11 +127,25 @@ class PpoTop(BaseApp):
         self.action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The key table as commands of the palette."""
+        """The key table, the runs and the metrics as commands of the palette."""
         for key in KEYS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
                 yield SystemCommand(key.description, f"key {key.label}", command)
+        for listed in self.ui_state.listed_runs():
+            words = f"go to this run, {listed.verdict.words}"
+            yield SystemCommand(
+                f"Run {clean(listed.name)}", words, partial(self._go_to, "run", listed.id)
+            )
+        view = self.ui_state.view()
+        for track in view.tracks if view is not None else ():
+            name = track.track.concept
+            go = partial(self._go_to, "concept", name)
+            yield SystemCommand(f"Metric {clean(track.label)}", "select this metric", go)
+
+    def _go_to(self, what: str, target: str) -> None:
+        self.actions.click(what, target, 0.0)
+        self.draw()
 
     def _command(self, action: str) -> None:
         self.perform_action(action)

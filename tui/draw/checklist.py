@@ -70,6 +70,8 @@ def checklist_title(snap: Snapshot, cells: int, max_rows: int) -> StyledLine:
     first, last = snap.window or (0, view.row)
     size = stride(last - first + 1, columns.curve, snap.is_growing and snap.window is None)
     steps = step_axis(view.timeline, last, size, columns.curve, first)
+    if not steps:
+        return title
     end = start + columns.curve
     dashes = snap.symbols.horizontal_line * max(0, cells - end - 1)
     left = fit_width(title, start - 1)

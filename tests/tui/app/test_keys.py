@@ -344,6 +344,18 @@ async def test_the_command_palette_covers_the_screen(app: RecordingApp) -> None:
         assert isinstance(app.screen, MainScreen)
 
 
+async def test_the_command_palette_goes_to_runs_and_metrics(app: RecordingApp) -> None:
+    """Each has a command of its own, beside those of the keys."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot)
+        commands = {each.title: each for each in app.get_system_commands(app.screen)}
+        commands["Run alpha"].callback()
+        assert chosen(app) == "alpha"
+        commands["Metric clip fraction"].callback()
+        assert app.ui_state.selected_concept() == "clip_fraction"
+        assert all(key.description in commands for key in KEYS if key.action != "palette")
+
+
 async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
     """A click chooses a run, a value or a row of the timeline; a second one zooms."""
     async with app.run_test(size=(140, 40)) as pilot:
