@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 BLOCK_POINTS = 16
@@ -189,6 +190,19 @@ def first_rows(cells: int, size: float) -> list[int]:
 
 MAX_CACHED_STRIDES = 6
 """A track is drawn at this many widths at once (list, panel, chart), seldom more."""
+
+
+def window_extents(
+    pyramid: MinMaxPyramid, rows: Sequence[int], first: int, last: int, size: float
+) -> list[Extent]:
+    """As `bucket_extents`, of the rows `first` to `last` only."""
+    cells = math.ceil((last - first + 1) / size - 1e-9)
+    starts = [first + int(cell * size + 1e-9) for cell in range(cells)]
+    ends = [max(start + 1, after) for start, after in pairwise([*starts, last + 1])]
+    return [
+        pyramid.extent(bisect_left(rows, start), bisect_left(rows, end))
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def bucket_extents(

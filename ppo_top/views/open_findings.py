@@ -8,6 +8,9 @@ from ppo_top.model import NO_STEP, Finding, Severity, open_at
 from ppo_top.runs.run import Run
 from ppo_top.text.format import count, duration, percent, plural
 
+EXPLAINED_BY = {"out-of-memory": ("crashed",)}
+"""Findings from console text that say why: what they explain need not be told beside them."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenFinding:
@@ -61,7 +64,7 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
     open_now = [(finding.as_of(row), severity) for finding, severity in open_at(run.findings, row)]
     absorbed: dict[str, Severity] = {}
     for finding, severity in open_now:
-        for rule in finding.members:
+        for rule in (*finding.members, *EXPLAINED_BY.get(finding.rule, ())):
             absorbed[rule] = max(severity, absorbed.get(rule, severity))
     shown = [
         OpenFinding(

@@ -118,7 +118,7 @@ async def test_the_screen_responds_in_a_flood(tmp_path: Path) -> None:
         waits = []
         while writer.poll() is None:
             waits.append(await key_delay(app))
-        await pilot.press("i")
+        await pilot.press("6")
         assert "Sources in" in screen_text(app)
         await seen(pilot, app, lambda view: view.progress.step == 29_999, 120)
         (run,) = app.ui_state.session.runs.values()

@@ -157,7 +157,7 @@ async def test_the_screen_says_what_is_polled(tmp_path: Path, far_side: tuple[Pa
     app = app_on(Follower([near]), tmp_path)
     async with app.run_test(size=(120, 60)) as pilot:
         await seen(pilot, app, lambda view: view.progress.step is not None)
-        await pilot.press("i")
+        await pilot.press("6")
         await seen(pilot, app, lambda _: "Polling for changes (fuse" in screen_text(app))
 
 

@@ -250,6 +250,18 @@ def test_members_of_a_diagnosis_are_not_listed_again() -> None:
     assert not absorbed & {finding.rule for finding in shown}
 
 
+def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
+    """By the exception and with what to do about it, not as "an unhandled exception" besides."""
+    rows = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
+    error = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    lines = [*rows, "Traceback (most recent call last):", "  loss.backward()", error]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    (opened,) = make_run_view(run).open_findings
+    assert (opened.finding.title, opened.finding.message) == ("Out of memory", error)
+    assert "smaller batches" in opened.finding.remedies[0]
+
+
 def test_findings_come_worst_first() -> None:
     """The first line is the worst."""
     severities = [

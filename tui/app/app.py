@@ -127,11 +127,25 @@ class PpoTop(BaseApp):
         self.action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The key table as commands of the palette."""
+        """The key table, the runs and the metrics as commands of the palette."""
         for key in KEYS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
                 yield SystemCommand(key.description, f"key {key.label}", command)
+        for listed in self.ui_state.listed_runs():
+            words = f"go to this run, {listed.verdict.words}"
+            yield SystemCommand(
+                f"Run {clean(listed.name)}", words, partial(self._go_to, "run", listed.id)
+            )
+        view = self.ui_state.view()
+        for track in view.tracks if view is not None else ():
+            name = track.track.concept
+            go = partial(self._go_to, "concept", name)
+            yield SystemCommand(f"Metric {clean(track.label)}", "select this metric", go)
+
+    def _go_to(self, what: str, target: str) -> None:
+        self.actions.click(what, target, 0.0)
+        self.draw()
 
     def _command(self, action: str) -> None:
         self.perform_action(action)
@@ -157,15 +171,34 @@ class PpoTop(BaseApp):
             self.actions.click(hit.kind, hit.target, (event.x - hit.x) / max(hit.width, 1))
         self.draw()
 
-    def on_mouse_scroll_down(self, _event: events.MouseScrollDown) -> None:
-        """Move down."""
-        self._scroll(self.actions.do_down)
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Move down; over a chart, show more rows."""
+        self._scroll(event, self.actions.do_down, -1)
 
-    def on_mouse_scroll_up(self, _event: events.MouseScrollUp) -> None:
-        """Move up."""
-        self._scroll(self.actions.do_up)
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Move up; over a chart, show fewer rows."""
+        self._scroll(event, self.actions.do_up, 1)
 
-    def _scroll(self, move: Callable[[], None]) -> None:
-        if isinstance(self.screen, MainScreen):  # not while the command palette is open
+    def _scroll(
+        self, event: events.MouseEvent, move: Callable[[], None], zoom_direction: int
+    ) -> None:
+        if not isinstance(self.screen, MainScreen):  # the command palette is open
+            return
+        share = self._share_of_chart(event)
+        if share is None:
             move()
-            self._draw_after(0.02)
+        else:
+            self.actions.zoom_rows(zoom_direction, share)
+        self._draw_after(0.02)
+
+    def _share_of_chart(self, event: events.MouseEvent) -> float | None:
+        """Where within a chart's width the mouse is; None outside of charts."""
+        if self.ui_state.overlay:
+            return event.x / max(self.size.width, 1) if self.ui_state.overlay == "zoom" else None
+        charts = (hit for hit in self.click_regions if hit.kind == "concept" and hit.height > 1)
+        found = (
+            (event.x - hit.x) / max(hit.width, 1)
+            for hit in charts
+            if hit.x <= event.x < hit.x + hit.width and hit.y <= event.y < hit.y + hit.height
+        )
+        return next(found, None)

@@ -64,7 +64,7 @@ AUTO_CHOOSE_S = 3.0
 class BaseApp(App[int]):
     """Applies what was read, judges it in slices and draws the changes."""
 
-    CSS = "MainScreen { overflow: hidden; }"
+    CSS = "MainScreen { overflow: hidden; } SearchIcon { display: none; }"
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(

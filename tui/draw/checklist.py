@@ -67,8 +67,11 @@ def checklist_title(snap: Snapshot, cells: int, max_rows: int) -> StyledLine:
     start = 3 + columns.label + 1 + columns.value + 2
     if columns.curve < MIN_AXIS_CELLS or start < len("-- Crucial values - "):
         return title
-    size = stride(view.row + 1, columns.curve, snap.is_growing)
-    steps = step_axis(view.timeline, view.row, size, columns.curve)
+    first, last = snap.window or (0, view.row)
+    size = stride(last - first + 1, columns.curve, snap.is_growing and snap.window is None)
+    steps = step_axis(view.timeline, last, size, columns.curve, first)
+    if not steps:
+        return title
     end = start + columns.curve
     dashes = snap.symbols.horizontal_line * max(0, cells - end - 1)
     left = fit_width(title, start - 1)
@@ -127,7 +130,7 @@ def _row(
     tone = row.status.value if row.status.is_trouble else "value"
     parts: list[Span] = [sign, name, (" " + row.text.rjust(columns.value), tone)]
     if columns.curve:
-        key = ("row", row.concept, columns.curve, snap.is_growing)
+        key = ("row", row.concept, columns.curve, snap.is_growing, snap.window)
         curve = snap.drawing_cache.cached_lines(
             view, key, lambda: [_curve(snap, view, row, columns.curve)]
         )[0]

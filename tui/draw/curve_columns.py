@@ -14,11 +14,12 @@ from ppo_top.views.troubled_rows import column_statuses, meaningful
 
 
 class CurveColumns(NamedTuple):
-    """The columns of a curve, the style of each, and how many rows one of them holds."""
+    """The columns of a curve, the style of each, and how many rows from `first` on one holds."""
 
     extents: list[Extent]
     styles: list[str]
     size: float
+    first: int = 0
 
 
 def style_of(status: Status) -> str:
@@ -27,19 +28,21 @@ def style_of(status: Status) -> str:
 
 
 def curve_columns(snap: Snapshot, view: RunView, track: PanelTrack, columns: int) -> CurveColumns:
-    """A track up to the view's row, in about `columns` columns."""
-    row = view.row or 0
-    size = stride(row + 1, columns, snap.is_growing)
+    """A track up to the view's row, or in the rows shown, in about `columns` columns."""
+    row, window = view.row or 0, snap.window
+    first, last = window or (0, row)
+    size = stride(last - first + 1, columns, snap.is_growing and window is None)
     pyramid = snap.drawing_cache.pyramid_for(track.track)
-    extents = column_extents(track.track, pyramid, row, size)
+    extents = column_extents(track.track, pyramid, last, size, None if window is None else first)
     if track.band is None and not track.troubled:
-        return CurveColumns(extents, ["curve"] * len(extents), size)
+        return CurveColumns(extents, ["curve"] * len(extents), size, first)
     extremes = [
         (each.low, each.high) if each.low is not None and each.high is not None else None
         for each in extents
     ]
-    starts = first_rows(len(extents) + 1, size)
+    starts = [first + row for row in first_rows(len(extents) + 1, size)]
+    troubled = [each for each in track.troubled if each.first <= last]
     last_rows = [max(start, after - 1) for start, after in pairwise(starts)]
     shown = meaningful(track.track.concept, extremes, last_rows, view.timeline)
-    statuses = column_statuses(starts[:-1], shown, track.band, track.troubled)
-    return CurveColumns(extents, [style_of(status) for status in statuses], size)
+    statuses = column_statuses(starts[:-1], shown, track.band, troubled)
+    return CurveColumns(extents, [style_of(status) for status in statuses], size, first)

@@ -17,6 +17,8 @@ FOOTERS = {
         "log_scale": "log",
         "more_smooth": "smooth",
         "left": "cursor",
+        "zoom_in": "in",
+        "zoom_out": "out",
         "up": "other metric",
         "stack": "stack",
         "write": "CSV",

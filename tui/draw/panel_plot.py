@@ -10,7 +10,7 @@ from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot, in_band
-from ppo_top.tui.graphics.styled_text import Span, StyledLine, line
+from ppo_top.tui.graphics.styled_text import StyledLine, line
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.views.run_view import PanelTrack, RunView
@@ -34,7 +34,13 @@ def draw_panel_plot(
     named = [*limit_texts(track, scale, high, snap.symbols)]
     if track.goal is not None:
         named.append(goal_text(track.goal, track.fmt, scale, high, snap.symbols))
-    marks = _restarts(snap, view, columns.size * per_cell)
+    first, last = snap.window or (0, view.row or 0)
+    per_cell_rows = columns.size * per_cell
+    marks = {
+        int((at - first) / per_cell_rows): (snap.symbols.restart, "restart")
+        for at in view.timeline.restarts
+        if first <= at <= last
+    }
     texts = [*axis_texts(scale, track.fmt, high), *named]
     drawn = draw_braille_plot(
         columns.extents,
@@ -48,7 +54,7 @@ def draw_panel_plot(
         [each.row for each in named if each.text.startswith("goal")],
     )
     if has_steps:
-        steps = step_axis(view.timeline, view.row or 0, columns.size * per_cell, wide)
+        steps = step_axis(view.timeline, last, per_cell_rows, wide, first)
         drawn.append(line((steps, "dim")))
     return drawn
 
@@ -113,12 +119,3 @@ def _edge(amount: float, fmt: str, digits: int) -> str:
     if abs(amount) >= 1000:
         spellings.append(compact(amount))
     return next((text for text in spellings if len(text) <= AXIS_CELLS), f"{amount:.0e}")
-
-
-def _restarts(snap: Snapshot, view: RunView, rows_per_cell: float) -> dict[int, Span]:
-    """Cell -> symbol, where the run was resumed."""
-    return {
-        int(at / rows_per_cell): (snap.symbols.restart, "restart")
-        for at in view.timeline.restarts
-        if at <= (view.row or 0)
-    }

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
-from ppo_top.text.format import clean, format_metric_value
+from ppo_top.text.format import clean, compact, format_metric_value
 from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.draw.error_box import draw_or_error
 from ppo_top.tui.draw.panel_plot import draw_panel_plot
@@ -151,6 +151,9 @@ def panels_title(
     if snap.metrics.filter:
         of_all = f"{len(every)} of {len(view.charted_tracks)} match"
         return f"Charts /{clean(snap.metrics.filter)}, {of_all} (Esc: all)"
+    if snap.window is not None:
+        first, last = (compact(view.timeline.steps[row]) for row in snap.window)
+        return f"Charts, step {first} to {last} (o: more)"
     if len(every) <= room:
         return "Charts"
     pages = -(-len(every) // room)
@@ -217,7 +220,7 @@ def _panel(
     if high == 1:
         return [_one_line(snap, view, track, wide, values)]
     room = (wide, high - 1)
-    key = (track.track.concept, room, has_steps, snap.is_growing)
+    key = (track.track.concept, room, has_steps, snap.is_growing, snap.window)
     plot = snap.drawing_cache.cached_lines(
         view, key, lambda: draw_panel_plot(snap, view, track, room, has_steps)
     )
@@ -256,7 +259,7 @@ def _one_line(
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
         return left
-    key = (track.track.concept, room, snap.is_growing)
+    key = (track.track.concept, room, snap.is_growing, snap.window)
     bars = snap.drawing_cache.cached_lines(view, key, lambda: [_bars(snap, view, track, room)])
     return (*left, *bars[0])
 

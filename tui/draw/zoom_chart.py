@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 
+from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import (
@@ -21,6 +22,7 @@ from ppo_top.tui.draw.compare_chart import compare_lines
 from ppo_top.tui.draw.curve_columns import style_of
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
+    Curve,
     axis_range,
     connected_curves,
     draw_chart,
@@ -140,6 +142,7 @@ def _chart_keys(
         line(("+ - 0 ", "key"), (f"smoothing {smoothing}", "dim")),
         line(("← → ", "key"), ("cursor", "dim")),
         line(("s ", "key"), ("stack", "dim")),
+        line(("i o ", "key"), ("zoom in, out", "dim")),
     ]
     if note:
         parts.append(line((note, "warn")))
@@ -184,9 +187,9 @@ def _chart(
 ) -> tuple[Chart, str]:
     to_x, x_label = x_axis(run.timeline, ui.chart.axis)
     drawn = track.track
-    seen = drawn.count_until(row)
+    begin, seen = _points_shown(ui.chart, drawn, row)
     values = list(drawn.values[:seen])
-    log_scale = ui.chart.log_scale and any(0 < each < math.inf for each in values)
+    log_scale = ui.chart.log_scale and any(0 < each < math.inf for each in values[begin:])
 
     def to_y(amount: float) -> float:
         if not log_scale:
@@ -196,29 +199,68 @@ def _chart(
     def y_label(at: float) -> str:
         return format_metric_value(10.0**at if log_scale else at, track.fmt)
 
-    kept = points_to_draw(drawn, seen, 2 * cells)
-    points = [(to_x(drawn.rows[at]), to_y(values[at])) for at in kept]
-    styles = point_styles(track, kept, run.timeline)
-    curves = connected_curves(points, ["faint"] * len(kept) if ui.chart.smoothing else styles)
+    kept = points_to_draw(drawn, seen, 2 * cells, begin)
+    xs = [to_x(drawn.rows[at]) for at in kept]
+
+    def joined(heights: Mapping[int, float], style: str) -> list[Curve]:
+        points = [(x, to_y(heights.get(at, math.nan))) for x, at in zip(xs, kept, strict=True)]
+        return connected_curves(points, [style] * len(kept))
+
+    spread = _spread(run.timeline, drawn, kept)
+    curves = [
+        curve
+        for sign in ((1.0, -1.0) if spread else ())
+        for curve in joined({at: values[at] + sign * std for at, std in spread.items()}, "faint")
+    ]
     if ui.chart.smoothing:
         means = smoothed(values, ui.chart.smoothing)
-        smooth = [(x, to_y(means[at])) for (x, _), at in zip(points, kept, strict=True)]
-        curves += connected_curves(smooth, ["a"] * len(kept))
+        curves += joined(dict(enumerate(values)), "faint") + joined(dict(enumerate(means)), "a")
+    else:
+        points = [(x, to_y(values[at])) for x, at in zip(xs, kept, strict=True)]
+        curves += connected_curves(points, point_styles(track, kept, run.timeline))
     by_time = x_label is duration
     chart = Chart(curves, x_label=x_label, y_label=y_label, log_y=log_scale, time_x=by_time)
-    chart.x_range = to_x(drawn.rows[0]), to_x(drawn.rows[seen - 1])
+    chart.x_range = to_x(drawn.rows[begin]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, to_y)
+    if spread:
+        notes.append(f"faint: ± {concept(SPREAD_OF[drawn.concept]).label}")
     if log_scale and any(each <= 0 for each in values):
         notes.append("log axis: values ≤ 0 hidden")
     elif ui.chart.log_scale and not log_scale:
         notes.append("no value > 0: linear axis")
-    _mark_findings(chart, run, drawn.concept, row, to_x)
-    _mark_non_finite(chart, snap, drawn, seen, to_x)
+    _mark_findings(
+        chart, run, drawn.concept, row, range(drawn.rows[begin], drawn.rows[seen - 1] + 1), to_x
+    )
+    _mark_non_finite(chart, snap, drawn, range(begin, seen), to_x)
     at = _under_cursor(ui.chart, drawn, seen)
     if at is not None and ui.chart.cursor_row is not None:
         chart.vertical_lines.append((to_x(drawn.rows[at]), "cursor"))
     return chart, " · ".join(notes)
+
+
+SPREAD_OF = {"reward_mean": "reward_std", "eval_reward_mean": "eval_reward_std"}
+"""Metric -> the standard deviation of what it is the mean of."""
+
+
+def _spread(timeline: Timeline, track: Track, kept: Sequence[int]) -> dict[int, float]:
+    """The standard deviation beside some points of a mean, by index, where it was logged."""
+    spread = timeline.tracks.get(SPREAD_OF.get(track.concept, ""))
+    if spread is None:
+        return {}
+    found = {}
+    for at in kept:
+        there = spread.count_until(track.rows[at]) - 1
+        if there >= 0 and spread.rows[there] == track.rows[at]:
+            found[at] = spread.values[there]
+    return found
+
+
+def _points_shown(chart: ChartOptions, track: Track, row: int) -> tuple[int, int]:
+    """The points of a track in the rows shown, as a range; all where none is there."""
+    first, last = chart.window(row) or (0, row)
+    begin, end = track.count_until(first - 1), track.count_until(last)
+    return (begin, end) if begin < end else (0, track.count_until(row))
 
 
 MAX_STYLE_CHANGES = 120
@@ -231,7 +273,8 @@ def point_styles(track: PanelTrack, kept: list[int], timeline: Timeline) -> list
     extremes = [(each, each) if math.isfinite(each) else None for each in values]
     rows = [track.track.rows[at] for at in kept]
     shown = meaningful(track.track.concept, extremes, rows, timeline)
-    statuses = column_statuses(rows, shown, track.band, track.troubled)
+    troubled = [each for each in track.troubled if each.first <= rows[-1]]
+    statuses = column_statuses(rows, shown, track.band, troubled)
     if sum(one is not other for one, other in pairwise(statuses)) > MAX_STYLE_CHANGES:
         size = -(-len(statuses) // MAX_STYLE_CHANGES)
         blocks = (statuses[at : at + size] for at in range(0, len(statuses), size))
@@ -241,11 +284,11 @@ def point_styles(track: PanelTrack, kept: list[int], timeline: Timeline) -> list
 
 
 def _mark_findings(
-    chart: Chart, run: Run, name: str, row: int, to_x: Callable[[int], float]
+    chart: Chart, run: Run, name: str, row: int, shown: range, to_x: Callable[[int], float]
 ) -> None:
     """A line where each finding was detected, in the colour of its severity as known at a row."""
     for finding in run.findings:
-        if name in finding.concepts and finding.opened.row <= row:
+        if name in finding.concepts and finding.opened.row in shown:
             severity = max(each.severity for each in finding.changes if each.mark.row <= row)
             chart.vertical_lines.append((to_x(finding.opened.row), severity.word))
 
@@ -275,12 +318,12 @@ def _add_limits(chart: Chart, track: PanelTrack, to_y: Callable[[float], float])
 
 
 def _mark_non_finite(
-    chart: Chart, snap: Snapshot, track: Track, seen: int, to_x: Callable[[int], float]
+    chart: Chart, snap: Snapshot, track: Track, shown: range, to_x: Callable[[int], float]
 ) -> None:
     """Mark NaN and Inf at the bottom of the chart."""
     if chart.y_range is None:
         return
     bottom = chart.y_range[0]
-    bad = [at for at in range(seen) if not math.isfinite(track.values[at])]
+    bad = [at for at in shown if not math.isfinite(track.values[at])]
     for at in bad[:: max(1, len(bad) // 200)]:
         chart.markers.append((to_x(track.rows[at]), bottom, snap.symbols.non_finite, "bad"))

@@ -106,17 +106,20 @@ def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, fl
     return low - room, high + room
 
 
-def points_to_draw(track: Track, seen: int, columns: int) -> list[int]:
+def points_to_draw(track: Track, seen: int, columns: int, begin: int = 0) -> list[int]:
     """Indices of the points to draw: all, or the lowest, highest and last per column.
+
+    Those from `begin` on, of the first `seen`.
 
     Of a column without any finite value its first point, so that there is a gap.
     """
-    if seen <= 3 * columns:
-        return list(range(seen))
-    size = stride(seen, columns, growing=True)
+    if seen - begin <= 3 * columns:
+        return list(range(begin, seen))
+    size = stride(seen - begin, columns, growing=True)
     kept: list[int] = []
-    for column in range(math.ceil(seen / size)):
-        start, stop = int(column * size), min(seen, int((column + 1) * size))
+    for column in range(math.ceil((seen - begin) / size)):
+        start = begin + int(column * size)
+        stop = min(seen, begin + int((column + 1) * size))
         finite = [at for at in range(start, stop) if math.isfinite(track.values[at])]
         if finite:
             low = min(finite, key=track.values.__getitem__)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols
-from ppo_top.views.downsample import Extent, MinMaxPyramid, bucket_extents
+from ppo_top.views.downsample import Extent, MinMaxPyramid, bucket_extents, window_extents
 
 OFF_SCALE_FACTOR = 3.0
 """Values further beyond the usual range than this many spreads are off the scale (arrow)."""
@@ -47,15 +47,23 @@ class Scale(NamedTuple):
         return min(steps - 1, max(0, int(share * steps)))
 
 
-def column_extents(track: Track, pyramid: MinMaxPyramid, row: int, size: float) -> list[Extent]:
-    """A track up to a row, in columns of `size` rows.
+def column_extents(
+    track: Track, pyramid: MinMaxPyramid, row: int, size: float, first: int | None = None
+) -> list[Extent]:
+    """A track up to a row (and from row `first` on), in columns of `size` rows.
 
     Columns without a point (a metric that is logged rarely) hold the last value.
     """
     pyramid.grow()
     held: list[Extent] = []
     last: float | None = None
-    for extent in bucket_extents(pyramid, track.rows, row, size):
+    if first is None:
+        extents = bucket_extents(pyramid, track.rows, row, size)
+    else:
+        extents = window_extents(pyramid, track.rows, first, row, size)
+        before = track.count_until(first - 1)
+        last = pyramid.extent(before - 1, before).last if before else None
+    for extent in extents:
         if extent.last is None and not extent.non_finite and last is not None:
             extent = Extent(last, last, last, False)
         last = extent.last if extent.last is not None else last

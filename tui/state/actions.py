@@ -63,6 +63,8 @@ class Actions(ChoiceActions):
             ui.focus = "values"
         elif ui.cursor.row is not None and not ui.cursor.replay:
             self.do_latest()
+        elif ui.chart.rows_shown is not None:
+            ui.chart.show_all_rows()
         elif ui.metrics.filter:
             ui.metrics.filter = ""
         elif ui.run_list.filter:
@@ -243,6 +245,25 @@ class Actions(ChoiceActions):
     do_no_smooth = partialmethod(_change_chart, ChartOptions.stop_smoothing)
     do_stack = partialmethod(_change_chart, ChartOptions.toggle_stacked)
 
+    def zoom_rows(self, direction: int, share: float | None = None) -> None:
+        """Show fewer (1) or more (-1) rows in all curves.
+
+        Around a place by its share of the width, else the cursor, else the newest row.
+        """
+        ui, view = self.ui_state, self.ui_state.view()
+        if view is None or view.row is None or ui.overlay not in ("", "zoom"):
+            ui.toast = "i and o zoom the charts of one run (Esc)"
+            return
+        first, last = ui.chart.window(view.row) or (0, view.row)
+        centre = last if ui.chart.cursor_row is None else ui.chart.cursor_row
+        if share is not None:
+            centre = first + round(share * (last - first))
+        if not ui.chart.zoom_rows(direction, min(max(centre, first), last), view.row):
+            ui.toast = "No fewer rows than these" if direction > 0 else "All rows are shown"
+
+    do_zoom_in = partialmethod(zoom_rows, 1)
+    do_zoom_out = partialmethod(zoom_rows, -1)
+
     def do_left(self, times: int = 1) -> None:
         self._chart_cursor(-times)
 
@@ -261,6 +282,7 @@ class Actions(ChoiceActions):
         last = ui.cursor.current_row(run.timeline)
         here = last if ui.chart.cursor_row is None else ui.chart.cursor_row
         ui.chart.cursor_row = max(0, min(last, here + by))
+        ui.chart.show_row(ui.chart.cursor_row, last)
 
     # --- findings --------------------------------------------------------------------------------
 

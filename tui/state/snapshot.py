@@ -11,6 +11,7 @@ from ppo_top.runs.timeline import Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
+from ppo_top.tui.state.chart_options import RowWindow
 from ppo_top.tui.state.metric_choice import MetricChoice
 from ppo_top.views.downsample import MinMaxPyramid
 from ppo_top.views.restart import Restart
@@ -170,6 +171,8 @@ class Snapshot:
     focus: str = "values"
     concept: str = ""
     scroll: int = 0
+    window: RowWindow | None = None
+    """The rows that curves show; None: all."""
     hidden_sections: frozenset[str] = frozenset()
     prompt: InputPrompt | None = None
     filter: str = ""

@@ -203,6 +203,7 @@ class UiState:
             if self.run_list.seen:
                 self.look_at_runs({self.chosen_run_id, run_id})
             self.chosen_run_id, self.scroll = run_id, 0
+            self.chart.show_all_rows()
             self.cursors.setdefault(run_id, Cursor())
             others = [each for each in self.recent_run_ids if each != run_id]
             self.recent_run_ids = [run_id, *others][:MAX_RECENT_RUNS]
@@ -251,6 +252,7 @@ class UiState:
             focus=self.focus,
             concept=self.selected_concept(view),
             scroll=self.scroll,
+            window=self.chart.window(view.row or 0) if view is not None else None,
             hidden_sections=self.hidden_sections,
             prompt=self._prompt(),
             filter=self.run_list.filter,

@@ -28,7 +28,7 @@ async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
     monkeypatch.setitem(overlays.TEXT_OVERLAYS, "config", broken)
     app = PpoTop(sick, None)
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("i")
+        await pilot.press("6")
         shown = " ".join(" ".join(plain_text(row) for row in app.canvas._rows).split())
         assert "drawing config failed: ZeroDivisionError('by nothing')" in shown
         await pilot.press("escape")
@@ -59,7 +59,7 @@ async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
         assert shown.count("ZeroDivisionError") == 1
         marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Charts"}
         assert all(mark in shown for name, mark in marks.items() if name != part)
-        await pilot.press("i")
+        await pilot.press("6")
         assert "Sources in" in "\n".join(plain_text(row) for row in app.canvas._rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -88,6 +89,8 @@ KEY_CASES: dict[str, KeyCase] = {
     "sort": KeyCase((), lambda app: "by name" in screen(app)),
     "write": KeyCase((), lambda app: "Enter opens it" in screen(app)),
     "mark": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
+    "zoom_in": KeyCase((), lambda app: app.ui_state.chart.rows_shown == 20),
+    "zoom_out": KeyCase(("i", "i"), lambda app: app.ui_state.chart.rows_shown == 20),
     "pin": KeyCase((), lambda app: "pinned to the front" in screen(app)),
     "fold": KeyCase((), lambda app: not app.ui_state.run_list.fold_seeds),
     "toggle_runs": hides("runs"),
@@ -238,6 +241,42 @@ async def test_a_pinned_chart_is_the_first_one(app: RecordingApp) -> None:
         assert charts()[0] == "reward_mean"
 
 
+async def test_the_wheel_zooms_the_charts_around_the_pointer(app: RecordingApp) -> None:
+    """All curves show half of the rows, the place under the mouse stays; elsewhere it moves."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot)
+        app.draw()
+        chart = next(hit for hit in app.click_regions if hit.kind == "concept" and hit.height > 1)
+        line = next(hit for hit in app.click_regions if hit.kind == "concept" and hit.height == 1)
+        left = SimpleNamespace(x=chart.x, y=chart.y + 1)
+        app.on_mouse_scroll_up(left)  # type: ignore[arg-type]
+        assert app.ui_state.chart.window(NEWEST_ROW) == (0, 19)
+        app.on_mouse_scroll_up(left)  # type: ignore[arg-type]
+        app.draw()
+        assert "Charts, step 2.0k to 20k (o: more)" in screen(app)
+        before = app.ui_state.selected_concept()
+        app.on_mouse_scroll_down(SimpleNamespace(x=line.x, y=line.y))  # type: ignore[arg-type]
+        assert app.ui_state.selected_concept() != before
+        app.on_mouse_scroll_down(left)  # type: ignore[arg-type]
+        app.on_mouse_scroll_down(left)  # type: ignore[arg-type]
+        assert app.ui_state.chart.window(NEWEST_ROW) is None
+        await press(pilot, "o")
+        assert "All rows are shown" in screen(app)
+
+
+async def test_the_window_follows_the_chart_s_cursor(app: RecordingApp) -> None:
+    """Beyond its edge the curves move on; Esc shows all rows again."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "enter", "i", "i")
+        assert app.ui_state.chart.window(NEWEST_ROW) == (30, 39)
+        await press(pilot, *["left"] * 12)
+        window = app.ui_state.chart.window(NEWEST_ROW)
+        row = app.ui_state.chart.cursor_row
+        assert window is not None and row is not None and window.first == row < 30
+        await press(pilot, "escape", "escape")
+        assert app.ui_state.chart.window(NEWEST_ROW) is None
+
+
 async def test_a_text_is_searched(app: RecordingApp) -> None:
     """The first match is shown while it is typed; n and N go round; Esc forgets it."""
     async with app.run_test(size=(80, 20)) as pilot:
@@ -298,11 +337,23 @@ async def test_the_command_palette_covers_the_screen(app: RecordingApp) -> None:
     async with app.run_test(size=(140, 40)) as pilot:
         await press(pilot, "ctrl+p")
         before = app.ui_state.concept
-        app.on_mouse_scroll_down(None)  # type: ignore[arg-type]
+        app.on_mouse_scroll_down(SimpleNamespace(x=1, y=1))  # type: ignore[arg-type]
         await press(pilot, "s", "t", "a", "c", "k")
         assert app.ui_state.concept == before and not app.ui_state.chart.stacked
         await press(pilot, "escape")
         assert isinstance(app.screen, MainScreen)
+
+
+async def test_the_command_palette_goes_to_runs_and_metrics(app: RecordingApp) -> None:
+    """Each has a command of its own, beside those of the keys."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot)
+        commands = {each.title: each for each in app.get_system_commands(app.screen)}
+        commands["Run alpha"].callback()
+        assert chosen(app) == "alpha"
+        commands["Metric clip fraction"].callback()
+        assert app.ui_state.selected_concept() == "clip_fraction"
+        assert all(key.description in commands for key in KEYS if key.action != "palette")
 
 
 async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:

@@ -119,6 +119,19 @@ def test_an_axis_holds_all_finite_values(values: list[float]) -> None:
     assert all(low <= each <= high for each in values if math.isfinite(each))
 
 
+def test_the_reward_stands_within_its_spread(make_ui_state: MakeUiState) -> None:
+    """Where the standard deviation is logged, two faint curves around the mean, and a word."""
+    shown = []
+    for demo in ("trl_grpo", "sb3_cartpole"):
+        ui = make_ui_state(DEMO_LOGS / demo)
+        ui.overlay, ui.concept = "zoom", "reward_mean"
+        lines = drawn_text(ui, 140, 40)
+        shown.append(("faint: ± reward std" in lines[-2], lines))
+    assert [said for said, _ in shown] == [True, False]
+    ticks = [re.match(r" *([\d.]+)┤", row) for row in shown[0][1]]
+    assert max(float(tick[1]) for tick in ticks if tick is not None) > 1.3  # the best mean is 1.26
+
+
 def test_colours_come_back_as_styles() -> None:
     """Our colour codes get our styles; plotext's own (the frame) are dim."""
     rows = parse_ansi("\x1b[38;5;3mab\x1b[0m|\x1b[38;5;9mc\x1b[0m", {3: "curve"})
