@@ -44,7 +44,7 @@ _NUMBER = r"(\d[\d.]*(?:e-?\d+)?)"
 _TO = re.compile(rf"\bto (?:about )?{_NUMBER}(?! (?:to|and) )(?! times)\b")
 _BY = re.compile(rf"\bby {_NUMBER}(?: to {_NUMBER})? times")
 _DEFAULT = re.compile(rf"default is {_NUMBER}")
-_NOW = re.compile(rf"\({_NUMBER} now")
+_NOW = re.compile(rf"\({_NUMBER} (?:now|at first)")
 _SHARE = re.compile(rf"\bto {_NUMBER} % of the run's steps")
 _LOWER = re.compile(r"\b(lower|fewer|smaller|less)\b")
 
