@@ -236,7 +236,7 @@ GUESSES = [
     ("rewards/reward/mean", "reward_mean"),
     ("train/std", "policy_std"),
     ("policy_std", "policy_std"),
-    ("std", None),
+    ("std", "policy_std"),
     ("advantages/std", None),
     ("Reward 2", "reward_mean"),
     ("Actor Loss 1", "policy_loss"),
