@@ -190,12 +190,15 @@ _CURVE_START = re.compile(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infini
 _KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
 
 
+_DOCUMENT_START = re.compile(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
+
+
 def claims(_name: str, head: bytes) -> bool | None:
     """Whether a metric stands in the first row, or is the name of a list of numbers."""
     start = head.lstrip()
     if not start:
         return None
-    if start[:1] not in (b"{", b"["):
+    if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False
     curves = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(start)]
     if any(map(metric_names.is_metric, curves)):

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ppo_top.parsers import detect_by_content, detect_format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import ParserOutput, feed_parser, parse_every_way
 
@@ -100,3 +102,12 @@ def test_whole_pairs_are_not_joined_with_what_follows() -> None:
     """A short line with all its pairs, then other text."""
     found = read([VERL[0], "Saved a checkpoint", VERL[1], "x" * len(VERL[1])])
     assert found.steps("critic/score/mean") == [1, 2]
+
+
+@pytest.mark.parametrize("line", ["{{'loss': 0.{n}, 'reward': 1.5}}", "[INFO] step={n} reward=1.5"])
+def test_a_console_that_begins_like_json_is_known_under_any_name(line: str) -> None:
+    """A Python dictionary or a bracket is no JSON document."""
+    head = "".join(line.format(n=n) + "\n" for n in range(1, 4)).encode()
+    found = detect_by_content(detect_format, head)
+    assert isinstance(found, Format)
+    assert found.name == "console"
