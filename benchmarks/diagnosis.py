@@ -77,8 +77,10 @@ def figures_of(runs: Sequence[LabelledRun]) -> Figures:
 
 def _false_alarms(runs: Sequence[LabelledRun]) -> Figures:
     loud = [run for run in runs if run.count(WARN) + run.count(Severity.CRIT)]
-    rules = Counter(f.rule for run in runs for f in run.findings if f.severity >= WARN)
-    watched = Counter(f.rule for run in runs for f in run.findings if f.severity == Severity.WATCH)
+    rules = Counter(f.rule for run in runs for f in run.findings if f.worst_severity >= WARN)
+    watched = Counter(
+        f.rule for run in runs for f in run.findings if f.worst_severity == Severity.WATCH
+    )
     return {
         "healthy, crit a run": mean_rate(sum(run.count(Severity.CRIT) for run in runs), len(runs)),
         "healthy, warn a run": mean_rate(sum(run.count(WARN) for run in runs), len(runs)),
@@ -152,7 +154,9 @@ def print_figures(title: str, figures: Figures) -> None:
 def print_runs(runs: Sequence[LabelledRun]) -> None:
     """Print a line for each run: its findings, and the right one's delay."""
     for run in runs:
-        loud = [f"{f.rule}@{row_reached(f, WARN):g}" for f in run.findings if f.severity >= WARN]
+        loud = [
+            f"{f.rule}@{row_reached(f, WARN):g}" for f in run.findings if f.worst_severity >= WARN
+        ]
         mark = "" if run.meta["fault"] == "none" else ("right" if run.first_is_right else "WRONG")
         hidden = "" if run.kind != "harmful" or run.visible else "hidden"
         what = f"{run.meta['id']:<44}{run.kind:<9}{hidden:<7}{mark:<6}"

@@ -59,7 +59,7 @@ class LabelledRun:
 
     def count(self, severity: Severity) -> int:
         """The findings of exactly this severity."""
-        return sum(f.severity == severity for f in self.findings)
+        return sum(f.worst_severity == severity for f in self.findings)
 
     @property
     def first(self) -> list[Finding]:

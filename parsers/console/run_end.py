@@ -26,6 +26,7 @@ _FATAL_WORDS = (
 _FINISHED_LINE = re.compile(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
 )
+_STOPPED_BY_HAND = "KeyboardInterrupt"
 MAX_END_LINE_CHARS = 4096
 
 
@@ -65,6 +66,9 @@ class RunEndDetector:
         if not text or text.startswith(_TRACEBACK_LINES) or "Traceback" in text:
             return None
         self.in_traceback = False
-        if _ERROR_LINE.fullmatch(text.strip()[:MAX_END_LINE_CHARS]):
-            return RunEnd(State.DIED, text.strip()[:MAX_END_LINE_CHARS])
+        words = text.strip()[:MAX_END_LINE_CHARS]
+        if words.startswith(_STOPPED_BY_HAND):
+            return RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
+        if _ERROR_LINE.fullmatch(words):
+            return RunEnd(State.DIED, words)
         return self.read_line(text)

@@ -81,7 +81,7 @@ class Finding:
     """A rule that fired: an interval on the run's timeline, with its reasons.
 
     `since` is the first bad point of the window that raised it, `changes` says where it opened and
-    became more severe, `cleared` where it ended (None: still open).
+    became more or, after long, less severe, `cleared` where it ended (None: still open).
     """
 
     rule: str
@@ -106,8 +106,13 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """The highest severity so far (it never drops while a finding is open)."""
-        return self.changes[-1].severity
+        """The severity now; of a finding that has cleared, the highest it had."""
+        return self.changes[-1].severity if self.cleared is None else self.worst_severity
+
+    @property
+    def worst_severity(self) -> Severity:
+        """The highest severity it ever had."""
+        return max(change.severity for change in self.changes)
 
     @property
     def is_single(self) -> bool:

@@ -107,11 +107,11 @@ def _by_rule(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 def _add(tally: RuleTally, run: JudgedRun, findings: list[Finding]) -> None:
     tally.runs.append(run.name)
-    tally.counts_by_severity.update(finding.severity for finding in findings)
+    tally.counts_by_severity.update(finding.worst_severity for finding in findings)
     fired, fall = findings[0].opened.row, run.reward_fall_row
     if fall is not None and fired <= fall:
         tally.lead_updates.append(fall - fired)
-    elif fall is None and max(finding.severity for finding in findings) >= Severity.WARN:
+    elif fall is None and max(finding.worst_severity for finding in findings) >= Severity.WARN:
         tally.warned_without_fall += 1
 
 

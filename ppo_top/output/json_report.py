@@ -149,6 +149,7 @@ def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
         "rule": finding.rule,
         "title": finding.title,
         "severity": finding.severity.word,
+        "worst_severity": finding.worst_severity.word,
         "concepts": list(finding.concepts),
         "tags": tags,
         "since_step": _step(finding.since),

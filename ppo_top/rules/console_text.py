@@ -13,6 +13,10 @@ LAST_ERROR = "last-error"
 """The kind of a line such as `ValueError: ...` that ends a traceback."""
 
 
+STOPPED_BY_HAND = "KeyboardInterrupt"
+"""What ends the traceback of a run that its user stopped: no crash."""
+
+
 LAST_WORDS = ("crashed:crit", "out-of-memory:crit", LAST_ERROR)
 """Kinds of lines that end a process, unless it goes on."""
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
 from ppo_top.rules.advice import explain_cause
 from ppo_top.rules.advice.contradictions import keep_consistent
-from ppo_top.rules.console_text import LAST_ERROR
+from ppo_top.rules.console_text import LAST_ERROR, STOPPED_BY_HAND
 from ppo_top.rules.coverage import (
     SkippedRule,
     WarmingRule,
@@ -192,11 +192,13 @@ class Judge:
         """Report a crash by the last line of its traceback, which names the error."""
         index = self._book.index.get("crashed")
         finding_index = self._persistences[index].finding_index if index is not None else None
-        if finding_index is not None:
+        if finding_index is not None and index is not None:
             finding = self.findings[finding_index]
             finding.message = text
             finding.evidence = (*finding.evidence, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(self._context.mark.row)
+            if text.startswith(STOPPED_BY_HAND):
+                self._clear_finding(index, self._context.mark)
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""
@@ -227,14 +229,28 @@ class Judge:
             return
         if persistence.finding_index is None or rule.id in self._text_rows:
             return
+        if assessment is not None:
+            self._ease_between_limits(index, persistence)
         clear = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
         if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
             self._clear_finding(index, self._context.mark)
 
+    def _ease_between_limits(self, index: int, persistence: Persistence) -> None:
+        """A value that has long been between clearing and calling for more is only watched."""
+        run, rule = self._context, self._rules[index].rule
+        severity = run.open_severities.get(rule.id, WATCH)
+        if not (run.is_tolerated(rule.id) and persistence.has_eased(WATCH, severity)):
+            return
+        run.last_severities[rule.id] = run.open_severities[rule.id] = WATCH
+        finding = self.findings[persistence.finding_index or 0]
+        if finding.severity > WATCH:
+            finding.changes.append(SeverityChange(run.mark, WATCH))
+            finding.record_version(run.mark.row)
+
     def _raise_finding(
         self, index: int, assessment: Assessment, severity: Severity, mark: Mark
     ) -> None:
-        """Open a finding, or raise the severity of the open one.
+        """Open a finding, or change the severity of the open one: at once up, slowly down.
 
         Diagnoses use the rule's own severity; the finding shows it capped by the rule's grade.
         """
@@ -244,7 +260,10 @@ class Judge:
         if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
             return  # three findings about a value that oscillates around its limit are enough
         run = self._context
-        severity = max(severity, run.open_severities.get(rule.id, severity))
+        before = run.open_severities.get(rule.id, severity)
+        tolerated = persistence.finding_index is not None and run.is_tolerated(rule.id)
+        eased = tolerated and persistence.has_eased(severity, before)
+        severity = severity if eased else max(severity, before)
         run.last_severities[rule.id] = run.open_severities[rule.id] = severity
         if persistence.finding_index is None:
             run.opened_rows[rule.id] = mark.row
@@ -253,9 +272,10 @@ class Judge:
             self.findings.append(self._new_finding(rule, assessment, shown, since, mark))
             self.findings[-1].record_version(mark.row)
             self._raised.append(index)
-        elif shown > self.findings[persistence.finding_index].severity:
+        elif eased or shown > self.findings[persistence.finding_index].severity:
             finding = self.findings[persistence.finding_index]
-            finding.changes.append(SeverityChange(mark, shown))
+            if shown != finding.severity:
+                finding.changes.append(SeverityChange(mark, shown))
             finding.value, finding.limit = assessment.value, assessment.limit
             finding.message = assessment.message
             finding.evidence = collect_evidence(rule, assessment, run)

@@ -59,7 +59,7 @@ async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: 
     async with app.run_test(size=(120, 40)) as pilot:
         await seen(pilot, app, lambda view: view.progress.step == 499)
         waits = []
-        for key in ("down", "enter", "f", "escape", "escape", "i"):
+        for key in ("down", "enter", "f", "escape", "escape", "6"):
             await pilot.press(key)
             waits.append(await key_delay(app))
         assert "values left out" in screen_text(app)

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
+from ppo_top.rules.engine.context import TOLERATED_ROWS
+from ppo_top.rules.engine.persistence import EASED_AFTER
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
 from ppo_top.settings.custom_rule import CustomRule
@@ -18,6 +20,7 @@ from tests.support.drawn_runs import (
     GRPO_COLUMNS,
     draw_rows,
     findings,
+    gauss,
     judged,
     profile,
     rules_found,
@@ -271,6 +274,50 @@ def test_a_traceback_is_named_by_its_last_line_and_forgiven_when_the_run_goes_on
     for row in draw_rows(CTRL_COLUMNS, 13)[10:]:
         judge.add_row(row)
     assert finding.cleared is not None and finding.cleared.row == 12
+
+
+@pytest.mark.parametrize(("later", "left"), [(0.025, Severity.WATCH), (0.2, Severity.WARN)])
+def test_a_finding_eases_when_less_is_called_for_long(later: float, left: Severity) -> None:
+    """At once up, slowly down: a KL of 0.5 for some updates, then one closer to its limit.
+
+    Nothing eases while the reward does not pay for it.
+    """
+
+    def kl(row: int) -> float:
+        return 0.01 if row < 10 else 0.5 if row < 20 else later
+
+    columns = {**CTRL_COLUMNS, "approx_kl": kl, "clip_fraction": 0.1}
+    eased = 10 + TOLERATED_ROWS + EASED_AFTER
+    for rows, expected in ((eased - 2, Severity.CRIT), (eased + 5, left)):
+        finding = first_finding(findings(profile(), draw_rows(columns, rows)), "kl-high")
+        assert (finding.severity, finding.worst_severity) == (expected, Severity.CRIT)
+    idle = findings(profile(), draw_rows({**columns, "reward_mean": flat}, eased + 5))
+    assert first_finding(idle, "kl-high").severity == Severity.CRIT
+    finding = first_finding(findings(profile(), draw_rows(columns, eased + 5)), "kl-high")
+    assert [change.severity for change in finding.changes][-1] == left
+
+
+@pytest.mark.parametrize("pays", [False, True])
+def test_large_updates_that_the_reward_long_pays_for_are_less_severe(pays: bool) -> None:
+    """Clipping of 60 % is critical, until the reward has climbed in spite of it for long."""
+
+    def reward(row: int) -> float:
+        return (20.0 + 4.0 * row if pays else 20.0) + gauss(row, 3.0)
+
+    columns = {**CTRL_COLUMNS, "reward_mean": reward, "clip_fraction": 0.6}
+    finding = first_finding(findings(profile(), draw_rows(columns, 120)), "clip-high")
+    assert finding.worst_severity == Severity.CRIT
+    assert finding.severity == (Severity.WARN if pays else Severity.CRIT)
+
+
+def test_who_stops_a_run_by_hand_has_not_crashed_it() -> None:
+    """Ctrl-C prints a traceback, too."""
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
+    mark = Mark(9, 10_000, 0.0)
+    judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", mark)
+    assert first_finding(judge.findings, "crashed").cleared is None
+    judge.add_text_evidence("last-error", "KeyboardInterrupt", mark)
+    assert first_finding(judge.findings, "crashed").cleared is not None
 
 
 @pytest.mark.parametrize(("seconds", "rule"), [(2.0, None), (30.0, "slow")])

@@ -701,7 +701,7 @@ def severity_of(statement: Statement, columns: DrawnColumns) -> Severity | int:
     )
     made = draw_rows({**HEALTHY_COLUMNS[statement.family], **columns}, statement.rows)
     found = findings(profile, made)
-    return max((each.severity for each in found if each.rule == statement.rule), default=0)
+    return max((each.worst_severity for each in found if each.rule == statement.rule), default=0)
 
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda each: each.says)

@@ -139,7 +139,9 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if explained >= limits["explained"]:
         return borderline(loss.last)
     message = f"returns are very large (value loss {num(loss.last)}) and the critic cannot fit them"
-    return Assessment(WARN, loss.last, limits["loss"], message)
+    return Assessment(
+        WATCH if run.is_tolerated("reward-scale") else WARN, loss.last, limits["loss"], message
+    )
 
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:

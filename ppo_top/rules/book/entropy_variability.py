@@ -99,7 +99,9 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = (
         f"entropy oscillates ({turns} turns in {len(recent)} updates): learning rate too high?"
     )
-    return Assessment(WARN, history.last, None, message)
+    return Assessment(
+        WATCH if run.is_tolerated("entropy-swings") else WARN, history.last, None, message
+    )
 
 
 def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:

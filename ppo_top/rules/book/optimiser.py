@@ -43,7 +43,12 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
         )
-        return Assessment(WARN, value, limits["warn"], message)
+        return Assessment(
+            WATCH if run.is_tolerated("policy-loss-positive") else WARN,
+            value,
+            limits["warn"],
+            message,
+        )
     if value <= limits["clear"] and abs(value) <= limits["small"]:
         return None
     return borderline(value)

@@ -82,7 +82,12 @@ def _after_spike(
     explained = (run.rising and history.high <= limits["usual_peak"] * memo[2]) or _first_success(
         run, memo[3]
     )
-    if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
+    if (
+        run.tiny_updates
+        or run.is_tolerated("value-loss-spike")
+        or explained
+        or not _stays(run, history, age, limits["times"] * usual)
+    ):
         return Assessment(WATCH, value, limits["times"] * usual, message)
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 

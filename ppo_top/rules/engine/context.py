@@ -47,6 +47,12 @@ RESUMED_AFTER_ROWS = 20
 RECENT_ROWS = 3
 """A finding that closed within this many rows still counts for others."""
 
+TOLERATED_ROWS = 40
+"""What has been open for so many rows has shown whether it does harm."""
+
+KEPT_SHARE = 0.3
+"""A reward that has lost no more than this share of its gain still pays."""
+
 MAX_ABS_VALUE = 1e60
 """Larger values are clipped to this, so that squares and products stay finite."""
 
@@ -350,6 +356,17 @@ class RuleContext:
     def gained(self) -> bool:
         """Whether the reward has risen by more than noise."""
         return self.reward is not None and self.reward.gained
+
+    def is_tolerated(self, rule: str) -> bool:
+        """Whether a finding of a rule has long been open, and the reward pays for it all the same.
+
+        It has risen by more than noise, and keeps most of that.
+        """
+        if rule not in self.open_severities or self.reward is None:
+            return False
+        lasted = self.mark.row - self.opened_rows.get(rule, self.mark.row)
+        pays = self.reward.gained and not self.reward.falling
+        return lasted >= TOLERATED_ROWS and pays and self.reward.lost_share <= KEPT_SHARE
 
     @property
     def rising(self) -> bool:

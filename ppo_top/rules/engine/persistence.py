@@ -5,6 +5,9 @@ from __future__ import annotations
 from ppo_top.model import Mark
 from ppo_top.rules.engine.rule import Assessment, PersistenceSteps
 
+EASED_AFTER = 20
+"""A finding becomes less severe after so many bad points in turn that call for less."""
+
 MAX_REPEATS = 3
 """After this many findings, a rule opens none at watch or below and clears only after long calm."""
 
@@ -18,14 +21,14 @@ class Persistence:
     """
 
     __slots__ = (
-        *("calm_points", "finding_index", "recent", "resolved", "steps"),
+        *("calm_points", "finding_index", "milder_points", "recent", "resolved", "steps"),
         *("times_opened", "updates_when_opened"),
     )
 
     def __init__(self, steps: PersistenceSteps) -> None:
         self.steps = steps
         self.recent: list[tuple[int, Mark]] = []
-        self.calm_points = 0
+        self.calm_points = self.milder_points = 0
         self.resolved = False
         self.times_opened = 0
         self.updates_when_opened = 0
@@ -58,6 +61,14 @@ class Persistence:
                 return severity
         return 0
 
+    def has_eased(self, called: int, severity: int) -> bool:
+        """Whether points have long called for less than the finding's severity; asked at each."""
+        self.milder_points = self.milder_points + 1 if called < severity else 0
+        if self.milder_points < EASED_AFTER:
+            return False
+        self.milder_points = 0
+        return True
+
     def first_bad_point(self, mark: Mark) -> Mark:
         """The first bad point of the window, or `mark`."""
         return next((at for level, at in self.recent if level), mark)
@@ -74,7 +85,8 @@ class Persistence:
 
     def open_finding(self, index: int, age: int) -> None:
         """Remember the finding's index, and `age`, the run's updates when it opened."""
-        self.finding_index, self.calm_points, self.updates_when_opened = index, 0, age
+        self.finding_index, self.updates_when_opened = index, age
+        self.calm_points = self.milder_points = 0
         self.times_opened += 1
 
     def has_cleared(self, clear: int, is_event: bool) -> bool:

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from ppo_top.model import State
+from ppo_top.model import RunEnd, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
@@ -168,6 +168,13 @@ def test_a_complete_traceback_is_a_death() -> None:
     assert read.ended.state is State.DIED
     assert read.ended.text.startswith("ValueError: Expected")
     assert "loss" not in read.points
+
+
+def test_a_run_that_is_stopped_by_hand_has_not_died() -> None:
+    """Ctrl-C prints a traceback, too."""
+    stopped = TRACEBACK[: TRACEBACK.index(b"ValueError")] + b"KeyboardInterrupt\n"
+    read = parse_every_way(ConsoleParser, LINE + b"\n" + stopped)
+    assert read.ended == RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
 
 
 def test_half_a_traceback_is_none_yet() -> None:
