@@ -27,6 +27,7 @@ from ppo_top.parsers.shared.json_values import (
     time_of,
 )
 from ppo_top.parsers.shared.number_text import as_step
+from ppo_top.parsers.shared.replaced_file import ReplacedFileStore
 
 _MAX_FILE_BYTES = 64 << 20
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
@@ -34,46 +35,28 @@ _FEWEST_NUMBERS = 2
 """Of a list that may be a curve."""
 
 
-class JsonDocumentStore:
+class JsonDocumentStore(ReplacedFileStore):
     """Returns what is new in the file each time it has been written."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stamp: tuple[int, int, int] | None = None
+        super().__init__(path)
         self._given: dict[str, Points] = {}
-        self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
         """The points that were added since the last call, all at once."""
+        version = self._new_version()
+        if version is None:
+            return Batch()
         try:
-            found = self._path.stat()
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
-            if stamp == self._stamp:
-                return Batch()
-            if found.st_size > _MAX_FILE_BYTES:
+            if version[1] > _MAX_FILE_BYTES:
                 raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
             document = json.loads(self._path.read_bytes())
         except OSError:
             return Batch()
         except (ValueError, RecursionError) as problem:
-            self._stamp = stamp  # no need to try again until it changes
-            return self._report_problem(f"not complete JSON: {str(problem)[:80]}")
-        self._stamp, self._last_problem = stamp, ""
+            return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
+        self._note_read(version)
         return self._new_points(read_document(document))
-
-    def side_files_changed(self) -> bool:
-        """There are no other files."""
-        return False
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _report_problem(self, what: str) -> Batch:
-        """Report it once, until the file can be read again."""
-        if what == self._last_problem:
-            return Batch()
-        self._last_problem = what
-        return Batch(problems=[Problem(0, what)])
 
     def _new_points(self, batch: Batch) -> Batch:
         before, self._given = self._given, {points.tag: points for points in batch.points}

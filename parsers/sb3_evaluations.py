@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem
+from ppo_top.model import UNKNOWN_TIME, Batch, Points
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.replaced_file import ReplacedFileStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,47 +49,25 @@ _TAGS_BY_ARRAY = {
 }
 
 
-class EvaluationsStore:
+class EvaluationsStore(ReplacedFileStore):
     """Returns each evaluation once; a file that starts over is read from its start."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file_stamp: tuple[int, int, int] | None = None
+        super().__init__(path)
         self._steps_given: list[int] = []
-        self._last_problem = ""
 
     def poll(self, limit: int) -> Batch:
         """The evaluations since the last call."""
-        try:
-            found = self._path.stat()
-        except OSError:
-            return Batch()
-        mark = (found.st_ino, found.st_size, found.st_mtime_ns)
-        if mark == self._file_stamp:
+        version = self._new_version()
+        if version is None:
             return Batch()
         try:
             batch, complete = self._new_evaluations(load_arrays(self._path), limit)
         except _READ_ERRORS as problem:
-            self._file_stamp = mark  # no need to retry until it changes
-            return self._report_problem(f"cannot be read now: {str(problem)[:100]}")
+            return self._problem(version, f"cannot be read now: {str(problem)[:100]}")
         if complete:
-            self._file_stamp = mark
-        self._last_problem = ""
+            self._note_read(version)
         return batch
-
-    def side_files_changed(self) -> bool:
-        """There are no other files."""
-        return False
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _report_problem(self, what: str) -> Batch:
-        """Report it once, until the file can be read again."""
-        if what == self._last_problem:
-            return Batch()
-        self._last_problem = what
-        return Batch(problems=[Problem(0, what)])
 
     def _new_evaluations(
         self, arrays: Mapping[str, NDArray[np.float64]], limit: int
