@@ -175,6 +175,13 @@ def test_a_gain_that_is_not_kept_to_the_end(end: float, severity: Severity | Non
     assert findings_at_the_end(course).get("reward-crash") == severity
 
 
+@pytest.mark.parametrize(("end", "severity"), [(5.4, WARN), (5.8, None)])
+def test_a_small_loss_at_the_end_is_no_fall(end: float, severity: Severity | None) -> None:
+    """Three tenths of a gain that came early are the least."""
+    course = alternating([0.0, *[8.0] * 8, *[end] * 3])
+    assert findings_at_the_end(course).get("reward-crash") == severity
+
+
 @pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 0.8, 1.0), (2.5, 0.0, 0.2)])
 def test_the_error_rate_of_what_is_said_at_the_end(rise: float, least: float, most: float) -> None:
     """Without a gain it is missed in 7 of 100; a gain of 1.25 deviations is denied as seldom."""

@@ -64,10 +64,18 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment:
-    """A run ends while its reward falls, no higher above its start than noise explains."""
+    """A run ends while its reward falls, no higher above its start than noise explains.
+
+    Twice the loss at which a fall is over is the least that counts: an end is one moment of many.
+    """
     value, lost = reward.history.last, reward.lost_share
     falls = reward.gained and reward.late_rise < -limits["end_noise"]
-    if not falls or reward.rise > RISE_NOISE or _best_was_random(run, reward):
+    if (
+        not falls
+        or lost < 2.0 * limits["clear"]
+        or reward.rise > RISE_NOISE
+        or _best_was_random(run, reward)
+    ):
         return borderline(value)
     message = f"{_fell(reward.best, reward.smooth, lost)} by the end of the run"
     return Assessment(WARN, value, reward.best, message, immediate=True)
