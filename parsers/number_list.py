@@ -8,40 +8,35 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Problem
+from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.line_splitter import LineSplitter
+from ppo_top.parsers.shared.line_splitter import Segment
 from ppo_top.parsers.shared.number_text import parse_number
+from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
 
 _HEADING = re.compile(rb"\W*[A-Za-z][\w ./-]{0,80}\W*")
 _FEWEST_LINES = 3
 
 
-class NumberListParser:
-    """Reads one file; its points have no tag yet."""
+class NumberListParser(PointLinesParser):
+    """Reads one file."""
+
+    _unreadable = "not a number"
 
     def __init__(self) -> None:
-        self._splitter = LineSplitter()
+        super().__init__()
         self._count = 0
 
-    def feed(self, data: bytes) -> Batch:
-        """The points of the lines that the next bytes complete; a heading is none."""
-        builder = ColumnBuilder()
-        problems: list[Problem] = []
-        for segment in self._splitter.complete_segments(data):
-            value = _number_of(segment.data)
-            if value is not None:
-                self._count += 1
-                builder.add_point("", self._count, UNKNOWN_TIME, value)
-            elif segment.data.strip() and segment.offset:
-                problems.append(Problem(segment.offset, "not a number"))
-        return Batch(builder.pop_points(), problems=problems + self._splitter.pop_problems())
+    def _is_heading(self, segment: Segment) -> bool:
+        return segment.offset == 0 and _number_of(segment.data) is None
 
-    def finish(self) -> Batch:
-        """Nothing: a line without its end may be cut in the middle of a number."""
-        return Batch()
+    def _read_point(self, text: str) -> LinePoint | None:
+        value = _number_of(text.encode("ascii", "replace"))
+        if value is None:
+            return None
+        self._count += 1
+        return LinePoint(self._count, UNKNOWN_TIME, value)
 
 
 def _number_of(line: bytes) -> float | None:

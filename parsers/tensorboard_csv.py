@@ -8,47 +8,32 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.axes import parse_unix_time
-from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.line_splitter import LineSplitter, Segment
+from ppo_top.parsers.shared.line_splitter import Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
+from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
 
 _HEADER = b"Wall time,Step,Value"
 _NAME = re.compile(r"(?:^|-)tag-(.+)$")
 
 
-class TensorBoardCsvParser:
-    """Reads one file; its points have no tag yet."""
+class TensorBoardCsvParser(PointLinesParser):
+    """Reads one file."""
 
-    def __init__(self) -> None:
-        self._splitter = LineSplitter()
+    _unreadable = "not a time, a step and a value"
 
-    def feed(self, data: bytes) -> Batch:
-        """The points of the lines that the next bytes complete."""
-        builder = ColumnBuilder()
-        problems = [
-            Problem(segment.offset, "not a time, a step and a value")
-            for segment in self._splitter.complete_segments(data)
-            if segment.data.strip() not in (b"", _HEADER) and not _add_point(builder, segment)
-        ]
-        return Batch(builder.pop_points(), problems=problems + self._splitter.pop_problems())
+    def _is_heading(self, segment: Segment) -> bool:
+        return segment.data.strip() == _HEADER
 
-    def finish(self) -> Batch:
-        """Nothing: a line without its end may be cut in the middle of a number."""
-        return Batch()
-
-
-def _add_point(builder: ColumnBuilder, segment: Segment) -> bool:
-    cells = [parse_number(cell) for cell in segment.data.decode("ascii", "replace").split(",")]
-    if len(cells) != _HEADER.count(b",") + 1:
-        return False
-    time, step, value = cells[0], as_step(cells[1]), cells[2]
-    if step is None or value is None:
-        return False
-    builder.add_point("", step, parse_unix_time(time), value)
-    return True
+    def _read_point(self, text: str) -> LinePoint | None:
+        cells = [parse_number(cell) for cell in text.split(",")]
+        if len(cells) != _HEADER.count(b",") + 1:
+            return None
+        time, step, value = cells[0], as_step(cells[1]), cells[2]
+        return (
+            None if step is None or value is None else LinePoint(step, parse_unix_time(time), value)
+        )
 
 
 def tag_of(path: str) -> str:

@@ -7,45 +7,25 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Problem
+from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.line_splitter import LineSplitter, Segment
 from ppo_top.parsers.shared.number_text import as_step, parse_number
+from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
 
 _LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
 _LINE_START = re.compile(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")
 _SCALARS_FOLDER = "/scalars/"
 
 
-class TorchRlCsvParser:
-    """Reads one file; its points have no tag yet."""
+class TorchRlCsvParser(PointLinesParser):
+    """Reads one file."""
 
-    def __init__(self) -> None:
-        self._splitter = LineSplitter()
+    _unreadable = "not a step and a value"
 
-    def feed(self, data: bytes) -> Batch:
-        """The points of the lines that the next bytes complete."""
-        sheet = ColumnBuilder()
-        problems = [
-            Problem(segment.offset, "not a step and a value")
-            for segment in self._splitter.complete_segments(data)
-            if segment.data and not _add_point(sheet, segment)
-        ]
-        return Batch(sheet.pop_points(), problems=problems + self._splitter.pop_problems())
-
-    def finish(self) -> Batch:
-        """Nothing: a line without its end may be cut in the middle of a number."""
-        return Batch()
-
-
-def _add_point(builder: ColumnBuilder, segment: Segment) -> bool:
-    step, _, value = segment.data.decode("ascii", "replace").partition(",")
-    at, found = as_step(parse_number(step)), parse_number(value)
-    if at is None or found is None:
-        return False
-    builder.add_point("", at, UNKNOWN_TIME, found)
-    return True
+    def _read_point(self, text: str) -> LinePoint | None:
+        step, _, value = text.partition(",")
+        at, found = as_step(parse_number(step)), parse_number(value)
+        return None if at is None or found is None else LinePoint(at, UNKNOWN_TIME, found)
 
 
 def tag_of(path: str) -> str:
