@@ -223,34 +223,44 @@ class Judge:
         persistence = self._persistences[index]
         if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
+        tolerated = self._context.is_tolerated(rule.id)
+        if tolerated and rule.eased_to is not None and assessment is not None:
+            assessment = assessment.eased(rule.eased_to)
         severity = persistence.add_point(assessment, self._context.mark)
+        if tolerated and assessment is not None:
+            self._ease_finding(index, assessment, severity or WATCH)
         if severity and assessment is not None:
             self._raise_finding(index, assessment, Severity(severity), self._context.mark)
             return
         if persistence.finding_index is None or rule.id in self._text_rows:
             return
-        if assessment is not None:
-            self._ease_between_limits(index, persistence)
         clear = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
         if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
             self._clear_finding(index, self._context.mark)
 
-    def _ease_between_limits(self, index: int, persistence: Persistence) -> None:
-        """A value that has long been between clearing and calling for more is only watched."""
-        run, rule = self._context, self._rules[index].rule
-        severity = run.open_severities.get(rule.id, WATCH)
-        if not (run.is_tolerated(rule.id) and persistence.has_eased(WATCH, severity)):
+    def _ease_finding(self, index: int, assessment: Assessment, called: int) -> None:
+        """Lower the severity of an open finding that is tolerated, once less was called for long.
+
+        A value between clearing and calling for more is only watched.
+        """
+        run, rule, persistence = self._context, self._rules[index].rule, self._persistences[index]
+        severity = Severity(max(Severity.INFO, called - self._rules[index].milder))
+        is_milder = severity < run.open_severities.get(rule.id, severity)
+        if not persistence.has_eased(is_milder) or persistence.finding_index is None:
             return
-        run.last_severities[rule.id] = run.open_severities[rule.id] = WATCH
-        finding = self.findings[persistence.finding_index or 0]
-        if finding.severity > WATCH:
-            finding.changes.append(SeverityChange(run.mark, WATCH))
+        run.last_severities[rule.id] = run.open_severities[rule.id] = severity
+        finding = self.findings[persistence.finding_index]
+        shown = min(severity, self._rules[index].max_severity)
+        if shown < finding.severity:
+            finding.changes.append(SeverityChange(run.mark, shown))
+            if assessment.message:
+                finding.value, finding.message = assessment.value, assessment.message
             finding.record_version(run.mark.row)
 
     def _raise_finding(
         self, index: int, assessment: Assessment, severity: Severity, mark: Mark
     ) -> None:
-        """Open a finding, or change the severity of the open one: at once up, slowly down.
+        """Open a finding, or raise the severity of the open one.
 
         Diagnoses use the rule's own severity; the finding shows it capped by the rule's grade.
         """
@@ -260,10 +270,7 @@ class Judge:
         if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
             return  # three findings about a value that oscillates around its limit are enough
         run = self._context
-        before = run.open_severities.get(rule.id, severity)
-        tolerated = persistence.finding_index is not None and run.is_tolerated(rule.id)
-        eased = tolerated and persistence.has_eased(severity, before)
-        severity = severity if eased else max(severity, before)
+        severity = max(severity, run.open_severities.get(rule.id, severity))
         run.last_severities[rule.id] = run.open_severities[rule.id] = severity
         if persistence.finding_index is None:
             run.opened_rows[rule.id] = mark.row
@@ -272,10 +279,9 @@ class Judge:
             self.findings.append(self._new_finding(rule, assessment, shown, since, mark))
             self.findings[-1].record_version(mark.row)
             self._raised.append(index)
-        elif eased or shown > self.findings[persistence.finding_index].severity:
+        elif shown > self.findings[persistence.finding_index].severity:
             finding = self.findings[persistence.finding_index]
-            if shown != finding.severity:
-                finding.changes.append(SeverityChange(mark, shown))
+            finding.changes.append(SeverityChange(mark, shown))
             finding.value, finding.limit = assessment.value, assessment.limit
             finding.message = assessment.message
             finding.evidence = collect_evidence(rule, assessment, run)

@@ -139,9 +139,7 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if explained >= limits["explained"]:
         return borderline(loss.last)
     message = f"returns are very large (value loss {num(loss.last)}) and the critic cannot fit them"
-    return Assessment(
-        WATCH if run.is_tolerated("reward-scale") else WARN, loss.last, limits["loss"], message
-    )
+    return Assessment(WARN, loss.last, limits["loss"], message)
 
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -246,6 +244,7 @@ RULES = (
         related=("explained_variance",),
         assess=reward_scale,
         stays_calm=_loss_stays_moderate,
+        eased_to=WATCH,
         families=POLICY_GRADIENT,
         limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),

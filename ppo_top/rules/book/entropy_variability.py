@@ -99,9 +99,7 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = (
         f"entropy oscillates ({turns} turns in {len(recent)} updates): learning rate too high?"
     )
-    return Assessment(
-        WATCH if run.is_tolerated("entropy-swings") else WARN, history.last, None, message
-    )
+    return Assessment(WARN, history.last, None, message)
 
 
 def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -218,6 +216,7 @@ RULES = (
         concepts=("entropy",),
         assess=entropy_swings,
         stays_calm=_entropy_stays_near,
+        eased_to=WATCH,
         families=frozenset({ON_POLICY, GRPO}),
         limits={"points": 20, "clear_turns": 2, "leg": 0.3, "nats": 0.2, "turns": 4, "warmup": 15},
         persistence=k_of_n(2, 3),

@@ -43,12 +43,7 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
         )
-        return Assessment(
-            WATCH if run.is_tolerated("policy-loss-positive") else WARN,
-            value,
-            limits["warn"],
-            message,
-        )
+        return Assessment(WARN, value, limits["warn"], message)
     if value <= limits["clear"] and abs(value) <= limits["small"]:
         return None
     return borderline(value)
@@ -185,6 +180,7 @@ RULES = (
         assess=policy_loss_positive,
         asks_about=("kl-high",),
         stays_calm=_loss_stays_small,
+        eased_to=WATCH,
         families=frozenset({ON_POLICY, RLHF}),
         limits={
             "points": 30,

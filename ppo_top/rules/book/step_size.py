@@ -69,12 +69,11 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value > limits["once"]:
         return Assessment(CRIT, value, amber, message, immediate=True)
     clip = run.value("clip_fraction", 1)
-    tolerated = run.is_tolerated("kl-high")
-    clipped = clip is not None and clip > limits["clip"] and not tolerated
-    harm = _harm(run) or clipped
+    harm = _harm(run) or (clip is not None and clip > limits["clip"])
     if value > crit:
-        severe = harm or (value > limits["far"] * crit and not tolerated)
-        return Assessment(CRIT if severe else WARN, value, amber, message)
+        return Assessment(
+            CRIT if harm or value > limits["far"] * crit else WARN, value, amber, message
+        )
     return Assessment(WARN if harm else WATCH, value, amber, message)
 
 
@@ -101,11 +100,10 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
     if _narrow(run, value, limits):
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
-    tolerated = run.is_tolerated("clip-high")
     if value > limits["crit"]:
-        return Assessment(WARN if tolerated else CRIT, value, limits["clear"], message)
+        return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"] or _far_above_own(run, limits):
-        return Assessment(WATCH if tolerated else WARN, value, limits["clear"], message)
+        return Assessment(WARN, value, limits["clear"], message)
     if value > limits["watch"]:
         return Assessment(WARN if _harm(run) else WATCH, value, limits["clear"], message)
     return borderline(value, limits["clear"])
@@ -185,6 +183,7 @@ RULES = (
         assess=kl_high,
         asks_about=("policy-loss-positive",),
         stays_calm=_kl_stays_low,
+        eased_to=WARN,
         families=POLICY_GRADIENT,
         judged_at=("approx_kl", "approx_kl_k1"),
         limits={
@@ -244,6 +243,7 @@ RULES = (
         assess=clip_high,
         asks_about=("policy-loss-positive",),
         stays_calm=_clipping_stays_low,
+        eased_to=WATCH,
         families=POLICY_GRADIENT,
         judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={

@@ -82,12 +82,7 @@ def _after_spike(
     explained = (run.rising and history.high <= limits["usual_peak"] * memo[2]) or _first_success(
         run, memo[3]
     )
-    if (
-        run.tiny_updates
-        or run.is_tolerated("value-loss-spike")
-        or explained
-        or not _stays(run, history, age, limits["times"] * usual)
-    ):
+    if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
         return Assessment(WATCH, value, limits["times"] * usual, message)
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 
@@ -261,6 +256,7 @@ RULES = (
         related=("explained_variance",),
         assess=value_loss_spike,
         stays_calm=_no_loss_spike,
+        eased_to=WATCH,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
         limits={

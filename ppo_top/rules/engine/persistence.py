@@ -61,9 +61,9 @@ class Persistence:
                 return severity
         return 0
 
-    def has_eased(self, called: int, severity: int) -> bool:
+    def has_eased(self, is_milder: bool) -> bool:
         """Whether points have long called for less than the finding's severity; asked at each."""
-        self.milder_points = self.milder_points + 1 if called < severity else 0
+        self.milder_points = self.milder_points + 1 if is_milder else 0
         if self.milder_points < EASED_AFTER:
             return False
         self.milder_points = 0

@@ -38,6 +38,12 @@ class Assessment(NamedTuple):
     resolved: bool = False
     concepts: tuple[str, ...] = ()
 
+    def eased(self, down_to: Severity) -> Assessment:
+        """One level less severe, but no less than `down_to`; what raises at once stays as it is."""
+        if self.immediate or self.level <= down_to:
+            return self
+        return self._replace(level=self.level - 1)
+
 
 def borderline(value: float, limit: float | None = None) -> Assessment:
     """A point not bad enough to raise a finding and not good enough to clear one."""
@@ -96,10 +102,11 @@ class Rule:
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family, or one algorithm of it, differs.
     `is_event`: at watch its finding tells of one update; it is over after `clear_after` calm points
-    however often there were others. `at_end`: asked once more when the run is complete. `remedies`
-    may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may stand behind
-    it, so that a finding states those causes that the run's other symptoms make likely, and
-    `causes` are only what it usually is.
+    however often there were others. `eased_to`: a symptom that is one level less severe, down to
+    this one, once the reward has long been paying for it. `at_end`: asked once more when the run is
+    complete. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may
+    stand behind it, so that a finding states those causes that the run's other symptoms make
+    likely, and `causes` are only what it usually is.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
     that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
     findings weigh in its assessment.
@@ -127,6 +134,7 @@ class Rule:
     needs: tuple[str, ...] = ()
     asks_about: tuple[str, ...] = ()
     at_end: bool = False
+    eased_to: Severity | None = None
     is_event: bool = False
     ranks_causes: bool = False
 
