@@ -7,7 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 SKIPPED_FOLDERS = frozenset(
@@ -73,6 +73,15 @@ def join_key(key: str, name: str) -> str:
 
 def is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def lies_among(path: str | os.PathLike[str], logs: Iterable[str | os.PathLike[str]]) -> bool:
+    """Whether a path, its links followed, is one of these or inside one: nothing is written there.
+
+    A log that is a file stands for itself only.
+    """
+    real = os.path.realpath(path)
+    return any(is_inside(real, os.path.realpath(each)) for each in logs)
 
 
 def without_nested(paths: Sequence[str]) -> list[str]:

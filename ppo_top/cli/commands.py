@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ppo_top.cli.options import (
 )
 from ppo_top.cli.screen_commands import demo, replay, watch
 from ppo_top.cli.verdict_commands import check, status
-from ppo_top.paths import is_folder
+from ppo_top.paths import lies_among
 
 
 def _export(parser: argparse.ArgumentParser) -> Command:
@@ -70,7 +70,8 @@ def _report(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.runs.load import open_loader
 
         paths = paths_or_default(options.path)
-        _refuse_log_folder(options.output, paths)
+        if options.output != "-" and lies_among(options.output, paths):
+            raise UsageError(f"{options.output}: lies among the logs; give another directory")
         loader = open_loader(paths, read_settings(options, paths), sys.stderr, bounded=True)
         if loader is None:
             return EXIT_ERROR
@@ -81,13 +82,6 @@ def _report(parser: argparse.ArgumentParser) -> Command:
         return 0
 
     return run
-
-
-def _refuse_log_folder(output: str, paths: Sequence[Path]) -> None:
-    """Nothing is written where logs lie."""
-    for path in filter(is_folder, paths):
-        if output != "-" and Path(output).resolve().is_relative_to(path.resolve()):
-            raise UsageError(f"{output}: lies among the logs in {path}; give another directory")
 
 
 def _write_whole(output: str, text: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ppo_top.output.export import track_points, write_csv
+from ppo_top.paths import lies_among
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 
@@ -23,10 +24,8 @@ def write_series(run: Run, track: Track, seen: int, folder: Path, logs: Iterable
     SeriesFileError if the folder lies in one of the watched paths `logs`, or cannot be written to.
     The columns are those of `ppo-top export`.
     """
-    for path in logs:
-        root = path if path.is_dir() else path.parent
-        if folder.resolve().is_relative_to(root.resolve()):
-            raise SeriesFileError("nothing is written where logs are; start ppo-top elsewhere")
+    if lies_among(folder, (path if path.is_dir() else path.parent for path in logs)):
+        raise SeriesFileError("nothing is written where logs are; start ppo-top elsewhere")
     stem = re.sub(r"[^\w.=+-]+", "_", f"{run.name}-{track.concept}")[:MAX_NAME_CHARS].strip("._")
     path, number = folder / f"{stem}.csv", 1
     while True:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ppo_top.paths import is_file, state_directory
+from ppo_top.paths import is_file, lies_among, state_directory
 
 ACKNOWLEDGEMENTS_FILE = "acknowledged.json"
 MAX_ACKNOWLEDGEMENTS = 5_000
@@ -49,8 +49,7 @@ class Acknowledgements:
         clock: Callable[[], float] = time.time,
     ) -> None:
         folder = state_directory(environ)
-        inside = any(folder.resolve().is_relative_to(path.resolve()) for path in logs)
-        self.path = None if inside else folder / ACKNOWLEDGEMENTS_FILE
+        self.path = None if lies_among(folder, logs) else folder / ACKNOWLEDGEMENTS_FILE
         self.problem = ""
         self._clock = clock
         self._notes = {(note.run, note.rule, note.step): note for note in self._load()}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ppo_top import __version__
-from ppo_top.paths import cache_directory, is_file, is_inside
+from ppo_top.paths import cache_directory, is_file, lies_among
 
 T = TypeVar("T")
 
@@ -64,10 +64,8 @@ class Cache:
 
     def __init__(self, logs: Iterable[Path] = (), environ: Mapping[str, str] = os.environ) -> None:
         folder = cache_directory(environ)
-        real = os.path.realpath(folder)
-        inside = any(is_inside(real, os.path.realpath(path)) for path in logs)
         self.path = folder / CACHE_FILE
-        self.is_on = not inside
+        self.is_on = not lies_among(folder, logs)
         self.problem = ""
 
     def read_part(self, scope: str, part: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ppo_top import __version__
-from ppo_top.paths import is_file, state_directory
+from ppo_top.paths import is_file, lies_among, state_directory
 
 ERROR_LOG_NAME = "errors.log"
 MAX_ERROR_LOG_BYTES = 256 * 1024
@@ -53,7 +53,7 @@ def report_internal_error(
 
 def _write_report(text: str, path: Path) -> str:
     """Append a report; return where it is, or nothing if it cannot be written."""
-    if any(path.resolve().is_relative_to(root.resolve()) for root in _no_write_paths):
+    if lies_among(path, _no_write_paths):
         return ""
     import platform
 

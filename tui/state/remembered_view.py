@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ppo_top.paths import state_directory
+from ppo_top.paths import lies_among, state_directory
 from ppo_top.tui.state.chart_options import CHART_AXES, SMOOTHINGS
 from ppo_top.tui.state.run_list import RUN_ORDERS
 from ppo_top.tui.state.ui_state import SECTIONS, UiState
@@ -36,8 +36,7 @@ class RememberedView:
 
     def __init__(self, paths: Sequence[Path], environ: Mapping[str, str] = os.environ) -> None:
         folder = state_directory(environ)
-        inside = any(folder.resolve().is_relative_to(path.resolve()) for path in paths)
-        self._file = folder / VIEWS_FILE if paths and not inside else None
+        self._file = folder / VIEWS_FILE if paths and not lies_among(folder, paths) else None
         self._key = "\n".join(sorted(str(path.resolve()) for path in paths))
         self._restored: dict[str, Any] = {}
 
