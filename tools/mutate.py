@@ -204,7 +204,7 @@ def main() -> int:
         mutants = random.Random(options.seed).sample(mutants, options.sample)
     run = MutationRun(mutants, options.jobs)
     tests = [test for test in TESTS if Path(test).exists()]
-    if all(path.name.startswith("reward") for path in paths):
+    if all("reward" in path.parts[-2] + path.name for path in paths):
         tests.append(TESTS_OF_REWARDS)
     quiet = ("-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
     status = pytest.main([*quiet, *tests], plugins=[run])

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book import (
-    action_values,
-    critic,
-    diagnoses_kl,
-    diagnoses_llm,
-    diagnoses_standstill,
-    diagnoses_updates,
-    entropy,
-    entropy_variability,
-    episodes,
+from ppo_top.rules.book.critic import explained_variance, returns, value_loss
+from ppo_top.rules.book.diagnoses import (
+    kl_control,
+    language_models,
+    oversized_updates,
+    stalled_learning,
+)
+from ppo_top.rules.book.exploration import entropy, entropy_variability
+from ppo_top.rules.book.llm import (
     generation,
     grpo_signal,
     kl_penalty,
-    learning_rate,
-    not_a_number,
-    optimiser,
-    outcome,
-    progress,
     reference_kl,
-    replay,
-    returns,
-    reward,
-    reward_spread,
-    reward_stagnation,
-    reward_unlearned,
     sampler_mismatch,
-    step_shape,
-    step_size,
-    value_loss,
 )
+from ppo_top.rules.book.off_policy import action_values, replay
+from ppo_top.rules.book.reward import crash, episodes, outcome, spread, stagnation, unlearned
+from ppo_top.rules.book.run import not_a_number, progress
+from ppo_top.rules.book.updates import learning_rate, optimiser, step_shape, step_size
 from ppo_top.rules.engine.rule import Rule, rules_by_id
 
 RULES: tuple[Rule, ...] = (
@@ -44,24 +33,24 @@ RULES: tuple[Rule, ...] = (
     *kl_penalty.RULES,
     *entropy.RULES,
     *entropy_variability.RULES,
-    *critic.RULES,
+    *explained_variance.RULES,
     *returns.RULES,
     *value_loss.RULES,
     *replay.RULES,
     *action_values.RULES,
     *episodes.RULES,
-    *reward.RULES,
-    *reward_unlearned.RULES,
-    *reward_stagnation.RULES,
-    *reward_spread.RULES,
+    *crash.RULES,
+    *unlearned.RULES,
+    *stagnation.RULES,
+    *spread.RULES,
     *grpo_signal.RULES,
     *generation.RULES,
     *sampler_mismatch.RULES,
     *progress.RULES,
-    *diagnoses_updates.RULES,
-    *diagnoses_standstill.RULES,
-    *diagnoses_llm.RULES,
-    *diagnoses_kl.RULES,
+    *oversized_updates.RULES,
+    *stalled_learning.RULES,
+    *language_models.RULES,
+    *kl_control.RULES,
     *outcome.RULES,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN

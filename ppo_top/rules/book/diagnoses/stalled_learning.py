@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic import CRITIC_REMEDIES
-from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
-from ppo_top.rules.book.learning_rate import is_cut, rate_never_decayed
+from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES
+from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
+from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN

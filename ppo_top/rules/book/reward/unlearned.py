@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
-from ppo_top.rules.book.reward import reward_now
+from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses_updates import DIAGNOSIS_PERSISTENCE
-from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE
+from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, RLHF, WARN, WATCH

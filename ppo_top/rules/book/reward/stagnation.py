@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.reward import reward_now
+from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import FALLEN, UNLEARNED, RewardCourse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.step_size import update_kl
+from ppo_top.rules.book.updates.step_size import update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic import critic_loss
+from ppo_top.rules.book.critic.explained_variance import critic_loss
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always, near_bounds
 from ppo_top.rules.engine.context import RuleContext

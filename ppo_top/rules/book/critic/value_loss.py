@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ppo_top.rules.book.critic import CRITIC_REMEDIES, critic_loss, loss_climbs
+from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES, critic_loss, loss_climbs
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, near_bounds
 from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses_updates import BEST_CHECKPOINT_REMEDY, DIAGNOSIS_PERSISTENCE
-from ppo_top.rules.book.optimiser import gradient_trebled
-from ppo_top.rules.book.reference_kl import reference_kl
+from ppo_top.rules.book.diagnoses.oversized_updates import (
+    BEST_CHECKPOINT_REMEDY,
+    DIAGNOSIS_PERSISTENCE,
+)
+from ppo_top.rules.book.llm.reference_kl import reference_kl
+from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.rule import k_of_n as times

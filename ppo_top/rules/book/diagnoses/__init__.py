@@ -1,0 +1,1 @@
+"""Diagnoses: rules that fire together share one cause."""

@@ -1,0 +1,1 @@
+"""Language models: drift from the reference, groups, completions, the sampler."""

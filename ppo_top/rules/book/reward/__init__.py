@@ -1,0 +1,1 @@
+"""The reward's course, its spread, and episodes."""

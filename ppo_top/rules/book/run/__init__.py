@@ -1,0 +1,1 @@
+"""The log itself and the run's progress."""

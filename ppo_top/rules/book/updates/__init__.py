@@ -1,0 +1,1 @@
+"""Policy updates: their size and shape, gradients, the learning rate."""
