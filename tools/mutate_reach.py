@@ -189,7 +189,8 @@ def instrumented(path: Path, mutants: Sequence[tuple[int, Mutant]]) -> tuple[ast
         variants = list(_variants(owner, root, changes))
         if variants:
             noted.update(number for number, _ in variants)
-            become(root, _noting(deepcopy(root), variants))
+            for_effect = isinstance(owner, ast.Expr)
+            become(root, _noting(deepcopy(root), variants, for_effect))
     return ast.fix_missing_locations(module), noted
 
 
@@ -225,9 +226,9 @@ def _variants(
             node.__dict__.update(before[1])
 
 
-def _noting(root: ast.expr, variants: Sequence[tuple[int, ast.expr]]) -> ast.expr:
+def _noting(root: ast.expr, variants: Sequence[tuple[int, ast.expr]], for_effect: bool) -> ast.expr:
     numbers = ast.Tuple([ast.Constant(number) for number, _ in variants], ast.Load())
-    if _must_run_once(root):
+    if for_effect or _must_run_once(root):
         call = ast.Call(ast.Name(REACHED, ast.Load()), [numbers], [])
         return ast.IfExp(call, root, ast.Constant(None))
     both = [_lambda(each) for each in (root, *(variant for _, variant in variants))]

@@ -38,9 +38,9 @@ def _action_values(run: RuleContext) -> float | None:
     """The mean action value: minus the actor's loss is the value of the actor's actions."""
     values = run.histories.get("value_mean")
     if values is not None:
-        return values.recent_median(5)
+        return values.level
     loss = run.histories.get("actor_loss") or run.histories.get("policy_loss")
-    return -loss.recent_median(5) if loss is not None and run.family == OFF_POLICY else None
+    return -loss.level if loss is not None and run.family == OFF_POLICY else None
 
 
 def steps_rewarded(run: RuleContext) -> float | None:
@@ -54,7 +54,7 @@ def _reward_of_step(run: RuleContext) -> float | None:
     length, reward = run.histories.get("ep_len"), run.reward
     if length is None or reward is None or reward.history.count < 3:
         return None
-    return reward.history.recent_median(5) / max(1.0, length.recent_median(5))
+    return reward.history.level / max(1.0, length.level)
 
 
 def returns_of_one_sign(run: RuleContext) -> bool:
@@ -99,9 +99,9 @@ def values_beyond(run: RuleContext) -> bool | None:
 def _loss_growth(run: RuleContext) -> float | None:
     """The critic's loss, as a multiple of its first values."""
     loss = run.first_logged(CRITIC_LOSSES)
-    if loss is None or loss.count < 10 or not loss.baseline(5) > 0.0:
+    if loss is None or loss.count < 10 or not loss.initial_level > 0.0:
         return None
-    return loss.recent_median(5) / loss.baseline(5)
+    return loss.level / loss.initial_level
 
 
 def loss_grown(run: RuleContext) -> bool | None:
@@ -133,7 +133,7 @@ def _loss_share(run: RuleContext) -> float | None:
     if reward is None or reward.history.count < 3:
         return None
     largest = max(abs(reward.history.high), abs(reward.history.low))
-    return loss.recent_median(5) / largest**2 if largest else None
+    return loss.level / largest**2 if largest else None
 
 
 def loss_large(run: RuleContext) -> bool | None:
@@ -178,9 +178,9 @@ def coefficient_gone(run: RuleContext) -> bool | None:
 def _length_share(run: RuleContext) -> float | None:
     """The length of episodes as a share of that at the start."""
     history = run.histories.get("ep_len")
-    if history is None or history.count < 10 or not history.baseline(5) > 0.0:
+    if history is None or history.count < 10 or not history.initial_level > 0.0:
         return None
-    return history.recent_median(5) / history.baseline(5)
+    return history.level / history.initial_level
 
 
 def episodes_shorter(run: RuleContext) -> bool | None:
@@ -239,7 +239,7 @@ def at_lowest(run: RuleContext) -> bool | None:
     if reward is None or reward.points < 6 or reward.constant:
         return None
     low, high = reward.history.low, reward.history.high
-    return reward.history.recent_median(5) < low + 0.1 * (high - low)
+    return reward.history.level < low + 0.1 * (high - low)
 
 
 Fact = Callable[[RuleContext], bool | None]

@@ -174,7 +174,7 @@ def critic_loss_near_zero(run: RuleContext) -> bool | None:
     history, reward = run.first_logged(CRITIC_LOSSES), run.reward
     if history is None or reward is None:
         return None
-    return history.recent_median(5) < LIMITS["loss_none"] * reward.scale**2
+    return history.level < LIMITS["loss_none"] * reward.scale**2
 
 
 def kl_large(run: RuleContext) -> bool | None:
@@ -186,13 +186,13 @@ def kl_large(run: RuleContext) -> bool | None:
 def kl_none(run: RuleContext) -> bool | None:
     """Updates do not change the policy."""
     history = run.histories.get("approx_kl")
-    return None if history is None else abs(history.recent_median(5)) < LIMITS["kl_none"]
+    return None if history is None else abs(history.level) < LIMITS["kl_none"]
 
 
 def explains_nothing(run: RuleContext) -> bool | None:
     """The critic explains next to nothing."""
     history = run.histories.get("explained_variance")
-    return None if history is None else history.recent_median(5) < LIMITS["explained"]
+    return None if history is None else history.level < LIMITS["explained"]
 
 
 def explains_worse_than_nothing(run: RuleContext) -> bool | None:

@@ -14,6 +14,9 @@ MAX_RECENT_VALUES = 64
 SPARE_VALUES = 32
 """How many older ones may be held: they are dropped together."""
 
+LEVEL_VALUES = 5
+"""The median of this many values is a level: no single one decides, and a change soon shows."""
+
 MAX_FIRST_VALUES = 20
 """How many of the first values are kept, for baselines."""
 
@@ -172,8 +175,18 @@ class History:
         self._trends[size] = count, trend
         return trend
 
+    @property
+    def initial_level(self) -> float:
+        """The run's initial level: the median of the first `LEVEL_VALUES` values."""
+        return self.baseline(LEVEL_VALUES)
+
+    @property
+    def level(self) -> float:
+        """The present level: the median of the last `LEVEL_VALUES` values."""
+        return self.recent_median(LEVEL_VALUES)
+
     def baseline(self, count: int) -> float:
-        """The run's initial level: the median of the first `count` values."""
+        """The median of the first `count` values."""
         return median(self.first[:count])
 
     def recent_median(self, count: int = 3) -> float:

@@ -31,20 +31,16 @@ def critic_loss(run: RuleContext) -> History | None:
 
 def _tiny(run: RuleContext, loss: History | None) -> bool:
     """Whether the critic has converged: small loss against its past, and reward was gained."""
-    return loss is not None and run.gained and loss.recent_median(5) < 0.01 * loss.high
+    return loss is not None and run.gained and loss.level < 0.01 * loss.high
 
 
 def _loss_falls(loss: History | None) -> bool:
-    return loss is not None and (loss.falling() or loss.recent_median(5) < 0.7 * loss.baseline(5))
+    return loss is not None and (loss.falling() or loss.level < 0.7 * loss.initial_level)
 
 
 def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) -> bool:
     """A critic that learns shows it within a few updates; on long tasks its loss falls first."""
-    left = (
-        loss.recent_median(5) / loss.baseline(5)
-        if loss is not None and loss.baseline(5) > 0.0
-        else 1.0
-    )
+    left = loss.level / loss.initial_level if loss is not None and loss.initial_level > 0.0 else 1.0
     if count >= 1.5 * limits["never_points"]:
         return left > 0.2
     return count >= limits["never_points"] and left > 0.4
@@ -67,7 +63,7 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
     loss = critic_loss(run)
     if run.at_max or _tiny(run, loss):
         return None
-    kl = run.value("approx_kl", 1)
+    kl = run.value("approx_kl")
     if kl is not None and abs(kl) < limits["still"]:
         return borderline(value, limits["low"])  # nothing is trained at all: not the critic's fault
     if value > limits["low"] or (history.count <= limits["early"] and not loss_climbs(run, loss)):
@@ -106,8 +102,8 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A critic that explained the returns no longer does."""
     history = run.histories["explained_variance"]
     if "explained-variance-dropped" not in run.memos:
-        if history.recent_median(5) >= limits["good"]:
-            run.memos["explained-variance-dropped"] = (history.recent_median(5),)
+        if history.level >= limits["good"]:
+            run.memos["explained-variance-dropped"] = (history.level,)
         return None
     if history.last > limits["clear"] or run.at_max:
         return None
@@ -133,7 +129,7 @@ def _keeps_fit(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
 
 def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Returns are too large for the critic to fit."""
-    loss, explained = critic_loss(run), run.value("explained_variance", 1)
+    loss, explained = critic_loss(run), run.value("explained_variance")
     if loss is None or explained is None or loss.last <= limits["loss"]:
         return None
     if explained >= limits["explained"]:
@@ -144,8 +140,8 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Predicted values and returns differ in scale."""
-    spread, of_returns = run.value("value_var", 0), run.value("return_var", 1)
-    mean, of_mean = run.value("value_mean", 1), run.value("return_mean", 1)
+    spread, of_returns = run.value("value_var", 0), run.value("return_var")
+    mean, of_mean = run.value("value_mean"), run.value("return_mean")
     if of_returns is None or of_returns <= 1e-12:
         return None
     if spread is not None and not limits["low"] <= spread / of_returns <= limits["high"]:

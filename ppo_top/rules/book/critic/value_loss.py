@@ -117,7 +117,7 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
 
 def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The critic's loss climbs though the reward does not, or never falls."""
-    explained = run.value("explained_variance", 1)
+    explained = run.value("explained_variance")
     explains = explained is not None and explained >= limits["explained"]
     losses = [loss for loss in _losses(run) if loss.last_row == run.mark.row]
     for loss in losses:
@@ -135,11 +135,8 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if explains or run.tiny_updates or run.resumed:
         return None
     for loss in losses:
-        base = loss.baseline(5)
-        if (
-            loss.count >= limits["flat_points"]
-            and loss.recent_median(5) >= limits["unfallen"] * base
-        ):
+        base = loss.initial_level
+        if loss.count >= limits["flat_points"] and loss.level >= limits["unfallen"] * base:
             message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
             fails = run.flat and (explained is not None or not run.gained)
             level, about = WATCH if fails else INFO, _concept(run, loss)
@@ -162,7 +159,7 @@ def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
     if not loss_climbs(run, loss):
         return 0.0, 0.0
     values = loss.trend(20).values
-    return min(median(values[:3]), loss.baseline(5)), median(values[-3:])
+    return min(median(values[:3]), loss.initial_level), median(values[-3:])
 
 
 def _follows_returns(run: RuleContext, growth: float) -> bool:
@@ -216,7 +213,7 @@ def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
             continue
         if history is None or history.count < 19:
             return False
-        base, (low, high) = history.baseline(5), near_bounds(run, block, concept, 20)
+        base, (low, high) = history.initial_level, near_bounds(run, block, concept, 20)
         falls = explains or high < limits["unfallen"] * base
         if falls and high <= limits["times"] * min(low, base):
             continue

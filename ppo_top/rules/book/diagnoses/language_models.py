@@ -28,7 +28,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     length = run.histories.get("resp_len_mean")
     moved = 0.0
     if length is not None and length.count >= limits["points"] and length.baseline(10) > 0.0:
-        moved = length.recent_median(5) / length.baseline(10) - 1.0
+        moved = length.level / length.baseline(10) - 1.0
     signs = []
     if worse:
         signs.append("evaluation falls")

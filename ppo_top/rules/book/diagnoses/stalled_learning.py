@@ -31,11 +31,7 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
-    rises = (
-        loss is not None
-        and loss.rising()
-        and loss.recent_median(5) > limits["times"] * loss.baseline(5)
-    )
+    rises = loss is not None and loss.rising() and loss.level > limits["times"] * loss.initial_level
     worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
     if not (worse or rises):
         return borderline(0.0)
@@ -80,7 +76,7 @@ def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if is_cut(run, rate):
         return None
-    kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
+    kl, clip = run.value("approx_kl"), run.value("clip_fraction")
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):
         return None
     rate_now = num(rate.last)

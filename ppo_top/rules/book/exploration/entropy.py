@@ -126,7 +126,7 @@ def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     first = highest_initial_entropy(history)
     if history.last > limits["clear"] * first or not is_discrete(run) or run.at_max:
         return None
-    kl, clip = run.value("approx_kl", 1), run.value("clip_fraction", 1)
+    kl, clip = run.value("approx_kl"), run.value("clip_fraction")
     moves = kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > 0.0)
     if history.last > limits["share"] * first or moves or has_settled(run):
         return borderline(history.last)
@@ -207,7 +207,7 @@ def _is_held(history: History, drop: float, limits: RuleLimits) -> bool:
     If learning is merely slow, the fall continues in small steps.
     """
     first = initial_entropy(history)
-    fallen, at_once = first - history.recent_median(5), first - median(history.first[-5:])
+    fallen, at_once = first - history.level, first - median(history.first[-5:])
     return drop < limits["held"] * fallen and at_once > limits["at_once"] * fallen
 
 

@@ -13,7 +13,7 @@ from ppo_top.rules.engine.wording import num, pct
 def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Completions are truncated at the length limit."""
     history = run.histories["truncated_frac"]
-    value, base = history.last, history.baseline(5)
+    value, base = history.last, history.initial_level
     if value <= limits["clear"]:
         return None
     limit = run.config.get("max_completion_length")
@@ -81,14 +81,14 @@ def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     own, reference = (run.histories.get(f"{who}logprobs_{name}") for who in ("", "ref_"))
     if own is None or reference is None or own.last_row != run.mark.row:
         return None
-    began, now, fixed = reference.baseline(5), reference.recent_median(5), own.recent_median(5)
+    began, now, fixed = reference.initial_level, reference.level, own.level
     if abs(now - began) > limits["shift"]:
         message = f"the reference's log-probs moved from {num(began)} to {num(now)}: is it frozen?"
         return Assessment(WATCH, now, began, message, concepts=("ref_logprobs_dist",))
     if own.last > limits["certain"] and own.last - reference.last > limits["apart"]:
         message = f"log-prob {num(own.last)}, the reference's {num(reference.last)}: nearly certain"
         return Assessment(INFO, own.last, limits["certain"], message)
-    moved = fixed - now - (own.baseline(5) - began)
+    moved = fixed - now - (own.initial_level - began)
     if abs(moved) <= limits["shift"]:
         return None
     message = f"log-probs moved by {moved:+.3g} nats a token against the reference's"

@@ -117,7 +117,7 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Only the upper bound clips, while entropy falls."""
-    low, high = run.value("clip_low", 1), run.value("clip_high", 0)
+    low, high = run.value("clip_low"), run.value("clip_high", 0)
     entropy = run.histories.get("entropy")
     if low is None or high is None or entropy is None or max(low, high) < limits["floor"]:
         return None

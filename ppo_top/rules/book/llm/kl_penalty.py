@@ -22,7 +22,7 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl = reference_kl(run)
     if trend.tau > limits["tau"] and trend.z > limits["z"] and kl is not None and not kl.falling():
         then = kl.newest(int(limits["points"]))
-        grown = len(then) >= limits["points"] and kl.recent_median(5) >= limits["kept"] * then[0]
+        grown = len(then) >= limits["points"] and kl.level >= limits["kept"] * then[0]
         if grown and up > limits["losing"]:
             message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
             return Assessment(WARN, history.last, None, message)
@@ -45,14 +45,14 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
     """The KL penalty outweighs the gain in score."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
     if "non-score-reward-per-token" in run.facts:
-        length = run.value("resp_len_mean", 1)
+        length = run.value("resp_len_mean")
         if length is None:
             return None
         cost *= length
     if reward is None or run.reward_concept != "reward_mean":
         return None
     gain = reward.history.last - reward.baseline
-    spread = run.value("reward_std", 1)
+    spread = run.value("reward_std")
     floor = limits["spreads"] * spread if spread is not None else limits["noise"] * reward.noise
     if cost <= abs(gain) or cost <= floor:
         return None

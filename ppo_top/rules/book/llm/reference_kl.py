@@ -36,7 +36,7 @@ def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value <= limits["watch"] and value <= 2 * target:
         return None
     message = f"policy has drifted {num(value)} nats from the reference (healthy <= 10)"
-    length = run.value("resp_len_mean", 1)
+    length = run.value("resp_len_mean")
     if length is None:
         length = run.config_number("max_completion_length")
     if length is not None and value <= limits["token"] * length:
@@ -141,7 +141,7 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
         return None
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
-    if abs(history.recent_median(5)) >= small:
+    if abs(history.level) >= small:
         return None
     if history.high > limits["left"] * small:
         message = f"KL to the reference fell from {num(history.high)} to {num(history.last)}"

@@ -42,7 +42,7 @@ def _graded(value: float, limit: float, message: str, bad: bool, worst: bool) ->
 def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     message = f"mean importance ratio of trainer to sampler {num(value)} (should be 1)"
     if _masked_sequences(run):
-        gap = run.value("logp_diff_mean", 1)
+        gap = run.value("logp_diff_mean")
         bad = value < limits["sequences"] and gap is not None and gap > limits["sequence_gap"]
         return Assessment(WARN, value, limits["sequences"], message) if bad else None
     far = max(value, 1.0 / value) if value > 0.0 else math.inf
@@ -81,9 +81,10 @@ def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment |
 
 def _stale(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     history = run.histories["staleness"]
-    if history.count < 20 or not history.rising() or value < 2.0 * max(history.baseline(5), 1.0):
+    start = history.initial_level
+    if history.count < 20 or not history.rising() or value < 2.0 * max(start, 1.0):
         return None
-    words = f"samples grow stale: {num(value)} updates old, {num(history.baseline(5))} at the start"
+    words = f"samples grow stale: {num(value)} updates old, {num(start)} at the start"
     return Assessment(WATCH, value, None, words)
 
 

@@ -33,7 +33,7 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     if reward.looks < limits["looks"] or not returns_of_one_sign(run):
         return None
-    value = values.recent_median(5)
+    value = values.level
     if values_wrong(run):
         message = f"returns are about {num(reward.smooth)}, but action values of the other sign"
         return Assessment(WARN, value, None, message, concepts=_logged(run))
@@ -52,7 +52,7 @@ def _logged(run: RuleContext) -> tuple[str]:
 def _still_grow(values: History, limits: RuleLimits) -> bool:
     """Whether values were far smaller some rows ago."""
     before = values.previous(int(limits["rows"]))[:5]
-    return abs(values.recent_median(5)) > limits["growth"] * abs(median(before))
+    return abs(values.level) > limits["growth"] * abs(median(before))
 
 
 RULES = (

@@ -44,9 +44,9 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     history = _newest(run, CRITIC_LOSSES)
     if history is None:
         return None
-    value = history.recent_median(5)
+    value = history.level
     tiny = (0.01 * run.reward.scale) ** 2 if run.reward is not None else 0.0
-    early = max(history.baseline(5), tiny)
+    early = max(history.initial_level, tiny)
     if early <= 0.0 or value <= 0.0:
         return None
     decades = math.log10(value / early)
@@ -89,7 +89,7 @@ def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history, largest = _newest(run, ACTOR_LOSSES), _largest_return(run)
     if history is None or not largest:
         return None
-    value, early = history.recent_median(5), abs(history.baseline(5))
+    value, early = history.level, abs(history.initial_level)
     limit = limits["times"] * max(early, largest * _windows_ahead(run))
     if abs(value) <= limit or early <= 0.0:
         return None
@@ -106,7 +106,7 @@ def _windows_ahead(run: RuleContext) -> float:
     """How many episodes' rewards an action value may hold: episodes cut short are seen through."""
     gamma, length = run.config_number("gamma"), run.histories.get("ep_len")
     gamma = USUAL_GAMMA if gamma is None or not 0.0 <= gamma < 1.0 else gamma
-    steps = length.recent_median(5) if length is not None else 0.0
+    steps = length.level if length is not None else 0.0
     return max(1.0, 1.0 / ((1.0 - gamma) * steps)) if steps > 0.0 else UNKNOWN_WINDOWS
 
 

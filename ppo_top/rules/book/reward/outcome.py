@@ -37,7 +37,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
     """Whether every evaluation episode scored the same, no less than training ever did."""
-    score, spread = run.value("eval_reward_mean", 1), run.value("eval_reward_std", 1)
+    score, spread = run.value("eval_reward_mean"), run.value("eval_reward_std")
     if score is None or spread != 0.0 or not reward.gained or reward.ceiling is not None:
         return False
     return reward.best <= score <= reward.smooth + TOP_SHARE * reward.gain

@@ -102,7 +102,7 @@ def _longer(run: RuleContext) -> str:
     """Names longer completions or episodes where they explain it."""
     for concept in ("resp_len_mean", "ep_len"):
         history = run.histories.get(concept)
-        usual = history.baseline(5) if history is not None else 0.0
+        usual = history.initial_level if history is not None else 0.0
         if history is not None and history.last > 1.5 * usual > 0.0:
             what = "episodes" if concept == "ep_len" else "completions"
             return f"; {what} are {num(history.last / usual)} times longer"

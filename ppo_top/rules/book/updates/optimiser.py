@@ -133,7 +133,7 @@ def gradient_trebled(run: RuleContext) -> bool:
 def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Gradients vanish."""
     history = run.histories["grad_norm"]
-    rate = run.value("lr", 1)
+    rate = run.value("lr")
     if (
         history.last > limits["share"] * history.recent_median(int(limits["points"]))
         and history.last > 0.0

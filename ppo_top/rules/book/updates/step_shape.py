@@ -147,7 +147,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
 
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The policy moves far, and the clip range is too wide to limit it."""
-    kl, clip = update_kl(run), run.value("clip_fraction", 1)
+    kl, clip = update_kl(run), run.value("clip_fraction")
     if kl is None or clip is None:
         return None
     range_, wide = run.setting("clip_range"), _is_wide(run, limits)

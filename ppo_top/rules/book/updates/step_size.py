@@ -37,7 +37,7 @@ def update_kl(run: RuleContext) -> float | None:
     history = run.histories.get("approx_kl_k1")
     if history is None or history.last_row != run.mark.row:
         return None if value is None else abs(value)
-    plain = abs(history.recent_median(5))
+    plain = abs(history.level)
     return plain if value is None else max(abs(value), plain)
 
 
@@ -68,7 +68,7 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     )
     if value > limits["once"]:
         return Assessment(CRIT, value, amber, message, immediate=True)
-    clip = run.value("clip_fraction", 1)
+    clip = run.value("clip_fraction")
     harm = _harm(run) or (clip is not None and clip > limits["clip"])
     if value > crit:
         return Assessment(
@@ -115,7 +115,7 @@ def _narrow(run: RuleContext, share: float, limits: RuleLimits) -> bool:
     A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1). Where the
     clip range is not logged, a larger share is doubted.
     """
-    clip, kl = run.setting("clip_range"), run.value("approx_kl", 1)
+    clip, kl = run.setting("clip_range"), run.value("approx_kl")
     small = (
         kl is not None
         and 0.0 <= kl <= limits["small_kl"]
