@@ -9,13 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ppo_top.catalogue.causes import (
-    ANY_CASE,
-    CauseCounts,
-    CauseText,
-    cause_counts,
-    known_causes,
-)
+from ppo_top.catalogue.causes import ANY_CASE, CauseCounts, CauseText, cause_counts, known_causes
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic import explained_variance, returns, value_loss
+from ppo_top.rules.book.critic import explained_variance, returns, value_loss, value_loss_spike
 from ppo_top.rules.book.diagnoses import (
     kl_control,
     language_models,
     oversized_updates,
     stalled_learning,
 )
-from ppo_top.rules.book.exploration import entropy, entropy_variability
+from ppo_top.rules.book.exploration import (
+    entropy_collapse,
+    entropy_not_falling,
+    entropy_variability,
+)
 from ppo_top.rules.book.llm import (
     generation,
     grpo_signal,
@@ -31,10 +35,12 @@ RULES: tuple[Rule, ...] = (
     *learning_rate.RULES,
     *reference_kl.RULES,
     *kl_penalty.RULES,
-    *entropy.RULES,
+    *entropy_collapse.RULES,
+    *entropy_not_falling.RULES,
     *entropy_variability.RULES,
     *explained_variance.RULES,
     *returns.RULES,
+    *value_loss_spike.RULES,
     *value_loss.RULES,
     *replay.RULES,
     *action_values.RULES,

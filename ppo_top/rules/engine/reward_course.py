@@ -9,11 +9,11 @@ by its own wobble.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
-from ppo_top.rules.engine.episode_blocks import Block, RewardPoint
+from ppo_top.rules.engine.episode_blocks import RewardPoint
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.point_means import PointMeans
 from ppo_top.rules.engine.reward_points import RewardPoints
 from ppo_top.rules.engine.stats import Trend, median
 
@@ -59,46 +59,6 @@ LASTING_POINTS, LASTING_FACTOR = 10, 3
 
 SETTLED_POINTS = 8
 """This many equal points at the best level are a ceiling."""
-
-
-class PointMeans:
-    """Means of equally many consecutive points, at most `most` of them."""
-
-    most = 64
-
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.size = 1.0
-
-    def copy(self) -> PointMeans:
-        """An independent copy."""
-        other = PointMeans()
-        other.blocks, other.size = self.blocks.copy(), self.size
-        return other
-
-    def add(self, value: float) -> bool:
-        """Add a point; True if it begins a block."""
-        point, blocks = Block(1.0, value, 0.0), self.blocks
-        if blocks and blocks[-1].size < self.size:
-            blocks[-1] = blocks[-1].merged(point)
-            return False
-        if len(blocks) == self.most:
-            self.size *= 2.0
-            pairs = zip(blocks[::2], blocks[1::2], strict=True)
-            self.blocks = blocks = [early.merged(late) for early, late in pairs]
-        blocks.append(point)
-        return True
-
-    def quarters(self) -> list[tuple[float, float]]:
-        """(points, mean) of each quarter of the points; empty with fewer than four blocks."""
-        size = len(self.blocks)
-        if size < 4:
-            return []
-        cuts = [size * part // 4 for part in range(5)]
-        parts = [self.blocks[i:j] for i, j in pairwise(cuts)]
-        counts = [sum([block.size for block in part]) for part in parts]
-        sums = [sum([block.mean * block.size for block in part]) for part in parts]
-        return [(count, total / count) for count, total in zip(counts, sums, strict=True)]
 
 
 class RewardCourse:

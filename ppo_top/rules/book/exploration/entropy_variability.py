@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ppo_top.rules.book.exploration.entropy import initial_entropy, is_discrete
+from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level

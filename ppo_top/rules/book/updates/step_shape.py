@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.exploration.entropy import has_settled, initial_entropy, is_discrete
+from ppo_top.rules.book.exploration.entropy_facts import has_settled, initial_entropy, is_discrete
 from ppo_top.rules.book.updates.learning_rate import is_cut
 from ppo_top.rules.book.updates.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock

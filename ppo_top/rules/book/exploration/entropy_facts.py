@@ -1,0 +1,56 @@
+"""What an entropy is of, where it began, and whether its loss is the end of learning."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.terms import LLM_FAMILIES, WARN
+
+
+def initial_entropy(history: History) -> float:
+    """The median of the first three entropies."""
+    return history.baseline(3)
+
+
+def highest_initial_entropy(history: History) -> float:
+    """The highest of the first three entropies: a policy may collapse in its first update."""
+    return max(history.first[:3])
+
+
+def is_discrete(run: RuleContext) -> bool:
+    """Whether the entropy is of a discrete distribution: never below 0, and not a Gaussian's."""
+    if "policy_std" in run.histories:
+        return False
+    entropy = run.histories.get("entropy")
+    if entropy is None or entropy.low < -1e-3 or not initial_entropy(entropy) > 0.0:
+        return False
+    return run.family in LLM_FAMILIES or not _is_gaussian(initial_entropy(entropy))
+
+
+GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
+"""Entropy of a unit Gaussian, the usual initial policy for continuous actions (nats)."""
+
+
+def _is_gaussian(first: float) -> bool:
+    """Whether an entropy is that of unit Gaussians: not every log holds their std.
+
+    It is not a useful signal: it goes below 0 while the policy learns, or stays where it is.
+    """
+    dimensions = round(first / GAUSSIAN_ENTROPY)
+    return dimensions > 0 and abs(first - dimensions * GAUSSIAN_ENTROPY) < 0.005 * first
+
+
+def has_settled(run: RuleContext) -> bool:
+    """Whether the policy became deterministic after learning, and keeps its reward.
+
+    A noisy reward is then as high as it gets, but never steady enough to count as a ceiling. A
+    policy that became deterministic early, or lost its reward, has collapsed.
+    """
+    entropy, reward = run.histories.get("entropy"), run.reward
+    if entropy is None or reward is None or not reward.gained or reward.falling:
+        return False
+    certain = is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
+    collapsed = run.last_severities.get("entropy-collapsed", 0) >= WARN
+    return certain and reward.lost_share < 0.3 and not collapsed

@@ -1,0 +1,143 @@
+"""Entropy that stays where it began, or is held there, while nothing is learned."""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
+from ppo_top.rules.engine.wording import pct
+
+
+def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The policy is as random as at the start, and the reward has not moved."""
+    history = run.histories["entropy"]
+    first, value, reward = initial_entropy(history), history.last, run.reward
+    if value < limits["some"] * first or not _began_random(run, first) or reward is None:
+        return None
+    if run.at_max or _too_early(run, limits):
+        return borderline(value)
+    if value > limits["share"] * first and not (reward.gained or reward.rising):
+        left = pct(value / first)
+        message = f"policy is still random (entropy {left} of its start) and reward has not moved"
+        return _stays_random(run, limits, message, limits["share"] * first)
+    drop = -history.trend(int(limits["points"])).effect()
+    little = reward.gain < limits["little"] * reward.scale
+    flat = drop < limits["flat"] * first and little
+    held = _is_held(history, drop, limits) and not _climbs(reward)
+    if flat or held or (drop < limits["creep"] * first and _stagnates(reward)):
+        message = (
+            f"policy is still nearly random (entropy {pct(value / first)} of its start), "
+            "and for 20 updates it has not become less so"
+        )
+        return _stays_random(run, limits, message, limits["some"] * first)
+    return borderline(value)
+
+
+def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: float) -> Assessment:
+    """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
+    history = run.histories["entropy"]
+    told = run.progress is not None or history.count >= limits["endless"]
+    return Assessment(WARN if told else WATCH, history.last, limit, message, immediate=run.ended)
+
+
+def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a small share of the run (or, if its end is unknown, few episodes) is over."""
+    budget = run.progress
+    if budget is None:
+        return run.few_episodes(limits["early_episodes"])
+    return budget < limits["early"]
+
+
+UNIFORM_ENTROPY = math.log(2)
+"""Entropy of a uniform choice between two actions (nats)."""
+
+
+def _began_random(run: RuleContext, first: float) -> bool:
+    """Whether the first entropies are those of an untrained policy."""
+    random = first > 0.7 * UNIFORM_ENTROPY or "scaled-entropy" in run.facts
+    return random and not run.resumed and is_discrete(run)
+
+
+def _is_held(history: History, drop: float, limits: RuleLimits) -> bool:
+    """Whether most of the fall came at once and none after: an entropy bonus holds it there.
+
+    If learning is merely slow, the fall continues in small steps.
+    """
+    first = initial_entropy(history)
+    fallen, at_once = first - history.level, first - median(history.first[-5:])
+    return drop < limits["held"] * fallen and at_once > limits["at_once"] * fallen
+
+
+def _climbs(reward: RewardCourse) -> bool:
+    """Whether the reward rises at least half as fast as over the whole run."""
+    usual = reward.gain * 15 / reward.count
+    return reward.rising and reward.history.trend(15).effect() > 0.5 * usual
+
+
+def _stagnates(reward: RewardCourse) -> bool:
+    """Whether 25 updates brought almost nothing; a smoothed reward creeps without learning.
+
+    In a long run no 25 updates bring much, but its best is never old.
+    """
+    if reward.count > MAX_RECENT_VALUES:
+        return reward.count - reward.notable_best_count > 0.25 * reward.count
+    return reward.history.trend(25).effect() < 0.3 * max(reward.gain, reward.noise)
+
+
+def _lost_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Every entropy of the block is clearly below the initial one, or tells nothing."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 3:
+        return False
+    first = initial_entropy(history)
+    return block.high("entropy") < limits["some"] * first or not _began_random(run, first)
+
+
+RULES = (
+    Rule(
+        id="entropy-not-falling",
+        title="Entropy not decreasing",
+        description="the policy stays as random as at the start and the reward does not move",
+        concepts=("entropy",),
+        assess=entropy_not_falling,
+        stays_calm=_lost_some_entropy,
+        families=frozenset({ON_POLICY}),
+        limits={
+            "points": 20,
+            "little": 0.25,
+            "flat": 0.01,
+            "creep": 0.03,
+            "held": 0.2,
+            "at_once": 0.5,
+            "share": 0.97,
+            "some": 0.90,
+            "early": 0.25,
+            "early_episodes": 200,
+            "endless": 250,
+            "warmup": 25,
+        },
+        persistence=k_of_n(5, 5),
+        at_end=True,
+        ranks_causes=True,
+        causes=(
+            "entropy bonus too high",
+            "reward scale far too large or too small",
+            "learning rate too low, or reward never reached",
+        ),
+        remedies=(
+            "lower the entropy bonus: {ent_coef:above 0}",
+            "{normalised_rewards}",
+            "raise {learning_rate}",
+            "check that reward can be reached by chance, and that observations carry information",
+        ),
+        source="SB3 practice: entropy that 'never decreases' is a warning sign; SB3#2240",
+        grade="C",
+    ),
+)
