@@ -151,3 +151,15 @@ def total_steps(
         if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value:
             return int(value)
     return None
+
+
+def names_self_play(config: Mapping[str, ConfigValue]) -> bool:
+    """Whether a configuration says that the policy plays against its past selves.
+
+    As ML-Agents' `self_play:` section does, or an option such as `use_self_play`.
+    """
+    return any(
+        value not in (False, None, 0, "", "false", "False", "none")
+        for name, value in config.items()
+        if "selfplay" in name.lower().replace("_", "").replace("-", "")
+    )

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ppo_top.catalogue import PREFERENCE, TAG_PREFIX, UNKNOWN_TRAINER, suggested_alias
+from ppo_top.catalogue import (
+    PREFERENCE,
+    TAG_PREFIX,
+    UNKNOWN_TRAINER,
+    names_self_play,
+    suggested_alias,
+)
 from ppo_top.model import Profile
 from ppo_top.rules.book import RULES
 from ppo_top.rules.crucial_values import essential_values
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, SELF_PLAY_MEASURES
 from ppo_top.runs.run import Run
 
 MOST_SHARE = 0.75
@@ -59,7 +65,8 @@ def _suggested_tags(profile: Profile) -> dict[str, str]:
 
 def has_reward(profile: Profile) -> bool:
     """Whether a run logs something that serves as the reward."""
-    return any(name in profile.tags for name in REWARD_CONCEPTS)
+    measures = SELF_PLAY_MEASURES if names_self_play(profile.config) else REWARD_CONCEPTS
+    return any(name in profile.tags for name in measures)
 
 
 def enough_to_judge(profile: Profile) -> bool:
@@ -73,12 +80,20 @@ def enough_to_judge(profile: Profile) -> bool:
 def healthy_text(profile: Profile) -> str:
     """The headline of a run without findings: how far its health can be told."""
     logged, missing = essential_values(profile)
+    if names_self_play(profile.config) and not has_reward(profile):
+        others = [label for name, label in logged if name not in REWARD_CONCEPTS]
+        return f"{_as_far_as(others)}; in self-play only Elo or an evaluation tells of progress"
     if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
         return "Healthy: all metrics in range"
-    seen = [label for _, label in logged] or ["evaluation"]
-    verbs = "tells" if len(seen) == 1 else "tell", "is" if len(missing) == 1 else "are"
+    verb = "is" if len(missing) == 1 else "are"
     unseen = names([label for _, label in missing])
-    return f"{RESERVATION} {names(seen)} {verbs[0]}; {unseen} {verbs[1]} not logged"
+    return f"{_as_far_as([label for _, label in logged])}; {unseen} {verb} not logged"
+
+
+def _as_far_as(labels: Sequence[str]) -> str:
+    """What a reserved verdict rests on."""
+    seen = labels or ["evaluation"]
+    return f"{RESERVATION} {names(seen)} {'tells' if len(seen) == 1 else 'tell'}"
 
 
 def names(labels: Sequence[str]) -> str:

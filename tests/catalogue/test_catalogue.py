@@ -258,7 +258,7 @@ def test_tags_of_unknown_trainers_are_guessed_with_care(tag: str, expected: str 
         ("losses/entropy_loss", "entropy neg"),
         ("clip", "clip_fraction"),
         ("returns", "reward_mean"),
-        ("win_rate", "reward_mean"),
+        ("profit", "reward_mean"),
         ("ret", None),
         ("learning curve", None),
     ],

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from ppo_top.catalogue import Trainer, facts_about, total_steps
+from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward_course import EVALUATED, RewardCourse
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
-REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate")
+SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
+"""Metrics that serve as the reward in self-play, where rewards and wins need not become more."""
+
+REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate", "win_rate", *SELF_PLAY_MEASURES)
 """Metrics that serve as the reward, in order of preference."""
 
 MAX_CONCEPTS = 512
@@ -73,6 +76,7 @@ class RuleContext:
         self.config: Mapping[str, ConfigValue] = profile.config
         self.trainer = Trainer(profile.trainer_id, "", profile.family, "")
         self.facts = facts_about(profile.trainer_id, profile.algo)
+        self.plays_itself = names_self_play(profile.config)
         self.open_severities: dict[str, Severity] = {}
         self.closed_rows: dict[str, int] = {}
         self.last_severities: dict[str, int] = {}
@@ -202,13 +206,12 @@ class RuleContext:
         self.steps_per_update = steps / passed
 
     def _follow_reward(self, number: int) -> None:
-        """The reward: the first of `REWARD_CONCEPTS` logged; a better one may appear later."""
-        if self.reward_concept != REWARD_CONCEPTS[0]:
-            found = next((name for name in REWARD_CONCEPTS if name in self.histories), "")
+        """The reward: the first of its measures logged; a better one may appear later."""
+        measures = SELF_PLAY_MEASURES if self.in_self_play else REWARD_CONCEPTS
+        if self.reward_concept != measures[0]:
+            found = next((name for name in measures if name in self.histories), "")
             if found != self.reward_concept:
-                self.reward_concept = found
-                sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
-                self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
+                self._choose_reward(found)
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
             step, counted = self.mark.step - self.start_step, None
@@ -216,6 +219,18 @@ class RuleContext:
                 step = max(step, self._logged_steps())
                 counted = self.value("episode", 0)
             reward.add_reward(number, step, self.value("ep_len", 0), counted)
+
+    def _choose_reward(self, found: str) -> None:
+        """Follow this metric as the reward; none if it is empty."""
+        self.reward_concept, self.reward = found, None
+        if found:
+            sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
+            self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
+
+    @property
+    def in_self_play(self) -> bool:
+        """Whether the policy plays against its past selves: the settings say so, or a rating."""
+        return self.plays_itself or SELF_PLAY_MEASURES[0] in self.histories
 
     def _logged_steps(self) -> int:
         """The environment's steps by a metric of their own, where rows go by something else."""

@@ -104,6 +104,8 @@ RELATIVE_RANGES = {
     "rlhf_reward": "should rise",
     "eval_reward_mean": "should rise",
     "success_rate": "should rise",
+    "eval_win_rate": "should rise",
+    "elo": "should rise",
     "entropy": "slow decay, stays > 0",
     "seq_entropy": "slow decay, stays > 0",
     "value_loss": "no spike, no NaN",

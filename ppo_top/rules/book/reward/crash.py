@@ -107,14 +107,19 @@ def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
 
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A trainer logs losses but no reward."""
-    if run.updates <= limits["rows"] or run.reward is not None:
+    if run.updates <= limits["rows"] or _logs_reward(run):
         return None
     message = "no episode reward in the log: nothing notes it, or no episode has ended yet"
     return Assessment(INFO, float(run.updates), None, message)
 
 
-def _has_reward(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return run.reward is not None
+def _logs_reward(run: RuleContext) -> bool:
+    """Whether there is a reward, though in self-play nothing may follow from it."""
+    return run.reward is not None or run.first_logged(REWARD_CONCEPTS) is not None
+
+
+def _calm_with_reward(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return _logs_reward(run)
 
 
 REWARD_CRASH_REMEDIES = (
@@ -162,7 +167,7 @@ RULES = (
         description="losses are logged, but no reward",
         concepts=("reward_mean",),
         assess=no_reward,
-        stays_calm=_has_reward,
+        stays_calm=_calm_with_reward,
         judged_at=(),
         families=CONTROL,
         limits={"rows": 5},

@@ -38,7 +38,9 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
     """Whether every evaluation episode scored the same, no less than training ever did."""
     score, spread = run.value("eval_reward_mean"), run.value("eval_reward_std")
-    if score is None or spread != 0.0 or not reward.gained or reward.ceiling is not None:
+    if score is None or spread != 0.0 or run.in_self_play:
+        return False
+    if not reward.gained or reward.ceiling is not None:
         return False
     return reward.best <= score <= reward.smooth + TOP_SHARE * reward.gain
 

@@ -71,7 +71,7 @@ def _correlation(left: list[float], right: list[float]) -> float:
 def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Evaluation lags behind the training reward, or falls while it rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
-    if reward is None or not reward.gained:
+    if reward is None or not reward.gained or run.in_self_play:
         return None
     last = history.recent[-3:]
     falls = len(last) == 3 and last[0] > last[1] > last[2]
