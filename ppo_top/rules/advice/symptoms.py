@@ -293,7 +293,7 @@ def grew_to_limit(run: RuleContext) -> bool | None:
     grew, cut = at_limit_from_start(run), truncated(run)
     if grew is None or cut is None or run.reward is None:
         return None
-    return cut and not grew and run.gained and not run.falling
+    return cut and not grew and run.keeps_gain
 
 
 FACTS: Mapping[str, Fact] = {

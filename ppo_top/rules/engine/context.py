@@ -268,6 +268,10 @@ class RuleContext:
             return None
         return history.last
 
+    def in_row(self, history: History | None) -> History | None:
+        """A history, if the newest row holds a value of it."""
+        return history if history is not None and history.last_row == self.mark.row else None
+
     def first_logged(self, concepts: Iterable[str]) -> History | None:
         """The history of the first of some metrics that is logged."""
         return next((self.histories[name] for name in concepts if name in self.histories), None)
@@ -372,6 +376,16 @@ class RuleContext:
         """Whether the reward has risen by more than noise."""
         return self.reward is not None and self.reward.gained
 
+    @property
+    def keeps_gain(self) -> bool:
+        """Whether the reward has risen by more than noise, and does not fall."""
+        return self.gained and not self.falling
+
+    @property
+    def learned(self) -> bool:
+        """Whether the reward rises, keeps what it gained, or sits at its ceiling."""
+        return self.rising or self.at_max or self.keeps_gain
+
     def is_tolerated(self, rule: str) -> bool:
         """Whether a finding of a rule has long been open, and the reward pays for it all the same.
 
@@ -380,8 +394,7 @@ class RuleContext:
         if rule not in self.open_severities or self.reward is None:
             return False
         lasted = self.mark.row - self.opened_rows.get(rule, self.mark.row)
-        pays = self.reward.gained and not self.reward.falling
-        return lasted >= TOLERATED_ROWS and pays and self.reward.lost_share <= KEPT_SHARE
+        return lasted >= TOLERATED_ROWS and self.keeps_gain and self.reward.lost_share <= KEPT_SHARE
 
     @property
     def rising(self) -> bool:

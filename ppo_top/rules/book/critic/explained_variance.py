@@ -72,7 +72,7 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         size = num(run.steps_per_update)
         message = f"explained variance {num(value)}, of {size} samples an update"
         return Assessment(WATCH, value, limits["low"], message)
-    if (run.rising or (run.gained and not run.falling)) and not _held_by_setting(run, limits):
+    if (run.rising or run.keeps_gain) and not _held_by_setting(run, limits):
         message = f"critic explains little (explained variance {num(value)}), yet reward was gained"
         return Assessment(WATCH, value, limits["low"], message)
     improves = _loss_falls(loss)

@@ -28,8 +28,9 @@ def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
     A learner that now optimises something else looks healthy in all other metrics.
     """
-    history, loss, reward = run.histories["explained_variance"], critic_loss(run), run.reward
-    if loss is None or loss.last_row != run.mark.row or run.tiny_updates or reward is None:
+    history, reward = run.histories["explained_variance"], run.reward
+    loss = run.in_row(critic_loss(run))
+    if loss is None or run.tiny_updates or reward is None:
         return None
     before = history.previous(10)
     if _surprised(history.last, before, loss, limits) and not run.falling:

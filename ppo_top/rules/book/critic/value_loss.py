@@ -35,7 +35,7 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
                 f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
                 "the critic cannot keep up"
             )
-            pays = run.gained and not run.falling
+            pays = run.keeps_gain
             mild = explains or pays or run.tiny_updates
             level, about = WATCH if mild else WARN, _concept(run, loss)
             return Assessment(level, loss.last, early, message, concepts=about)
@@ -82,7 +82,7 @@ def value_loss_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["value_loss"]
     if history.last != 0.0 or history.high <= 0.0:
         return None
-    solved = run.at_max or (run.gained and not run.falling and run.family not in LLM_FAMILIES)
+    solved = run.at_max or (run.keeps_gain and run.family not in LLM_FAMILIES)
     if solved or "rounded" in run.facts:
         return borderline(0.0)
     message = (

@@ -17,8 +17,8 @@ from ppo_top.rules.engine.wording import num, ratio_text
 
 def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The value loss jumps; one point is a spike, staying there is a fault."""
-    history = critic_loss(run)
-    if history is None or history.last_row != run.mark.row:
+    history = run.in_row(critic_loss(run))
+    if history is None:
         return None
     value, memo = history.last, run.memos.get("value-loss-spike")
     if memo is not None:

@@ -59,7 +59,7 @@ def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     trend = history.trend(int(limits["points"]))
     if not (trend.full and trend.tau > limits["tau"]) or run.rising or run.at_max:
         return None
-    if run.gained and not run.falling:
+    if run.keeps_gain:
         return borderline(value)
     message = f"entropy only rises ({num(first)} -> {num(value)}), and reward does not"
     return Assessment(WARN, value, first + limits["nats"], message)

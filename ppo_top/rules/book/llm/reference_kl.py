@@ -32,25 +32,19 @@ def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     The sum grows with the length: a small KL per token is no fault, however long the answers are.
     """
     history = run.histories["ref_kl"]
-    value, target = history.last, run.config_number("ref_kl_target") or limits["target"]
-    if value <= limits["watch"] and value <= 2 * target:
+    value = history.last
+    if value <= limits["watch"]:
         return None
     message = f"policy has drifted {num(value)} nats from the reference (healthy <= 10)"
-    length = run.value("resp_len_mean")
-    if length is None:
-        length = run.config_number("max_completion_length")
-    if length is not None and value <= limits["token"] * length:
-        words = f"{message}, {num(value / length)} a token"
-        return Assessment(WATCH, value, limits["watch"], words) if value > limits["watch"] else None
-    far = value > limits["crit"] or (
-        length is not None and length > 0 and value > limits["token_crit"] * length
-    )
-    if far and value > limits["watch"] and run.stuck:
+    length = run.value("resp_len_mean") or run.config_number("max_completion_length")
+    each = value / length if length else None
+    if each is not None and each <= limits["token"]:
+        return Assessment(WATCH, value, limits["watch"], f"{message}, {num(each)} a token")
+    far = value > limits["crit"] or (each is not None and each > limits["token_crit"])
+    if far and run.stuck:
         return Assessment(CRIT, value, limits["watch"], message)
-    losing = value > 2 * target and run.severity_of("kl-coef-rising") >= WARN
-    if value > limits["warn"] or losing or (value > limits["watch"] and _accelerates(history)):
-        return Assessment(WARN, value, limits["watch"], message)
-    return Assessment(WATCH, value, limits["watch"], message) if value > limits["watch"] else None
+    level = WARN if value > limits["warn"] or _accelerates(history) else WATCH
+    return Assessment(level, value, limits["watch"], message)
 
 
 def _accelerates(history: History) -> bool:
@@ -95,14 +89,14 @@ def _paid_by_rules(run: RuleContext) -> bool:
     prefix = len(REWARD_COMPONENT_PREFIX)
     parts = [name[prefix:-1] for name in run.histories if name.startswith(REWARD_COMPONENT_PREFIX)]
     by_model = any("-" in part or "." in part for part in parts)
-    pays = run.rising or run.at_max or (run.gained and not run.falling)
+    pays = run.learned
     return pays and not by_model and run.family == GRPO
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference is below zero, which only an estimate can be."""
-    history = reference_kl(run)
-    if history is None or history.last_row != run.mark.row or history.last >= 0.0:
+    history = run.in_row(reference_kl(run))
+    if history is None or history.last >= 0.0:
         return None
     value = history.last
     if "ref_kl" not in run.histories:
@@ -135,8 +129,8 @@ def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> A
 
 def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The policy never leaves its reference."""
-    history = reference_kl(run)
-    if history is None or history.last_row != run.mark.row:
+    history = run.in_row(reference_kl(run))
+    if history is None:
         return None
     if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
         return None
@@ -155,16 +149,18 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference rises, the reward does not."""
-    history = reference_kl(run)
-    if history is None or history.last_row != run.mark.row or not run.stuck:
+    history = run.in_row(reference_kl(run))
+    if history is None or not run.stuck:
         return None
     trend = history.trend(int(limits["points"]))
-    if not (trend.full and trend.tau > limits["tau"] and trend.z > limits["z"]):
+    early, late = trend.values[0], trend.values[-1]
+    if trend.tau <= limits["tau"]:
         return None
-    early, late = max(trend.values[0], 1e-9), trend.values[-1]
-    floor = limits["floor"] if "ref_kl" in run.histories else limits["token_floor"]
-    climbed = late - early
-    if late < floor or not (climbed >= limits["nats"] or late > limits["times"] * early):
+    if "ref_kl" in run.histories:
+        far = late >= limits["floor"] and late - early >= limits["nats"]
+    else:
+        far = late >= limits["token_floor"] and late > limits["times"] * early
+    if not far:
         return None
     message = f"KL to the reference climbs ({num(early)} -> {num(late)}) and reward does not"
     return Assessment(WARN, late, None, message)
@@ -193,14 +189,12 @@ RULES = (
         concepts=("ref_kl",),
         related=("kl_coef", "resp_len_mean"),
         assess=drifted,
-        asks_about=("kl-coef-rising",),
         families=LLM_FAMILIES,
         limits={
             "token_crit": 0.5,
             "watch": 10.0,
             "warn": 20.0,
             "crit": 50.0,
-            "target": 6.0,
             "token": 0.1,
             "warmup": 3,
         },
@@ -301,7 +295,6 @@ RULES = (
         limits={
             "points": 25,
             "tau": 0.5,
-            "z": 3.3,
             "times": 2,
             "nats": 2.0,
             "floor": 5.0,

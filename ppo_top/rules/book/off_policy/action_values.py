@@ -25,9 +25,9 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     A critic learns the next reward first, within a few hundred gradient steps. Rewards may be
     scaled behind the log, so values near 0 count for less if the critic's error falls.
     """
-    values = run.first_logged(VALUES)
+    values = run.in_row(run.first_logged(VALUES))
     steps, reward = steps_rewarded(run), run.reward
-    if values is None or values.last_row != run.mark.row or steps is None or reward is None:
+    if values is None or steps is None or reward is None:
         return None
     if run.gained or run.rising or run.at_max:
         return None

@@ -18,17 +18,6 @@ from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, W
 from ppo_top.rules.engine.wording import num, pct
 
 
-def _newest(run: RuleContext, concepts: tuple[str, ...]) -> History | None:
-    """The first of some metrics that is logged, if this row holds a value of it."""
-    history = run.first_logged(concepts)
-    return history if history is not None and history.last_row == run.mark.row else None
-
-
-def _pays(run: RuleContext) -> bool:
-    """Whether the reward rises, or keeps what it has gained."""
-    return run.rising or run.at_max or (run.gained and not run.falling)
-
-
 def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The critic's loss grows by powers of ten.
 
@@ -36,7 +25,7 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     hundredth of the rewards' size, squared, does not count, nor does a single jump. An error of
     several times the largest return is one whatever the reward does.
     """
-    history = _newest(run, CRITIC_LOSSES)
+    history = run.in_row(run.first_logged(CRITIC_LOSSES))
     if history is None:
         return None
     value = history.level
@@ -58,7 +47,7 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if decades < limits["decades"] or (decades < limits["crit"] and not _goes_on(history, decades)):
         return borderline(value, limit)
     message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
-    if level == WARN and _pays(run):
+    if level == WARN and run.learned:
         level = WATCH
     return Assessment(level, value, limit, message)
 
@@ -81,14 +70,15 @@ def _largest_return(run: RuleContext) -> float:
 
 def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Action values far beyond any return: minus the actor's loss is the value of its actions."""
-    history, largest = _newest(run, ACTOR_LOSSES), _largest_return(run)
+    history = run.in_row(run.first_logged(ACTOR_LOSSES))
+    largest = _largest_return(run)
     if history is None or not largest:
         return None
     value, early = history.level, abs(history.initial_level)
     limit = limits["times"] * max(early, largest * _windows_ahead(run))
     if abs(value) <= limit or early <= 0.0:
         return None
-    if _pays(run):
+    if run.learned:
         return borderline(value, limit)
     message = (
         f"actor loss {num(value)}, {num(early)} at the start: "
@@ -120,14 +110,14 @@ def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None  # a constant
     message = f"entropy coefficient went from {num(first)} to {num(value)}"
     if value > limits["times"] * first and history.rising():
-        if _pays(run):
+        if run.learned:
             return borderline(value, limits["times"] * first)
         far = value > limits["crit_times"] * first
         words = f"{message} and rises: the entropy bonus outweighs the reward"
         return Assessment(CRIT if far else WARN, value, limits["times"] * first, words)
     if value < limits["share"] * first:
         words = f"{message}: there is no entropy bonus any more"
-        level = WATCH if _pays(run) else WARN
+        level = WATCH if run.learned else WARN
         return Assessment(level, value, limits["share"] * first, words)
     return None
 

@@ -20,7 +20,7 @@ def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None
     once_longer = history.high > 2.0 * limits["steps"]
     points = int(limits["points_after"] if once_longer else limits["points"])
     recent = history.recent[-points:]
-    learned = run.rising or run.at_max or (run.gained and not run.falling)
+    learned = run.learned
     if len(recent) < points or max(recent) > limits["steps"] or (learned and not once_longer):
         return borderline(history.last, limits["steps"])
     message = f"every episode ends after {num(history.last)} step, for {len(recent)} updates"

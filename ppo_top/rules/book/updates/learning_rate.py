@@ -80,7 +80,7 @@ def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     limit = limits["high"] if high else limits["low"]
     why = "no optimiser learns with steps this large" if high else "nothing will change"
     message = f"{whose} is {num(value)}: {why}"
-    harmless = (run.gained and not run.falling) or CRITIC_RATE in run.facts
+    harmless = run.keeps_gain or CRITIC_RATE in run.facts
     return Assessment(WATCH if harmless else WARN, value, limit, message)
 
 

@@ -80,7 +80,7 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         or (_rate_gone(run, limits["rate_low"]) and not stopped)
     ):
         return None
-    good = run.gained and not run.falling
+    good = run.keeps_gain
     if "lr" not in run.histories and good:
         return borderline(value, limits["kl"])  # perhaps the end of a schedule that is not logged
     if run.family in LLM_FAMILIES and good and not stopped:
@@ -142,7 +142,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     fell = entropy is not None and entropy.recent_median() < limits["fell"] * initial_entropy(
         entropy
     )
-    return (fell and is_discrete(run)) or (run.gained and not run.falling)
+    return (fell and is_discrete(run)) or run.keeps_gain
 
 
 def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:

@@ -34,8 +34,8 @@ def update_kl(run: RuleContext) -> float | None:
     value = run.value("approx_kl", 0)
     if value is not None and run.family != RLHF:
         return abs(value)
-    history = run.histories.get("approx_kl_k1")
-    if history is None or history.last_row != run.mark.row:
+    history = run.in_row(run.histories.get("approx_kl_k1"))
+    if history is None:
         return None if value is None else abs(value)
     plain = abs(history.level)
     return plain if value is None else max(abs(value), plain)
