@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 from ppo_top.cli.options import (
     EXIT_ERROR,
@@ -17,10 +16,11 @@ from ppo_top.cli.options import (
     add_settings_options,
     paths_or_default,
     read_settings,
+    refuse_among_logs,
+    write_output,
 )
 from ppo_top.cli.screen_commands import demo, replay, watch
 from ppo_top.cli.verdict_commands import check, status
-from ppo_top.paths import lies_among
 
 
 def _export(parser: argparse.ArgumentParser) -> Command:
@@ -70,32 +70,17 @@ def _report(parser: argparse.ArgumentParser) -> Command:
         from ppo_top.runs.load import open_loader
 
         paths = paths_or_default(options.path)
-        if options.output != "-" and lies_among(options.output, paths):
-            raise UsageError(f"{options.output}: lies among the logs; give another directory")
+        refuse_among_logs(options.output, paths)
         loader = open_loader(paths, read_settings(options, paths), sys.stderr, bounded=True)
         if loader is None:
             return EXIT_ERROR
         with closing(loader):
             runs = loader.complete_runs()
             page = html_report(runs, time.time(), with_settings=options.with_settings)
-        _write_whole(options.output, page)
+        write_output(options.output, page)
         return 0
 
     return run
-
-
-def _write_whole(output: str, text: str) -> None:
-    """Write a file so that nobody sees half of it."""
-    data = text.encode("utf-8", "replace")
-    if output == "-":
-        sys.stdout.buffer.write(data)
-        return
-    part = Path(output).with_name(f".{Path(output).name}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(output)
-    except OSError as error:
-        raise UsageError(f"{output}: {error.strerror or error}") from None
 
 
 def _explain(parser: argparse.ArgumentParser) -> Command:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppo_top.paths import is_folder
+from ppo_top.paths import is_folder, lies_among
 
 if TYPE_CHECKING:
     from ppo_top.settings import Settings
 
 DEFAULT_PATH = "./runs"
+STDOUT = "-"
 EXIT_ERROR = 2
 
 Command = Callable[[argparse.Namespace], int]
@@ -75,6 +76,35 @@ def paths_or_default(paths: Sequence[str]) -> list[Path]:
     if paths:
         return [Path(path) for path in paths]
     return [Path(DEFAULT_PATH) if is_folder(DEFAULT_PATH) else Path()]
+
+
+def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
+    """UsageError if the file to write lies among the logs, or in no directory."""
+    if output == STDOUT:
+        return
+    if lies_among(output, paths):
+        raise UsageError(f"{output}: lies among the logs; give another directory")
+    if not is_folder(Path(output).parent):
+        raise UsageError(f"{output}: no such directory")
+
+
+def write_output(output: str, text: str) -> None:
+    """Write a file so that nobody sees half of it, or to stdout; UsageError if it cannot be."""
+    data = text.encode("utf-8", "replace")
+    if output == STDOUT:
+        sys.stdout.buffer.write(data)
+        return
+    path = Path(output).resolve()
+    part = path.with_name(f".{path.name}.part")
+    try:
+        if path.exists() and not path.is_file():  # /dev/stdout, a named pipe
+            path.write_bytes(data)
+            return
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise UsageError(f"{output}: {error.strerror or error}") from None
 
 
 def age(text: str) -> float:

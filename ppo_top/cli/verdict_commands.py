@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ppo_top.cli.options import (
     EXIT_ERROR,
+    STDOUT,
     Command,
     UsageError,
     add_cache_option,
@@ -21,14 +22,18 @@ from ppo_top.cli.options import (
     age,
     paths_or_default,
     read_settings,
+    refuse_among_logs,
+    write_output,
 )
 
 if TYPE_CHECKING:
     from ppo_top.model import Severity
     from ppo_top.output.answers import Answer
-    from ppo_top.output.overview import TextStyle
+    from ppo_top.output.overview import OutputStyle
     from ppo_top.settings import Settings
 
+CHECK_FORMATS = ("text", "json", "markdown", "github", "junit")
+MIN_BEAT_S = 0.1
 COLOUR_CHOICES = ("auto", "always", "never")
 
 
@@ -42,7 +47,21 @@ def check(parser: argparse.ArgumentParser) -> Command:
 
 def _add_check_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--json", action="store_true", help="print one JSON object instead of text")
+    add(
+        "--format",
+        choices=CHECK_FORMATS,
+        default="text",
+        help="text (default), json, markdown for an issue or a job's summary, github for "
+        "annotations, junit for CI systems",
+    )
+    add("--json", dest="format", action="store_const", const="json", help="short for --format json")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STDOUT,
+        help="write to FILE, which may not lie among the logs (default: -, stdout)",
+    )
     add("--follow", action="store_true", help="keep running, one line per change")
     add(
         "--ended",
@@ -55,6 +74,13 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         type=age,
         default=math.inf,
         help="with --follow: ignore logs not written for AGE (90s, 30m, 12h, 7d)",
+    )
+    add(
+        "--beat",
+        metavar="SECONDS",
+        type=_seconds,
+        default=math.inf,
+        help="with --follow --json: also a line every so often, which says that it still looks",
     )
     add("--backtest", action="store_true", help="how often and how early each rule fired")
     add(
@@ -77,63 +103,97 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not MIN_BEAT_S <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, at least {MIN_BEAT_S}")
+    return seconds
+
+
 def _run_check(options: argparse.Namespace) -> int:
     from ppo_top.model import Severity
 
-    if options.active < math.inf and not options.follow:
-        raise UsageError("--active needs --follow")
-    if options.ended and options.follow:
-        raise UsageError("--ended is for a single look, not for --follow")
+    _check_usage(options)
     fail_on = Severity[options.fail_on.upper()]
     if options.path == ["-"]:
-        return _check_stdin(options, fail_on)
+        return _print_answer(options, _judge_stdin(options), fail_on)
     paths = paths_or_default(options.path)
     settings = read_settings(options, paths)
     if options.backtest:
         from ppo_top.output.backtest import print_backtest
 
-        return print_backtest(paths, settings, as_object=options.json)
+        return print_backtest(paths, settings, as_object=options.format == "json")
     if options.follow:
         from ppo_top.output.follow import follow
 
-        style, age_s = _text_style(options), options.active
-        return follow(paths, settings, fail_on=fail_on, style=style, active_s=age_s)
-    from ppo_top.output.answers import answer_parts, print_answer
+        return follow(
+            paths,
+            settings,
+            fail_on=fail_on,
+            style=_output_style(options),
+            active_s=options.active,
+            beat_s=options.beat,
+        )
+    from ppo_top.output.answers import answer_parts
 
-    style = _text_style(options)
-    answer = _answer(options, paths, settings, answer_parts(style))
+    refuse_among_logs(options.output, paths)
+    answer = _answer(options, paths, settings, answer_parts(_output_style(options)))
+    return _print_answer(options, answer, fail_on)
+
+
+def _print_answer(options: argparse.Namespace, answer: Answer | None, fail_on: Severity) -> int:
+    """Print an answer, or write it to a file; returns the exit code."""
     if answer is None:
         return EXIT_ERROR
-    return print_answer(answer, fail_on=fail_on, style=style)
+    from ppo_top.output.answers import answer_code, answer_text, print_answer
+
+    style = _output_style(options)
+    if options.output == STDOUT:
+        return print_answer(answer, fail_on=fail_on, style=style)
+    write_output(options.output, answer_text(answer, fail_on, style) + "\n")
+    return answer_code(answer, fail_on)
 
 
-def _text_style(options: argparse.Namespace) -> TextStyle | None:
-    """How to print text; None for JSON."""
-    if options.json:
-        return None
+def _output_style(options: argparse.Namespace) -> OutputStyle:
+    """How to print; a file has no width, and colours only if they are asked for."""
     from ppo_top.output.colour import wants_colour
-    from ppo_top.output.overview import TextStyle
+    from ppo_top.output.overview import OutputStyle
 
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
-    return TextStyle(options.verbose, wants_colour(options.color, sys.stdout), width or None)
+    on_terminal = options.output == STDOUT and sys.stdout.isatty()
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if on_terminal else None
+    wanted = wants_colour(options.color, sys.stdout)
+    colour = wanted and (on_terminal or options.color == "always")
+    return OutputStyle(options.format, options.verbose, colour, width or None)
 
 
-def _check_stdin(options: argparse.Namespace, fail_on: Severity) -> int:
+def _check_usage(options: argparse.Namespace) -> None:
+    """UsageError for options that do not go together."""
+    if options.active < math.inf and not options.follow:
+        raise UsageError("--active needs --follow")
+    if options.beat < math.inf and not (options.follow and options.format == "json"):
+        raise UsageError("--beat needs --follow --json")
+    if options.ended and options.follow:
+        raise UsageError("--ended is for a single look, not for --follow")
+    for mode in ("follow", "backtest"):
+        if not getattr(options, mode):
+            continue
+        if options.format not in ("text", "json"):
+            raise UsageError(f"--{mode} prints text or JSON, not {options.format}")
+        if options.output != STDOUT:
+            raise UsageError(f"--{mode} prints to stdout: use > FILE instead of --output")
+
+
+def _judge_stdin(options: argparse.Namespace) -> Answer | None:
     """Judge what comes on standard input, a log or a paste, once it has ended."""
-    from ppo_top.output.check import check
+    from ppo_top.output.answers import answer_parts
+    from ppo_top.output.check import judge_paths
 
     if options.follow or options.backtest:
         raise UsageError("--follow and --backtest need files; `ppo-top -` follows a pipe")
     if sys.stdin.isatty():
         print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
-    return check(
-        [],
-        read_settings(options, []),
-        fail_on=fail_on,
-        style=_text_style(options),
-        ended=True,
-        stdin=sys.stdin.buffer,
-    )
+    settings, parts = read_settings(options, []), answer_parts(_output_style(options))
+    return judge_paths([], settings, None, parts, sys.stderr, ended=True, stdin=sys.stdin.buffer)
 
 
 def status(parser: argparse.ArgumentParser) -> Command:

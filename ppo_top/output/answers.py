@@ -19,7 +19,7 @@ from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
 from ppo_top.model import Severity
 from ppo_top.model.plain import from_plain, to_plain
-from ppo_top.output.overview import TextStyle, overview
+from ppo_top.output.overview import OutputStyle, overview
 from ppo_top.output.remarks import with_remarks
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
@@ -36,9 +36,9 @@ MIN_AGE_S = 2.0
 """A younger file may change once more without a new modification time."""
 
 
-def answer_parts(style: TextStyle | None) -> list[str]:
-    """The texts of each run that are printed in a style, or (without one) as JSON."""
-    if style is None:
+def answer_parts(style: OutputStyle) -> list[str]:
+    """The texts of each run of which what is printed in a style is made."""
+    if style.format != "text":
         return [JSON_PART]
     return [TEXT_PART, SKIPPED_PART] if style.verbose else [TEXT_PART]
 
@@ -62,18 +62,38 @@ class AnsweredRun(NamedTuple):
 
 
 def print_answer(
-    answer: Answer, *, fail_on: Severity, style: TextStyle | None, out: TextIO | None = None
+    answer: Answer, *, fail_on: Severity, style: OutputStyle, out: TextIO | None = None
 ) -> int:
-    """Print what `check` prints, as text or (without `style`) as JSON; returns its exit code."""
+    """Print what `check` prints; returns its exit code."""
     try:
-        reports = with_remarks(answer.reports)
-        if style is None:
-            text = report_json(reports)
-        else:
-            text = overview(reports, answer.passed_over, style)
-        print(text, file=out, flush=True)
+        print(answer_text(answer, fail_on, style), file=out, flush=True)
     except BrokenPipeError:  # `| head` does not change the exit code
         discard_stdout()
+    return answer_code(answer, fail_on)
+
+
+def answer_text(answer: Answer, fail_on: Severity, style: OutputStyle) -> str:
+    """What `check` prints in a style; its last line has no line break."""
+    reports = with_remarks(answer.reports)
+    if style.format == "text":
+        return overview(reports, answer.passed_over, style)
+    if style.format == "json":
+        return report_json(reports)
+    if style.format == "markdown":
+        from ppo_top.output.markdown_report import markdown_report
+
+        return markdown_report(reports)
+    if style.format == "github":
+        from ppo_top.output.github_annotations import github_annotations
+
+        return github_annotations(reports, fail_on)
+    from ppo_top.output.junit_report import junit_report
+
+    return junit_report(reports, fail_on)
+
+
+def answer_code(answer: Answer, fail_on: Severity) -> int:
+    """The exit code of `check`: whether a finding at or above a severity is open in some run."""
     bad = any(report.summary.severity >= fail_on for report in answer.reports)
     return EXIT_FINDINGS if bad else EXIT_OK
 

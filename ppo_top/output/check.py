@@ -27,7 +27,7 @@ from ppo_top.output.answers import (
     summary_text,
 )
 from ppo_top.output.json_report import run_json_text
-from ppo_top.output.overview import PLAIN, TextStyle
+from ppo_top.output.overview import PLAIN, OutputStyle
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
@@ -45,7 +45,7 @@ def check(
     settings: Settings,
     *,
     fail_on: Severity,
-    style: TextStyle | None = PLAIN,
+    style: OutputStyle = PLAIN,
     cache: Cache | None = None,
     ended: bool = False,
     stdin: BinaryIO | None = None,
@@ -54,7 +54,7 @@ def check(
 ) -> int:
     """Judge the runs below the paths, print the report and return the exit code.
 
-    Without `style` it is JSON. `stdin` is a log or a paste, read to its end.
+    `stdin` is a log or a paste, read to its end.
     """
     parts, err = answer_parts(style), err or sys.stderr
     answer = judge_paths(paths, settings, cache, parts, err, ended=ended, stdin=stdin)

@@ -16,7 +16,7 @@ from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from ppo_top.output.colour import coloured
 from ppo_top.output.json_report import finding_object
-from ppo_top.output.overview import PLAIN, TextStyle
+from ppo_top.output.overview import PLAIN, OutputStyle
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.load import is_unreachable
 from ppo_top.runs.pipeline import read_to_end
@@ -28,6 +28,9 @@ from ppo_top.text.marks import MARKS
 
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per session, each once."""
+
+RunEvent = dict[str, object]
+"""What `check --follow --json` prints in a line."""
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
@@ -42,10 +45,24 @@ def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
     return EXIT_FINDINGS if bad else EXIT_OK
 
 
+class Beat:
+    """Emits an event every so many seconds: its reader can tell silence from death."""
+
+    def __init__(self, seconds: float, emit: Callable[[RunEvent], None]) -> None:
+        self._seconds, self._emit = seconds, emit
+        self._due = 0.0 if seconds < math.inf else math.inf
+
+    def emit_if_due(self, now: float) -> None:
+        """Emit the event if it is time again; `now` in unix seconds."""
+        if now >= self._due:
+            self._due = now + self._seconds
+            self._emit({"event": "beat", "time": now})
+
+
 class ChangeReporter:
     """Emits an event for each change of a run's state or of a finding since the last call."""
 
-    def __init__(self, session: Session, emit: Callable[[dict[str, object]], None]) -> None:
+    def __init__(self, session: Session, emit: Callable[[RunEvent], None]) -> None:
         self._session = session
         self._emit = emit
         self._reported_findings: dict[tuple[str, str, int], tuple[Severity, bool]] = {}
@@ -103,15 +120,15 @@ def report_new_problems(
             print(f"ppo-top: {clean(line)}", file=err, flush=True)
 
 
-def _print_event(event: dict[str, object], style: TextStyle | None, out: TextIO | None) -> None:
+def _print_event(event: RunEvent, style: OutputStyle, out: TextIO | None) -> None:
     line = json.dumps(event)
-    if style is not None:
+    if style.format == "text":
         line = f"{time.strftime(TIME_FORMAT)} {event_line(event)}"
         line = coloured(line) if style.colour else line
     print(line, file=out, flush=True)
 
 
-def event_line(event: dict[str, object]) -> str:
+def event_line(event: RunEvent) -> str:
     """An event of `--follow` as one line of text."""
     name, word = clean(str(event["run"])), str(event["event"]).removeprefix("run-")
     if "rule" not in event:
@@ -144,20 +161,31 @@ def follow(
     settings: Settings,
     *,
     fail_on: Severity,
-    style: TextStyle | None = PLAIN,
+    style: OutputStyle = PLAIN,
     active_s: float = math.inf,
+    beat_s: float = math.inf,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
     """Watch the paths and print one line per change; SIGINT ends it with the code of `check`.
 
-    Lines are text, with the local time, or (without `style`) JSON. Logs not written for `active_s`
-    seconds are not opened before they are written again.
+    Lines are text, with the local time, or JSON. Logs not written for `active_s` seconds are not
+    opened before they are written again. Every `beat_s` seconds an event says that it still looks.
     """
     if is_unreachable(paths, err or sys.stderr):
         return EXIT_ERROR
     session = Session(settings, parallel=True)
-    reporter = ChangeReporter(session, lambda event: _print_event(event, style, out))
+
+    def emit(event: RunEvent) -> None:
+        _print_event(event, style, out)
+
+    reporter, beat = ChangeReporter(session, emit), Beat(beat_s, emit)
+
+    def report() -> None:
+        now = time.time()
+        reporter.report_changes(now)
+        beat.emit_if_due(now)
+
     follower = Follower(
         paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
     )
@@ -167,8 +195,8 @@ def follow(
         # ends CPython by the signal, not with our exit code.
         follower.wait(0.0)
         while not reader_is_gone(out or sys.stdout):
-            read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
-            follower.wait(FOLLOW_INTERVAL_S)
+            read_to_end(follower, session, report)
+            follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
             report_new_problems(follower, session, problems, err or sys.stderr)
         return EXIT_OK
     except KeyboardInterrupt:

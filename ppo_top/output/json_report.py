@@ -50,6 +50,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "config": {key: json_value(value) for key, value in config},
         "metrics": list(_metrics(run)),
         "checklist": [_check_row(row) for row in view.checklist],
+        "open": [opened.finding.rule for opened in view.open_findings],
         "findings": [finding_object(finding, run) for finding in run.findings],
         "problems": [
             {"path": source.key, "offset": problem.offset, "what": problem.message}

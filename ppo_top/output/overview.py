@@ -31,18 +31,22 @@ MAX_WIDTH = 100
 MESSAGE_LINES = 2
 
 
-class TextStyle(NamedTuple):
-    """How reports are printed: whole ones of all runs if `verbose`; `width` is the terminal's."""
+class OutputStyle(NamedTuple):
+    """How reports are printed: `format` as in `check --format`, and for text how.
 
+    Text is whole reports of all runs if `verbose`; `width` is the terminal's.
+    """
+
+    format: str = "text"
     verbose: bool = False
     colour: bool = False
     width: int | None = None
 
 
-PLAIN = TextStyle()
+PLAIN, JSON = OutputStyle(), OutputStyle("json")
 
 
-def overview(reports: Sequence[RunReport], passed_over: int = 0, style: TextStyle = PLAIN) -> str:
+def overview(reports: Sequence[RunReport], passed_over: int = 0, style: OutputStyle = PLAIN) -> str:
     """Of one run its report; of several, worst first, what is wrong with each, then a table.
 
     `passed_over` is the number of files that gave nothing.
@@ -57,7 +61,7 @@ def overview(reports: Sequence[RunReport], passed_over: int = 0, style: TextStyl
     return coloured(text) if style.colour else text
 
 
-def _texts(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+def _texts(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
     """What is said of single runs, before the table."""
     if style.verbose:
         yield from (_report_text(each, style) for each in reports)
@@ -66,16 +70,17 @@ def _texts(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
     yield from ("\n".join(_brief_lines(each, style)) for each in troubled[:MAX_BRIEFS])
 
 
-def _report_text(report: RunReport, style: TextStyle) -> str:
+def _report_text(report: RunReport, style: OutputStyle) -> str:
     """The whole report on a run."""
     name, summary = clean(report.identity.name), report.summary
     headline = f"{MARKS[summary.verdict.status]} {name}: {summary.words}"
     skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
     remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
-    return f"{headline}\n  {_facts(report)}\n{remarks}{report.text}{skipped}"
+    return f"{headline}\n  {run_facts(report)}\n{remarks}{report.text}{skipped}"
 
 
-def _facts(report: RunReport) -> str:
+def run_facts(report: RunReport) -> str:
+    """What it is and how far it has come: `SB3 PPO · finished · step 80,000 · 40 updates`."""
     identity, summary = report.identity, report.summary
     state = identity.state.value + (f" ({identity.state_text})" if identity.state_text else "")
     facts = [summary.trainer, state]
@@ -88,7 +93,7 @@ def _facts(report: RunReport) -> str:
     return " · ".join(clean(fact) for fact in facts)
 
 
-def _brief_lines(report: RunReport, style: TextStyle) -> Iterator[str]:
+def _brief_lines(report: RunReport, style: OutputStyle) -> Iterator[str]:
     """What is wrong with a run, since when, with which numbers, the likely cause, the first fix."""
     identity, summary = report.identity, report.summary
     severity = f"{MARKS[summary.verdict.status]} {summary.verdict.words.upper()}"
@@ -112,7 +117,7 @@ def _title(report: RunReport) -> str:
     return report.summary.finding or report.listed or report.summary.words
 
 
-def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
+def _wrapped(text: str, label: str, style: OutputStyle) -> list[str]:
     """A text of at most two lines after a label."""
     return textwrap.wrap(
         text,
@@ -125,7 +130,7 @@ def _wrapped(text: str, label: str, style: TextStyle) -> list[str]:
     )
 
 
-def _table_lines(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
     """A table of runs in the order given, then the number of runs by verdict."""
     troubled = [each for each in reports if each.is_notable]
     calm = [each for each in reports if not each.is_notable]
@@ -133,17 +138,22 @@ def _table_lines(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str
     yield from _table(listed, style)
     if len(listed) < len(reports):
         yield f"  and {plural(len(calm), 'run')} without trouble: -v lists them"
-    verdicts = Counter(each.summary.verdict for each in reports)
-    shown = [each for each in reversed(Verdict) if verdicts[each]]
-    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
-    yield f"{plural(len(reports), 'run')}: {', '.join(totals)}"
+    yield verdict_counts(reports)
     if troubled and not style.verbose:
         worst = f"the {MAX_BRIEFS} worst are described above; " * (len(troubled) > MAX_BRIEFS)
         path = shlex.quote(clean(troubled[0].identity.path))
         yield f"{worst}whole reports: -v, or of one run `ppo-top check {path}`"
 
 
-def _table(reports: Sequence[RunReport], style: TextStyle) -> Iterator[str]:
+def verdict_counts(reports: Sequence[RunReport]) -> str:
+    """`11 runs: 3 crit, 8 healthy`."""
+    verdicts = Counter(each.summary.verdict for each in reports)
+    shown = [each for each in reversed(Verdict) if verdicts[each]]
+    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
+    return f"{plural(len(reports), 'run')}: {', '.join(totals)}"
+
+
+def _table(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
     """A row for each run below the heads; a narrow terminal has no room for all columns."""
     if not reports:
         return

@@ -39,7 +39,7 @@ def bash_completions(words: list[str], folder: Path) -> set[str]:
     ("words", "offered"),
     [
         (["che"], {"check"}),
-        (["check", "--fo"], {"--follow"}),
+        (["check", "--fo"], {"--follow", "--format"}),
         (["check", "--fail-on", ""], {"watch", "warn", "crit"}),
         (["--theme", "=", "da"], {"dark"}),
         (["--theme", "="], {"dark", "light"}),
@@ -67,7 +67,7 @@ def test_bash_offers_commands_options_values_and_files(
     ("line", "offered"),
     [
         ("che", "check"),
-        ("check --fo", "--follow"),
+        ("check --fol", "--follow"),
         ("check --fail-on cr", "crit"),
         ("--the", "--theme"),
         ("explain kl-h", "kl-high"),

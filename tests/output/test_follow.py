@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,3 +99,22 @@ def test_follow_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
         assert "finished" in process.stdout.readline()
         process.stdout.close()
         assert process.wait(30) == 0
+
+
+def test_beats_tell_silence_from_death(tmp_path: Path) -> None:
+    """Of a run with nothing to say, a line comes again and again, with the time."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole", tmp_path / "run")
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", "--json", "--beat", "0.1"]
+    begin = time.time()
+    with subprocess.Popen([*command, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        events: list[dict[str, Any]] = []
+        while sum(each["event"] == "beat" for each in events) < 4:
+            events.append(json.loads(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 0
+    times = [each["time"] for each in events if each["event"] == "beat"]
+    assert "run-finished" in [each["event"] for each in events]
+    assert begin <= times[0]
+    assert all(later - earlier >= 0.1 for earlier, later in pairwise(times))

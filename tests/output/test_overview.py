@@ -12,7 +12,7 @@ import pytest
 from ppo_top.cli import main
 from ppo_top.model import State, Verdict
 from ppo_top.output.colour import coloured, wants_colour
-from ppo_top.output.overview import TextStyle, overview
+from ppo_top.output.overview import OutputStyle, overview
 from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
@@ -106,7 +106,7 @@ def test_of_many_runs_the_worst_are_described_and_the_healthy_are_counted() -> N
     assert "well-" not in text
     assert "  and 121 runs without trouble: -v lists them\n" in text
     assert "\n133 runs: 12 crit, 121 healthy\nthe 10 worst are described above; " in text
-    assert overview(several(12, 121), style=TextStyle(verbose=True)).count("\n✓ well-") == 2 * 121
+    assert overview(several(12, 121), style=OutputStyle(verbose=True)).count("\n✓ well-") == 2 * 121
 
 
 def test_a_message_takes_two_lines_at_most() -> None:
@@ -120,7 +120,7 @@ def test_a_message_takes_two_lines_at_most() -> None:
 def test_no_row_is_wider_than_the_terminal(width: int) -> None:
     """Names and findings are cut, but for the ends that tell seeds apart."""
     runs = [made_up(f"{'ppo' * 30}-seed{seed}", Verdict.WARN, "Reward " * 30) for seed in (1, 2)]
-    lines = overview(runs, style=TextStyle(width=width)).splitlines()
+    lines = overview(runs, style=OutputStyle(width=width)).splitlines()
     assert max(len(line) for line in lines if line.startswith("▲ ppo")) <= width
     assert re.findall(r"-seed\d ", "\n".join(lines)) == ["-seed1 ", "-seed2 "]
 

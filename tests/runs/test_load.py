@@ -12,7 +12,7 @@ import pytest
 
 from ppo_top.model import Severity
 from ppo_top.output.check import check
-from ppo_top.output.overview import TextStyle
+from ppo_top.output.overview import JSON, OutputStyle
 from ppo_top.runs import session as sessions
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session
@@ -25,7 +25,7 @@ from tests.support.screens import write_unhealthy_run
 def report_text(folder: Path, as_object: bool) -> str:
     """What `check` prints of a folder."""
     out = io.StringIO()
-    style = None if as_object else TextStyle(verbose=True)
+    style = JSON if as_object else OutputStyle(verbose=True)
     check([folder], Settings(), style=style, fail_on=Severity.CRIT, out=out, err=io.StringIO())
     return re.sub(r"no new data for [\w ]+", "", out.getvalue())
 

@@ -14,7 +14,7 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.output.check import check, judge_paths
 from ppo_top.output.export import export
-from ppo_top.output.overview import overview
+from ppo_top.output.overview import JSON, overview
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui.state.run_list import RunList
@@ -147,7 +147,7 @@ def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:
         write.console(f"PPO_{seed}.log", run)
     write.copy("tb/PPO_1", "tb/PPO_1_copy")
     out, err, table = io.StringIO(), io.StringIO(), io.StringIO()
-    check([tmp_path], Settings(), style=None, fail_on=Severity.CRIT, out=out, err=err)
+    check([tmp_path], Settings(), style=JSON, fail_on=Severity.CRIT, out=out, err=err)
     report = {run["name"]: run for run in json.loads(out.getvalue())["runs"]}
     assert report.keys() == {"PPO_1", "PPO_2", "PPO_3", "PPO_1_copy"}
     assert [name for name, run in report.items() if run["copy_of"]] == ["PPO_1_copy"]

@@ -20,7 +20,7 @@ import pytest
 from corpus.table import CORPUS_RUNS
 from ppo_top.files.follower import Follower
 from ppo_top.output import check
-from ppo_top.output.overview import TextStyle, overview
+from ppo_top.output.overview import OutputStyle, overview
 from ppo_top.output.run_report import report_json
 from ppo_top.runs import judge_queue, workers
 from ppo_top.runs.judge_queue import Reports
@@ -110,7 +110,7 @@ def printed(folder: Path) -> tuple[str, str, str]:
     err = io.StringIO()
     answer = check.judge_paths([folder], SETTINGS, None, [], err)
     assert answer is not None
-    texts = report_json(answer.reports), overview(answer.reports, style=TextStyle(verbose=True))
+    texts = report_json(answer.reports), overview(answer.reports, style=OutputStyle(verbose=True))
     as_json, text = (re.sub(r"no new data for [\w ]+", "", each) for each in texts)
     return as_json, text, err.getvalue()
 

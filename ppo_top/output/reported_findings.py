@@ -1,0 +1,78 @@
+"""Findings and values of a report, read from its JSON: what other formats are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ppo_top.model import Severity, Status
+from ppo_top.output.run_report import RunReport
+from ppo_top.text.format import clean, count
+
+
+class ReportedFinding(NamedTuple):
+    """An open finding, without characters that a terminal could obey."""
+
+    rule: str
+    title: str
+    severity: Severity
+    since: int | None
+    """first affected step; None in a run without steps"""
+    message: str
+    evidence: Sequence[str]
+    causes: Sequence[str]
+    remedies: Sequence[str]
+
+    @property
+    def dated_title(self) -> str:
+        """`Update KL too high, since step 14,336`."""
+        return self.title + (f", since step {count(self.since)}" if self.since is not None else "")
+
+
+class ReportedValue(NamedTuple):
+    """A value of the checklist; None if it is not logged."""
+
+    concept: str
+    status: Status
+    value: float | None
+    healthy: str
+    note: str
+
+
+def open_reported(report: RunReport) -> list[ReportedFinding]:
+    """The open findings of a run, worst first, without those that an open diagnosis explains."""
+    found = json.loads(report.json)
+    open_now = {each["rule"]: each for each in found["findings"] if each["cleared_step"] is None}
+    return [_reported(open_now[rule]) for rule in found["open"]]
+
+
+def _reported(found: dict[str, object]) -> ReportedFinding:
+    def lines(key: str) -> list[str]:
+        return [clean(str(line)) for line in found[key]]  # type: ignore[attr-defined]
+
+    since = found["since_step"]
+    return ReportedFinding(
+        rule=clean(str(found["rule"])),
+        title=clean(str(found["title"])),
+        severity=Severity[str(found["severity"]).upper()],
+        since=since if isinstance(since, int) else None,
+        message=clean(str(found["message"])),
+        evidence=lines("evidence"),
+        causes=lines("causes"),
+        remedies=lines("try"),
+    )
+
+
+def reported_values(report: RunReport) -> list[ReportedValue]:
+    """The checklist of a run: its crucial values first."""
+    return [
+        ReportedValue(
+            row["concept"],
+            Status(row["status"]),
+            None if row["value"] is None else float(row["value"]),
+            row["healthy"],
+            row["note"],
+        )
+        for row in json.loads(report.json)["checklist"]
+    ]
