@@ -107,6 +107,37 @@ def write_output(output: str, text: str) -> None:
         raise UsageError(f"{output}: {error.strerror or error}") from None
 
 
+def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
+    """The settings with the hooks of `--on EVENT COMMAND`; UsageError if one cannot run.
+
+    A hook of the settings file whose program is missing is told and left out.
+    """
+    import shlex
+    import shutil
+    from dataclasses import replace
+
+    from ppo_top.settings import HOOK_EVENTS, Hook
+
+    hooks = []
+    for event, text in given:
+        try:
+            command = tuple(shlex.split(text))
+        except ValueError as error:
+            raise UsageError(f"--on {event}: {text}: {str(error).lower()}") from None
+        if event not in HOOK_EVENTS:
+            raise UsageError(f"--on {event}: the events are {', '.join(HOOK_EVENTS)}")
+        hook = Hook(event, command).with_home()
+        if not command or shutil.which(hook.command[0]) is None:
+            raise UsageError(f"--on {event}: {text or 'no command'}: no such program")
+        hooks.append(hook)
+    for hook in (each.with_home() for each in settings.hooks):
+        if shutil.which(hook.command[0]) is None:
+            print(f"ppo-top: on {hook.event}: {hook.command[0]}: no such program", file=sys.stderr)
+        else:
+            hooks.append(hook)
+    return replace(settings, hooks=tuple(hooks))
+
+
 def age(text: str) -> float:
     """A duration such as `7d` in seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)

@@ -23,6 +23,7 @@ from ppo_top.cli.options import (
     paths_or_default,
     read_settings,
     refuse_among_logs,
+    with_hooks,
     write_output,
 )
 
@@ -82,6 +83,20 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         default=math.inf,
         help="with --follow --json: also a line every so often, which says that it still looks",
     )
+    add(
+        "--on",
+        nargs=2,
+        action="append",
+        metavar=("EVENT", "COMMAND"),
+        default=[],
+        help="with --follow: run COMMAND when a finding is as severe as EVENT (watch, warn, crit) "
+        "or has cleared, or a run has stalled, died or finished, or at any of these",
+    )
+    add(
+        "--on-existing",
+        action="store_true",
+        help="with --on: also for what is already there when the watching begins",
+    )
     add("--backtest", action="store_true", help="how often and how early each rule fired")
     add(
         "--fail-on",
@@ -128,11 +143,12 @@ def _run_check(options: argparse.Namespace) -> int:
 
         return follow(
             paths,
-            settings,
+            with_hooks(settings, options.on),
             fail_on=fail_on,
             style=_output_style(options),
             active_s=options.active,
             beat_s=options.beat,
+            on_existing=options.on_existing,
         )
     from ppo_top.output.answers import answer_parts
 
@@ -170,6 +186,8 @@ def _check_usage(options: argparse.Namespace) -> None:
     """UsageError for options that do not go together."""
     if options.active < math.inf and not options.follow:
         raise UsageError("--active needs --follow")
+    if (options.on or options.on_existing) and not options.follow:
+        raise UsageError("--on and --on-existing need --follow")
     if options.beat < math.inf and not (options.follow and options.format == "json"):
         raise UsageError("--beat needs --follow --json")
     if options.ended and options.follow:

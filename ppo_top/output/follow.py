@@ -8,6 +8,8 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -15,6 +17,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from ppo_top.output.colour import coloured
+from ppo_top.output.hooks import Hooks
 from ppo_top.output.json_report import finding_object
 from ppo_top.output.overview import PLAIN, OutputStyle
 from ppo_top.runs.liveness import run_status
@@ -25,6 +28,7 @@ from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.text.format import clean, count
 from ppo_top.text.marks import MARKS
+from ppo_top.views.open_findings import explaining_rules
 
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per session, each once."""
@@ -105,8 +109,10 @@ class ChangeReporter:
             return
         self._reported_findings[key] = now
         event = "cleared" if now[1] else "opened" if before is None else "changed"
+        open_now = ((each, each.severity) for each in run.findings if each.cleared is None)
+        explained_by = explaining_rules(open_now).get(finding.rule) if not now[1] else None
         fields = {"run": run.name, "path": run.path, **finding_object(finding, run)}
-        self._emit({"event": event, **fields})
+        self._emit({"event": event, **fields, "explained_by": explained_by})
 
 
 def report_new_problems(
@@ -117,7 +123,14 @@ def report_new_problems(
     for line in (*follower.problems, *watching, *session.problems):
         if line not in reported and len(reported) < MAX_PROBLEM_LINES:
             reported.add(line)
-            print(f"ppo-top: {clean(line)}", file=err, flush=True)
+            print_problem(err, line)
+
+
+def print_problem(err: TextIO, line: str) -> None:
+    """Print a line in one piece: threads do so, too."""
+    with suppress(OSError, ValueError):  # nobody reads it
+        err.write(f"ppo-top: {clean(line)}\n")
+        err.flush()
 
 
 def _print_event(event: RunEvent, style: OutputStyle, out: TextIO | None) -> None:
@@ -164,6 +177,7 @@ def follow(
     style: OutputStyle = PLAIN,
     active_s: float = math.inf,
     beat_s: float = math.inf,
+    on_existing: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
@@ -171,13 +185,16 @@ def follow(
 
     Lines are text, with the local time, or JSON. Logs not written for `active_s` seconds are not
     opened before they are written again. Every `beat_s` seconds an event says that it still looks.
+    Events start the commands of the settings' hooks; `on_existing`: also what is there at first.
     """
     if is_unreachable(paths, err or sys.stderr):
         return EXIT_ERROR
     session = Session(settings, parallel=True)
+    hooks = Hooks(settings.hooks, partial(print_problem, err or sys.stderr), existing=on_existing)
 
     def emit(event: RunEvent) -> None:
         _print_event(event, style, out)
+        hooks.take(event)
 
     reporter, beat = ChangeReporter(session, emit), Beat(beat_s, emit)
 
@@ -196,6 +213,7 @@ def follow(
         follower.wait(0.0)
         while not reader_is_gone(out or sys.stdout):
             read_to_end(follower, session, report)
+            hooks.begin()
             follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
             report_new_problems(follower, session, problems, err or sys.stderr)
         return EXIT_OK
@@ -204,5 +222,6 @@ def follow(
     except BrokenPipeError:
         return EXIT_OK
     finally:
+        hooks.close()
         follower.close()
         session.close()

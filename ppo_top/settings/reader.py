@@ -1,8 +1,8 @@
 """Reads `ppo-top.toml`.
 
-Files are data: nothing in them can name a command or a path. One in a log directory may have been
-written by somebody else, so it may not set everything (`USER_ONLY_TABLES`), and the user's own file
-takes precedence.
+A file in a log directory may have been written by somebody else, so it is data: it can name no
+command and no path, and may not set everything (`USER_ONLY_TABLES`). The user's own file takes
+precedence.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from ppo_top.settings.custom_rule import (
     is_number,
     make_custom_rule,
 )
+from ppo_top.settings.hook import HOOK_KEYS, find_hook_fault, make_hook
 from ppo_top.settings.run_patterns import RunPatterns, find_pattern_fault
 from ppo_top.settings.settings import Settings
 
 SETTINGS_FILE = "ppo-top.toml"
 MAX_SETTINGS_BYTES = 256 * 1024
 """A larger settings file is not read."""
-USER_ONLY_TABLES = ("console",)
-"""Allowed only in the user's own file: a regular expression can be made to run forever."""
+USER_ONLY_TABLES = ("console", "on")
+"""Allowed only in the user's own file: a regular expression can be made to run forever, and a
+command can do anything.
+"""
 TAG_TRANSFORMS = ("neg", "pct", "ms", "1-x", "bin", "zero-missing")
 """What can be done to the numbers of a tag that is mapped to a metric."""
 MAX_HINT_CHARS = 300
@@ -90,6 +93,7 @@ class _SettingsReader:
             "tags": self._tags,
             "runs": self._runs,
             "console": self._console,
+            "on": self._hooks,
             "notify": self._notify,
             "display": self._display,
         }
@@ -227,6 +231,21 @@ class _SettingsReader:
             except (re.error, RecursionError, OverflowError) as error:
                 self._problem(f"console[{number}]", f"invalid regular expression: {error}")
         self.changes["console"] = tuple(expressions)
+
+    def _hooks(self, value: object, before: Settings) -> None:
+        hooks = list(before.hooks)
+        for number, entry in enumerate(_as_list(value), 1):
+            given = self._table(f"on[{number}]", entry)
+            if given is not entry:  # no table, which was told
+                continue
+            if unknown := [key for key in given if key not in HOOK_KEYS]:
+                self._unknown(f"on[{number}]", unknown[0], HOOK_KEYS)
+            elif fault := find_hook_fault(given):
+                where = ".".join(part for part in (f"on[{number}]", fault[0]) if part)
+                self._problem(where, fault[1])
+            else:
+                hooks.append(make_hook(given))
+        self.changes["hooks"] = tuple(hooks)
 
     def _notify(self, value: object, before: Settings) -> None:
         self._switches("notify", value, ("bell", "desktop", "tmux"))

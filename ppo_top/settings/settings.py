@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ppo_top.settings.custom_rule import CustomRule
+from ppo_top.settings.hook import Hook
 from ppo_top.settings.run_patterns import RunPatterns
 
 Thresholds = Mapping[str, Mapping[str, float]]
@@ -39,6 +40,8 @@ class Settings:
     goal: float | None = None
     notebooks: bool = False
     """read the notebooks in directories, too"""
+    hooks: tuple[Hook, ...] = ()
+    """commands that events start while runs are followed"""
     bell: bool = True
     desktop: bool = False
     """notify through the terminal (OSC 9)"""

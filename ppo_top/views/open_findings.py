@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ppo_top.model import NO_STEP, Finding, Severity, open_at
@@ -62,10 +63,7 @@ class OpenFinding:
 def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
     """Worst first; what an open diagnosis explains and does not surpass is left out."""
     open_now = [(finding.as_of(row), severity) for finding, severity in open_at(run.findings, row)]
-    absorbed: dict[str, Severity] = {}
-    for finding, severity in open_now:
-        for rule in (*finding.members, *EXPLAINED_BY.get(finding.rule, ())):
-            absorbed[rule] = max(severity, absorbed.get(rule, severity))
+    explained = explaining_rules(open_now)
     shown = [
         OpenFinding(
             finding,
@@ -75,9 +73,23 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
             (row - finding.since.row + 1) / (row + 1),
         )
         for finding, severity in open_now
-        if severity > absorbed.get(finding.rule, 0)
+        if finding.rule not in explained
     ]
     return tuple(sorted(shown, key=_worst_first))
+
+
+def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, str]:
+    """rule -> the rule whose open finding explains it and is at least as severe."""
+    found = list(open_now)
+    explained: dict[str, tuple[Severity, str]] = {}
+    for finding, severity in found:
+        for rule in (*finding.members, *EXPLAINED_BY.get(finding.rule, ())):
+            if rule not in explained or severity > explained[rule][0]:
+                explained[rule] = severity, finding.rule
+    severities = {finding.rule: severity for finding, severity in found}
+    return {
+        rule: by for rule, (most, by) in explained.items() if severities.get(rule, most) <= most
+    }
 
 
 def _worst_first(opened: OpenFinding) -> tuple[int, bool, int]:

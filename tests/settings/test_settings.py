@@ -14,6 +14,7 @@ from ppo_top.paths import config_directory, state_directory
 from ppo_top.settings import (
     SETTINGS_FILE,
     CustomRule,
+    Hook,
     Settings,
     UnusableSettingsError,
     load_settings,
@@ -88,6 +89,10 @@ severity = "watch"
 k = 2
 try = ["open a window"]
 
+[[on]]
+event = "crit"
+command = ["notify", "--title", "ppo-top"]
+
 [notify]
 bell = false
 desktop = true
@@ -118,6 +123,7 @@ def test_all_that_can_be_said(own: Read) -> None:
         ),
     )
     assert settings.console == ("(?P<step>\\d+): (?P<reward_mean>\\S+)",)
+    assert settings.hooks == (Hook("crit", ("notify", "--title", "ppo-top")),)
     assert (settings.bell, settings.desktop, settings.tmux) == (False, True, False)
     assert (settings.theme, settings.ascii) == ("light", True)
 
@@ -157,6 +163,13 @@ WRONG = [
         "rule[1].try: expected a list of strings",
     ),
     ("[[rule]]\nid='kl-high'\nmetric='y'\nabove=1", "rule[1].id: 'kl-high' is a built-in rule"),
+    ("[[on]]\nevent = 'crit'", "on[1]: needs event and command"),
+    ("[[on]]\nevent='crit'\ncomand=['x']", "on[1]: unknown key 'comand', did you mean 'command'"),
+    ("[[on]]\nevent='red'\ncommand=['x']", "on[1].event: expected one of watch, warn, crit"),
+    ("[[on]]\nevent='crit'\ncommand='rm -r x'", "on[1].command: expected a program and its"),
+    ("[[on]]\nevent='crit'\ncommand=[]", "on[1].command: expected a program and its"),
+    ("[[on]]\nevent='crit'\ncommand=[\"a\\u0000\"]", "on[1].command: expected a program and"),
+    ("on = 3", "on[1]: expected a table, got 3"),
     ("[notify]\nbel = true", "notify: unknown key 'bel', did you mean 'bell'?"),
     ("[notify]\nbell = 1", "notify.bell: expected true or false, got 1"),
     ("[display]\ntheme = 1", "display.theme: expected a name in quotes"),
@@ -214,13 +227,17 @@ def test_the_users_own_file_counts_before_that_of_the_logs(
     assert settings.muted == frozenset()
 
 
-def test_a_file_in_a_log_directory_may_not_bring_expressions(
-    tmp_path: Path, environ: Mapping[str, str]
+@pytest.mark.parametrize(
+    "text", ["console = ['(?P<reward_mean>(a+)+)$']", "[[on]]\nevent='any'\ncommand=['reboot']"]
+)
+def test_a_file_in_a_log_directory_may_not_bring_expressions_and_commands(
+    tmp_path: Path, environ: Mapping[str, str], text: str
 ) -> None:
-    """An expression can be made to run for ever; only the user's own are used."""
-    write(tmp_path / SETTINGS_FILE, "goal = 5\nconsole = ['(?P<reward_mean>(a+)+)$']")
+    """An expression can be made to run for ever, a command does anything."""
+    write(tmp_path / SETTINGS_FILE, f"goal = 5\n{text}")
     settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
     assert settings.console == ()
+    assert settings.hooks == ()
     assert settings.goal == 5.0
     assert "allowed only in your own settings" in settings.problems[0]
 
