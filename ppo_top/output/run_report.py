@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ppo_top import __version__
-from ppo_top.model import State, Verdict
+from ppo_top.model import State, Status, Verdict
 from ppo_top.views.restart import CheckpointSearch
 from ppo_top.views.siblings import SiblingFacts
 
@@ -31,6 +31,7 @@ class RunIdentity(NamedTuple):
 class RunSummary(NamedTuple):
     """A run in a few words.
 
+    `mark` is that of its verdict, or `watch` where a value is out of its range without a finding.
     `words` is the verdict with a reservation where much is not logged, `severity` that of its worst
     open finding (0: none is open), `title` what the worst one shown is called.
 
@@ -40,6 +41,7 @@ class RunSummary(NamedTuple):
     """
 
     verdict: Verdict
+    mark: Status
     words: str
     severity: int
     producer: str

@@ -28,14 +28,14 @@ def status_line(reports: Sequence[RunReport], fmt: str) -> str:
         text += f" · {_others(reports)}"
     text = text[:MAX_STATUS_CHARS]
     if fmt == "tmux":
-        style = TMUX_STYLES.get(reports[0].summary.verdict.status, "")
+        style = TMUX_STYLES.get(reports[0].summary.mark, "")
         return style + text.replace("#", "##") + "#[default]"
     return text
 
 
 def _run_words(report: RunReport) -> str:
     identity, summary = report.identity, report.summary
-    words = [f"{MARKS[summary.verdict.status]} {clean(identity.name)}"]
+    words = [f"{MARKS[summary.mark]} {clean(identity.name)}"]
     has_title = summary.title and summary.verdict.is_trouble
     words.append(clean(summary.title) if has_title else summary.words)
     if identity.state is not State.LIVE:
@@ -48,6 +48,6 @@ def _run_words(report: RunReport) -> str:
 
 
 def _others(reports: Sequence[RunReport]) -> str:
-    counts = Counter(MARKS[each.summary.verdict.status] for each in reports)
+    counts = Counter(MARKS[each.summary.mark] for each in reports)
     worst_first = dict.fromkeys(MARKS[status] for status in reversed(Status))
     return " ".join(f"{mark}{counts[mark]}" for mark in worst_first if counts[mark])

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Finding, Severity, Status, Verdict
+from ppo_top.model import NO_STEP, Finding, Severity, Status
 from ppo_top.output.run_report import RunSummary
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
@@ -17,6 +17,7 @@ from ppo_top.views.judged_by import judged_by
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView
 from ppo_top.views.siblings import sibling_facts
 from ppo_top.views.trend import best_value
+from ppo_top.views.troubled_rows import WARMUP_POINTS
 
 REPORT_CHARS = 96
 
@@ -29,6 +30,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
     open_now = (each.severity for each in run.findings if each.cleared is None)
     return RunSummary(
         verdict=view.verdict,
+        mark=Status.WATCH if view.is_watched else view.verdict.status,
         words=view.verdict_words,
         severity=max(open_now, default=0),
         producer=run.evaluation.trainer.id,
@@ -64,8 +66,7 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
         yield "  Resolved"
         for finding in view.cleared_findings:
             yield from _wrap(_resolved_line(finding), "    ", "      ")
-    if view.verdict is Verdict.WARMING_UP:
-        yield from _first_values(view)
+    yield from _watched_values(view)
     yield ""
     yield "  Crucial values"
     yield from _checklist([row for row in view.checklist if row.is_crucial])
@@ -74,14 +75,13 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
     yield from _problems(run)
 
 
-def _first_values(view: RunView) -> Iterator[str]:
-    """Which values are out of range in a log too short for findings."""
-    outside = [row for row in view.checklist if row.status.is_trouble]
-    if not outside:
-        return
-    said = (f"{row.label} {row.text} ({healthy_text(row.healthy)})" for row in outside)
-    yield from _wrap(f"Out of range: {', '.join(said)}", "  ")
-    yield f"  {plural(view.progress.updates, 'update')}: what needs a trend is not judged"
+def _watched_values(view: RunView) -> Iterator[str]:
+    """Which values are out of range without a finding, and why a short log has none."""
+    if view.watched:
+        said = (f"{row.label} {row.text} ({healthy_text(row.healthy)})" for row in view.watched)
+        yield from _wrap(f"Out of range: {', '.join(said)}", "  ")
+    if view.watched and view.progress.updates < WARMUP_POINTS:
+        yield f"  {plural(view.progress.updates, 'update')}: what needs a trend is not judged"
 
 
 def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:

@@ -40,6 +40,9 @@ SURVIVED_AFTER_ROWS = {"crashed": 2, "out-of-memory": 2}
 MAX_EVIDENCE_LINES = 5
 """Console lines that count towards a finding."""
 
+SHORT_RUN_UPDATES = 5
+"""A run that ended with fewer updates is too short for most rules to have k of n points."""
+
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
 
@@ -161,7 +164,21 @@ class Judge:
             triggers = each.rule.triggers
             if each.rule.at_end and (not triggers or any(name in logged for name in triggers)):
                 self._apply_rule(index)
+        if self._context.updates < SHORT_RUN_UPDATES:
+            self._raise_pending()
         self._explain_raised()
+
+    def _raise_pending(self) -> None:
+        """Raise what the newest points of a short run agree on: no more of them will come."""
+        run = self._context
+        for index, persistence in enumerate(self._persistences):
+            rule, limits = self._rules[index].rule, self._rules[index].limits
+            level = persistence.pending_level(run.mark)
+            if not level or rule.id in self._failed_rules:
+                continue
+            assessment = rule.assess(run, limits)
+            if assessment is not None:
+                self._raise_finding(index, assessment, Severity(level), run.mark)
 
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""

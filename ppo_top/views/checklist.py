@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_default
-from ppo_top.model import Finding, Severity, Status, open_at
+from ppo_top.model import Finding, Severity, Status
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
-from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
+from ppo_top.rules.engine.ranges import HealthyRange, healthy_range, mark_without_finding
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import compact, count
@@ -20,8 +20,8 @@ from ppo_top.views.troubled_rows import (
     AT_CEILING_RULE,
     SETTINGS,
     WARMUP_POINTS,
-    findings_about,
     returns_settled,
+    worst_finding_on,
 )
 
 BEGINS_LOW = ("explained_variance",)
@@ -35,9 +35,9 @@ MEASURED_AT_ONCE = ("eval_reward_mean",)
 class CheckRow:
     """One line of the checklist.
 
-    `status` is that of the worst open finding about it, else of the newest value against its
-    range. `note` is a remark: "since 14,336", "warming up 3/5", "not logged: ...". `extreme` is the
-    best value so far, or the one farthest outside the range: "6.08 @10k".
+    `status` is that of the worst open finding about it; without one it is `watch` where the newest
+    value is out of its range. `note` is a remark: "since 14,336", "warming up 3/5", "not logged:
+    ...". `extreme` is the best value so far, or the one farthest outside the range: "6.08 @10k".
     """
 
     concept: str
@@ -69,7 +69,7 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
             shown = label if logged == name else concept(logged).label
             yield _check_row(run, row, logged, shown, opened, True)
     for name in SETTINGS:
-        worst = _worst_finding_on(run, row, name)
+        worst = worst_finding_on(run.findings, name, row)
         if name not in listed and worst is not None and worst[1] > Severity.INFO:
             listed.add(name)
             yield _check_row(run, row, name, concept(name).label, opened, True)
@@ -98,7 +98,7 @@ def _check_row(
     track = run.timeline.tracks.get(name)
     seen = track.count_until(row) if track else 0
     empty = CheckRow(name, label, is_crucial, healthy_range(name, run.profile))
-    worst = _worst_finding_on(run, row, name)
+    worst = worst_finding_on(run.findings, name, row)
     if name in SETTINGS and worst is not None and worst[1] > Severity.INFO:
         return _blamed_setting(run, empty, track, seen, worst)
     if row < 0:
@@ -108,8 +108,8 @@ def _check_row(
     if not seen:
         return replace(empty, note="no data yet")
     value = track.values[seen - 1]
-    status = colour(name, value, run.profile, _returns_settled(run, row, opened))
-    counts = status is colour(name, value, run.profile)
+    status = mark_without_finding(name, value, run.profile, _returns_settled(run, row, opened))
+    counts = status is mark_without_finding(name, value, run.profile)
     note = "" if counts else "uninformative: returns are constant"
     if worst is not None:
         status = worst[1].status
@@ -207,9 +207,3 @@ def _why_missing(name: str, trainer: Trainer) -> str:
         return text
     tags = logged_as(name, trainer)
     return f"not logged ({trainer.label} tag: {tags[0].tag})" if tags else text
-
-
-def _worst_finding_on(run: Run, row: int, name: str) -> tuple[Finding, Severity] | None:
-    """The worst finding open at a row about a concept; of diagnoses those that blame a setting."""
-    about = findings_about(run.findings, name)
-    return max(open_at(about, row), key=lambda pair: pair[1], default=None)

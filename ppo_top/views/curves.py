@@ -7,11 +7,17 @@ from dataclasses import dataclass
 
 from ppo_top.catalogue import METRIC_GROUPS, OTHER_GROUP, Concept, concept
 from ppo_top.model import Status
-from ppo_top.rules.engine.ranges import Band, HealthyRange, colour, find_band, healthy_range
+from ppo_top.rules.engine.ranges import (
+    Band,
+    HealthyRange,
+    find_band,
+    healthy_range,
+    mark_without_finding,
+)
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.views.trend import BestValue, best_value, trend
-from ppo_top.views.troubled_rows import RowStatus, troubled_rows
+from ppo_top.views.troubled_rows import RowStatus, troubled_rows, worst_finding_on
 
 GOAL_CONCEPTS = ("reward_mean", "eval_reward_mean")
 """The metrics that a goal is set for."""
@@ -64,7 +70,7 @@ def _panel_track(
 ) -> PanelTrack:
     seen = track.count_until(row)
     value = track.values[seen - 1]
-    label, status = listed or (metric.label, colour(track.concept, value, run.profile))
+    label, status = listed or (metric.label, _status(run, row, track.concept, value))
     return PanelTrack(
         track=track,
         label=label,
@@ -79,3 +85,9 @@ def _panel_track(
         troubled=troubled_rows(run.findings, track.concept, row),
         goal=run.profile.goal if track.concept in GOAL_CONCEPTS else None,
     )
+
+
+def _status(run: Run, row: int, name: str, value: float) -> Status:
+    """The mark of a metric that the checklist does not hold, by the same rule as there."""
+    worst = worst_finding_on(run.findings, name, row)
+    return worst[1].status if worst else mark_without_finding(name, value, run.profile)

@@ -5,6 +5,7 @@ Live, that is the newest row; in a replay and on the timeline it is any other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ppo_top.catalogue import TAG_PREFIX
@@ -21,10 +22,6 @@ from ppo_top.views.progress import Progress, run_progress
 from ppo_top.views.troubled_rows import WARMUP_POINTS
 
 __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
-
-
-WATCHED = (Verdict.HEALTHY, Verdict.WARMING_UP)
-"""Verdicts without a finding, under which a value may be out of its range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,17 @@ class RunView:
         """The mark of the headline: never that of a healthy run above a value out of its range, or
         of one that is stalled.
         """
-        watched = self.verdict in WATCHED and any(row.status.is_trouble for row in self.checklist)
-        return Status.WATCH if watched else shown_status(self.verdict, self.state)
+        return Status.WATCH if self.is_watched else shown_status(self.verdict, self.state)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a value is out of its range in a run without a finding that says more."""
+        return not self.verdict.is_trouble and bool(self.watched)
+
+    @property
+    def watched(self) -> list[CheckRow]:
+        """The values that are out of their range without a finding."""
+        return _watched(self.checklist)
 
     @property
     def verdict_words(self) -> str:
@@ -141,9 +147,12 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
 
 
+def _watched(rows: Iterable[CheckRow]) -> list[CheckRow]:
+    return [row for row in rows if row.status.is_trouble and row.since_step is None]
+
+
 def _watching(outside: list[CheckRow]) -> str:
-    """`Watching: approx KL 0.19 (healthy 0.001-0.02)`, worst first."""
-    outside.sort(key=lambda row: -row.status.rank)
+    """`Watching: approx KL 0.19 (healthy 0.001-0.02)`."""
     words = [
         f"{row.label} {row.text}" + (f" ({range_text(row.healthy)})" if row.healthy else "")
         for row in outside
@@ -157,12 +166,13 @@ def _headline(
     if opened:
         return opened[0].dated_title
     now = verdict(run, row)
-    outside = [row for row in rows if row.status.is_trouble]
+    outside = _watched(rows)
     if now is Verdict.WARMING_UP:
         so_far = f"{row + 1} of {WARMUP_POINTS} updates"
         return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
     if now is Verdict.HEALTHY:
         return _watching(outside) if outside else healthy_text(run.profile)
     if row >= 0:
-        return "Not judged: no reward is logged, and too little else"
+        unjudged = "no reward is logged, and too little else"
+        return f"{_watching(outside)}; {unjudged}" if outside else f"Not judged: {unjudged}"
     return "Waiting for the first metrics"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-from ppo_top.model import Finding, Status
+from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
 from ppo_top.runs.evaluation import CONFIG_FROM_TRACKS
@@ -43,6 +44,13 @@ def findings_about(findings: Iterable[Finding], name: str) -> Iterator[Finding]:
     for finding in findings:
         if (not finding.members or name in SETTINGS) and not names.isdisjoint(finding.concepts):
             yield finding
+
+
+def worst_finding_on(
+    findings: Iterable[Finding], name: str, row: int
+) -> tuple[Finding, Severity] | None:
+    """The worst finding open at a row about a metric, and how severe it was then."""
+    return max(open_at(findings_about(findings, name), row), key=itemgetter(1), default=None)
 
 
 def troubled_rows(findings: Iterable[Finding], name: str, row: int) -> tuple[RowStatus, ...]:

@@ -23,22 +23,41 @@ def check(text: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_paste_is_judged_by_what_it_holds() -> None:
-    """Two records: values beyond their limits are marked, trends say that they need more."""
+    """Two records: what both agree on is a finding, since no more will come; trends need more."""
     run = json.loads(check(PASTE, "--json").stdout)["runs"][0]
     marks = {row["concept"]: row["status"] for row in run["checklist"]}
     assert (run["producer"], run["progress"]["updates"]) == ("trl-grpo", 2)
-    assert marks["ref_kl_token"] == "crit"
-    assert marks["truncated_frac"] == "warn"
+    [found] = run["findings"]
+    assert (found["rule"], found["severity"]) == ("completions-truncated", "watch")
+    assert marks["truncated_frac"] == run["verdict"] == found["severity"]
     assert marks["reward_mean"] == "warming-up"
     assert run["state"] == "ended"
     assert run["name"] == "standard input"  # not the directory that one happens to be in
 
 
 def test_the_report_says_which_values_are_out_of_range() -> None:
-    """Before any rule that needs more updates speaks."""
+    """Those of rules that need more updates before they speak: amber, however far they are out."""
     text = check(PASTE).stdout
-    assert "Out of range: KL to reference 5 (healthy 0 to 0.1), truncated fraction 95 %" in text
+    assert "Out of range: KL to reference 5 (healthy 0 to 0.1)\n" in text
     assert "2 updates: what needs a trend is not judged" in text
+    assert "▲ KL to reference " in text
+
+
+def test_a_single_record_is_only_watched() -> None:
+    """One value beyond its limit is no finding yet; the headline has the mark of the value."""
+    text = check(PASTE.partition("}")[0] + "}\n").stdout
+    assert text.startswith("▲ standard input: warming up\n")
+    assert "Out of range: KL to reference 5 (healthy 0 to 0.1), truncated fraction 95 %" in text
+    assert "✗" not in text
+
+
+def test_where_more_records_were_possible_a_finding_needs_them() -> None:
+    """Neither a record that agrees with none before it is one, nor the last two of many."""
+    record = "{'reward': 0.1, 'completions/clipped_ratio': SHARE}\n"
+    calm, bad = record.replace("SHARE", "0.0"), record.replace("SHARE", "0.95")
+    for records in (bad + calm, calm + bad, 5 * calm + 2 * bad):
+        assert json.loads(check(records, "--json").stdout)["runs"][0]["findings"] == []
+    assert json.loads(check(calm + 2 * bad, "--json").stdout)["runs"][0]["findings"] != []
 
 
 def test_nan_is_a_finding_at_once() -> None:

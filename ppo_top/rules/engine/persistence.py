@@ -8,6 +8,9 @@ from ppo_top.rules.engine.rule import Assessment, PersistenceSteps
 EASED_AFTER = 20
 """A finding becomes less severe after so many bad points in turn that call for less."""
 
+PENDING_POINTS = 2
+"""So many bad points in turn raise a finding where no more will come."""
+
 MAX_REPEATS = 3
 """After this many findings, a rule opens none at watch or below and clears only after long calm."""
 
@@ -60,6 +63,16 @@ class Persistence:
             if worst >= severity and sum([level >= severity for level in levels[-n:]]) >= k:
                 return severity
         return 0
+
+    def pending_level(self, mark: Mark) -> int:
+        """The severity that the newest points, up to the one at `mark`, agree on without a finding.
+
+        0 if there are fewer than `PENDING_POINTS`.
+        """
+        newest = self.recent[-PENDING_POINTS:]
+        if self.finding_index is not None or len(newest) < PENDING_POINTS or newest[-1][1] != mark:
+            return 0
+        return min(level for level, _ in newest)
 
     def has_eased(self, is_milder: bool) -> bool:
         """Whether points have long called for less than the finding's severity; asked at each."""

@@ -1,7 +1,7 @@
 """What stands on the first page never contradicts itself, at any row of many runs.
 
-Shipped logs, runs of the corpus and drawn ones, each at rows spread over its timeline and at the
-openings of its findings.
+Shipped logs, runs of the corpus and drawn ones, each at its first rows, at rows spread over its
+timeline and at the openings of its findings.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ import pytest
 
 from corpus.table import CORPUS_RUNS
 from ppo_top.model import Severity, Status, open_at
+from ppo_top.output.text_report import report_lines, run_summary
 from ppo_top.rules.advice.contradictions import direction_of
 from ppo_top.rules.engine.ranges import colour
 from ppo_top.runs.run import Run
+from ppo_top.text.marks import MARKS
 from ppo_top.tui.draw.curve_columns import curve_columns, style_of
 from ppo_top.tui.draw.layout import draw_main_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.snapshot import PlaybackState, RunCounts, Snapshot
 from ppo_top.views.run_view import PanelTrack, RunView, make_run_view
 from ppo_top.views.trend import MIN_TREND_POINTS
+from ppo_top.views.troubled_rows import WARMUP_POINTS
 from tests.support.growing_logs import demo_runs
 from tests.support.screens import read_session
 
 CORPUS_SAMPLE, ROWS_A_RUN, DRAWN_RUNS = 20, 8, 6
 SIZES = ((140, 40), (80, 24))
-GREEN = (Status.OK, Status.INFO, Status.WARMING_UP)
 DRAWN_TAGS = {
     "rollout/ep_rew_mean": (20.0, 400.0),
     "train/approx_kl": (0.0, 0.05),
@@ -94,7 +96,8 @@ def moments(drawn: list[Path]) -> list[Moment]:
         last = len(run.timeline) - 1
         spread = {last * number // ROWS_A_RUN for number in range(ROWS_A_RUN + 1)}
         opened = [finding.opened.row for finding in run.findings][:ROWS_A_RUN]
-        rows = sorted(row for row in {*spread, *opened} if 0 <= row <= last)
+        early = range(WARMUP_POINTS + 1)
+        rows = sorted(row for row in {*spread, *opened, *early} if 0 <= row <= last)
         found += [Moment(run, make_run_view(run, row)) for row in rows]
     return found
 
@@ -110,33 +113,60 @@ def test_the_sample_holds_what_the_properties_are_about(moments: list[Moment]) -
     assert {"lr", "clip_range"} <= {row.concept for row in blamed}
 
 
-def test_no_green_headline_stands_over_a_value_in_trouble(moments: list[Moment]) -> None:
-    """Where a row is amber or red, the headline is not green."""
+def marks_of(view: RunView) -> list[Status]:
+    """The marks of all rows and curves."""
+    return [row.status for row in view.checklist] + [curve.status for curve in view.tracks]
+
+
+def test_no_mark_is_worse_than_the_headline(moments: list[Moment]) -> None:
+    """Neither that of a row nor that of a curve."""
     assert [
         str(moment)
         for moment in moments
-        if moment.view.headline_status in GREEN
-        and any(row.status.is_trouble for row in moment.view.checklist)
+        if any(
+            status.is_trouble and status.rank > moment.view.headline_status.rank
+            for status in marks_of(moment.view)
+        )
     ] == []
 
 
-def test_a_mark_is_the_severity_of_the_open_finding(moments: list[Moment]) -> None:
-    """On its metric, by itself or because it is a setting that a diagnosis blames.
+def severity_on(moment: Moment, name: str) -> Severity | None:
+    """Of the worst finding open on a metric, by itself or as a setting that a diagnosis blames."""
+    now = open_at(moment.run.findings, moment.view.row or 0)
+    about = [
+        severity
+        for finding, severity in now
+        if name in finding.concepts
+        if not finding.members or name in ("lr", "clip_range")
+    ]
+    return max(about, default=None)
 
-    What a diagnosis combines keeps the marks of its own findings.
-    """
+
+def test_a_mark_is_the_severity_of_the_open_finding(moments: list[Moment]) -> None:
+    """Without one it is at most `watch`. The findings of a diagnosis keep their own marks."""
     wrong = []
     for moment in moments:
-        now = open_at(moment.run.findings, moment.view.row or 0)
-        for row in moment.view.checklist:
-            about = [
-                severity
-                for finding, severity in now
-                if row.concept in finding.concepts
-                if not finding.members or row.concept in ("lr", "clip_range")
-            ]
-            if about and row.text and row.status is not max(about).status:
-                wrong.append(f"{moment}: {row.label} {row.status}, {max(about)}")
+        rows = [(row.concept, row.status) for row in moment.view.checklist if row.text]
+        curves = [(curve.track.concept, curve.status) for curve in moment.view.tracks]
+        for name, status in (*rows, *curves):
+            found = severity_on(moment, name)
+            right = status.rank <= Status.WATCH.rank if found is None else status is found.status
+            if not right:
+                wrong.append(f"{moment}: {name} {status}, {found}")
+    assert wrong == []
+
+
+def test_the_report_begins_with_the_worst_mark_of_its_values(moments: list[Moment]) -> None:
+    """At the end of a log, where `check` reports; what has cleared stands for itself."""
+    wrong = []
+    for run, view in moments:
+        if view.at_end and not view.cleared_findings:
+            order = "".join(MARKS[status] for status in Status)
+            text = "\n".join(report_lines(run, view))
+            marks = {found for found in re.findall(r"^ +(\S) ", text, re.M) if found in order}
+            worst = max((order.rindex(mark) for mark in marks), default=0)
+            if worst > max(order.rindex(MARKS[run_summary(run, view).mark]), order.index("i")):
+                wrong.append(view.name)
     assert wrong == []
 
 
