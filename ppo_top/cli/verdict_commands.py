@@ -245,7 +245,7 @@ def _answer(
     cache = Cache(paths)
     ended, verbose = getattr(options, "ended", False), getattr(options, "verbose", False)
     cache.is_on = cache.is_on and not (options.no_cache or ended)
-    scope = verdict_scope(settings.judging_text)
+    scope = verdict_scope(settings.judging_text) if cache.is_on else ""
     answer = None if verbose else recall(cache, scope, paths, parts)
     if answer is None:
         gc.disable()  # nothing loaded now is garbage

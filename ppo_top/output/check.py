@@ -80,7 +80,7 @@ def judge_paths(
     of their reports are read. `ended`: the trainings are over, even if a log was written a moment
     ago. `verbose`: `err` also says which files gave nothing, and why.
     """
-    scope = verdict_scope(settings.judging_text) if cache is not None else ""
+    scope = verdict_scope(settings.judging_text) if cache is not None and cache.is_on else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory)
     reports = Reports(make_report, reporter.add)

@@ -8,17 +8,20 @@ and closes it again, so that no lock is held in between and any thread may call.
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ppo_top import __version__
 from ppo_top.paths import cache_directory, is_file, lies_among
+
+if TYPE_CHECKING:  # loaded where there is a database to open
+    import sqlite3
 
 T = TypeVar("T")
 
@@ -78,11 +81,13 @@ class Cache:
 
     def _read(self, name: str, where: str, which: tuple[str, str]) -> dict[str, str]:
         def work(database: sqlite3.Connection) -> dict[str, str]:
+            from sqlite3 import OperationalError
+
             query = f"SELECT {name}, data, used FROM texts WHERE {where} ORDER BY rowid"
             rows = database.execute(query, which).fetchall()
             now = int(time.time())
             if any(abs(now - used) > USED_RESOLUTION_S for _, _, used in rows):
-                with suppress(sqlite3.OperationalError):  # a read-only or busy database
+                with suppress(OperationalError):  # a read-only or busy database
                     database.execute(f"UPDATE texts SET used = {now} WHERE {where}", which)
             return {name: zlib.decompress(data).decode() for name, data, _ in rows}
 
@@ -142,12 +147,15 @@ class Cache:
         return self.is_on
 
     def _call(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        import sqlite3
+
         try:
             with closing(sqlite3.connect(self.path, BUSY_TIMEOUT_S)) as database, database:
                 database.execute("PRAGMA synchronous = OFF")  # what a crash loses is judged again
                 return work(database)
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY:
+            busy = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in busy:
                 return otherwise
             if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
                 self._switch_off(error)
@@ -165,9 +173,6 @@ class Cache:
         self.problem = f"cache off: {self.path}: {getattr(error, 'strerror', None) or error}"
 
 
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
 def _delete_oldest(database: sqlite3.Connection) -> None:
     """Keep to the limits."""
     pages, free, page_bytes = (
@@ -182,6 +187,7 @@ def _delete_oldest(database: sqlite3.Connection) -> None:
         database.execute(f"DELETE FROM texts WHERE rowid IN ({oldest})", (surplus,))
 
 
+@cache
 def program_version() -> str:
     """The version, and what distinguishes the files of this installation from those of another."""
     count = size = newest = 0

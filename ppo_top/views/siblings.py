@@ -7,7 +7,6 @@ the last quarter of its steps, and below what they had reached at half of them.
 from __future__ import annotations
 
 import math
-import statistics
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
@@ -154,14 +153,19 @@ def _is_far_below(
     starts = [start for start in parts if start is not None]
     spread = max(_deviation(levels), _deviation(halves)) * math.sqrt(1 + 1 / len(others))
     limit = T_LIMITS[min(len(others) - MIN_OTHERS, len(T_LIMITS) - 1)]
-    gain = statistics.fmean(levels) - statistics.fmean(starts) if starts else 0.0
+    gain = _mean(levels) - _mean(starts) if starts else 0.0
     distance = max(limit * spread, MIN_LOST * gain)
-    return level < min(halves) and level < statistics.fmean(levels) - distance
+    return level < min(halves) and level < _mean(levels) - distance
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean; `statistics` takes longer to import than most commands have to compute."""
+    return math.fsum(values) / len(values)
 
 
 def _deviation(values: Sequence[float]) -> float:
     """The standard deviation; `statistics.stdev` takes ten times as long."""
-    mean = math.fsum(values) / len(values)
+    mean = _mean(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
