@@ -50,6 +50,23 @@ def test_a_growing_log_turns_red_and_quitting_restores_the_terminal(
     assert "✗" not in after
 
 
+def test_the_first_page_stays_until_textual_takes_over(
+    terminal: Callable[[int, int], Terminal],
+) -> None:
+    """From the moment at which the verdict is seen, it stands in every picture of the terminal."""
+    screen, seen = terminal(100, 30), list[str]()
+    start(screen, str(DEMO_LOGS_FOLDER / "torch_cartpole_lr"))
+    screen.wait_for(lambda text: "✗" in text)
+
+    def textual_runs(text: str) -> bool:
+        seen.append(text)
+        title = screen.run("display-message", "-p", "-t", "test", "#{pane_title}")
+        return title.startswith("ppo-top")
+
+    screen.wait_for(textual_runs)
+    assert all("✗" in text for text in seen)
+
+
 def test_a_terminated_program_restores_the_terminal(
     terminal: Callable[[int, int], Terminal],
 ) -> None:

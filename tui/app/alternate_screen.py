@@ -9,7 +9,8 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-ENTER_ALTERNATE_SCREEN = "\x1b[?1049h\x1b[H\x1b[2J"
+SWITCH_TO_ALTERNATE = "\x1b[?1049h"
+ENTER_ALTERNATE_SCREEN = f"{SWITCH_TO_ALTERNATE}\x1b[H\x1b[2J"
 HIDE_CURSOR = "\x1b[?25l"
 LEAVE_ALTERNATE_SCREEN = (
     "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l"  # Textual's modes, if set
@@ -20,14 +21,15 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 @contextmanager
-def on_alternate_screen(text: str) -> Iterator[None]:
+def on_alternate_screen(text: str) -> Iterator[bool]:
     """Show a text on the alternate screen; leave it on a signal or an error.
 
-    Once Textual runs, it handles the signals and leaves the screen itself.
+    Yields whether there is such a screen. Once Textual runs, it handles the signals and leaves the
+    screen itself.
     """
     terminal = sys.__stderr__
     if terminal is None or os.environ.get("TERM") == "dumb":
-        yield
+        yield False
         return
     handle = terminal.fileno()
 
@@ -59,7 +61,7 @@ def on_alternate_screen(text: str) -> Iterator[None]:
     signal.signal(signal.SIGTSTP, pause)
     write(ENTER_ALTERNATE_SCREEN + text + HIDE_CURSOR)
     try:
-        yield
+        yield True
     except BaseException:
         leave()
         raise

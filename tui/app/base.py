@@ -85,6 +85,8 @@ class BaseApp(App[int]):
         )
         self.pipeline = Pipeline(ui.session, self.reader)
         self.checkpoint_lister = CheckpointLister(ui, self.post_message)
+        self.keeps_screen = False
+        """Whether the alternate screen was entered, and drawn on, before Textual started."""
         self.click_regions: list[ClickRegion] = []
         self.input_priority = InputPriority()
         self._timer: asyncio.TimerHandle | None = None

@@ -1,4 +1,7 @@
-"""Textual's terminal driver, which also reports input as it arrives and survives a SIGSTOP."""
+"""Textual's terminal driver, which also reports input as it arrives and survives a SIGSTOP.
+
+It leaves what was drawn before Textual was loaded on the screen.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,21 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.message import Message
 
+from ppo_top.tui.app.alternate_screen import SWITCH_TO_ALTERNATE
+
 INPUT_EVENTS = (Key, Paste, MouseDown, MouseScrollDown, MouseScrollUp)
 
 
 class TerminalDriver(LinuxDriver):
-    """The driver on Linux and macOS; `app.prioritise_input` is called from its input thread."""
+    """The driver on Linux and macOS; `app.prioritise_input` is called from its input thread.
+
+    With `app.keeps_screen` the terminal shows the alternate screen already.
+    """
 
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
         self._on_input = app.prioritise_input
+        self._keeps_screen = app.keeps_screen
         self._in_application_mode = False
 
     def process_message(self, message: Message) -> None:
@@ -26,6 +35,13 @@ class TerminalDriver(LinuxDriver):
         if isinstance(message, INPUT_EVENTS):
             self._on_input()
         super().process_message(message)
+
+    def write(self, data: str) -> None:
+        """Write to the terminal; xterm clears an alternate screen that is switched to again."""
+        if self._keeps_screen and data == SWITCH_TO_ALTERNATE:
+            self._keeps_screen = False
+        else:
+            super().write(data)
 
     def start_application_mode(self) -> None:
         """Set the terminal up; Textual refuses in the background, and is asked again by `fg`."""

@@ -19,6 +19,9 @@ from ppo_top.tui.state.ui_state import UiState
 FIRST_READ_S = 0.2
 """Time to read and judge for the first page; the rest follows once the app runs."""
 
+SPLASH_ROW = 3
+"""The row of the screen, from 1, with the text that is shown before anything is read."""
+
 
 def read_briefly(ui: UiState, follower: Follower) -> None:
     """Read and judge as much as the time allows."""
@@ -40,7 +43,7 @@ def render_page(ui: UiState, theme: Theme, cells: int, rows: int) -> str:
 def show_first_page(ui: UiState, follower: Follower, theme: Theme, terminal: TextIO) -> None:
     """Write the first page to a terminal; errors are left to the app, which can report them.
 
-    A partly read run is not shown: its verdict could still change.
+    Of a partly read run only how much was read is told: its verdict could still change.
     """
     with suppress(Exception):
         size = os.get_terminal_size(terminal.fileno())
@@ -48,4 +51,12 @@ def show_first_page(ui: UiState, follower: Follower, theme: Theme, terminal: Tex
         if ui.run is not None and not ui.run.has_more_to_read:
             page = render_page(ui, theme, size.columns, size.lines)
             terminal.write(f"\x1b[?7l{page}\x1b[?7h")
-            terminal.flush()
+        elif ui.loading is not None:
+            terminal.write(f"\x1b[{SPLASH_ROW};1H{_reading_text(ui.loading)}\x1b[K")
+        terminal.flush()
+
+
+def _reading_text(loading: LoadingProgress) -> str:
+    """How much has been read of how much, in place of the splash text."""
+    share = 100 * loading.read_bytes // max(loading.total_bytes, 1)
+    return f"  Reading logs: {share} % of {loading.total_bytes / 1e6:,.1f} MB"

@@ -56,8 +56,9 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     watched = " ".join(str(path) for path in paths) or "standard input"
     if options.replay is not None and options.replay.title:
         watched = options.replay.title
-    with on_alternate_screen(_splash_text(watched)):
+    with on_alternate_screen(_splash_text(watched)) as keeps_screen:
         app = _app(paths, pipe, drain, watched, settings, options)
+        app.keeps_screen = keeps_screen
         code = app.run()
         if app.remembered is not None:
             app.remembered.save(app.ui_state)

@@ -24,7 +24,11 @@ from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.first_page import read_briefly, render_page, show_first_page
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.ui_state import UiState
+from tests.support.program_in_terminal import ENTER_SCREEN_BYTES, ProgramTerminal
 from tests.support.screens import FakeClock, drawn_text, write_unhealthy_run
+
+ENABLE_MOUSE = "\x1b[?1000h"
+"""What Textual writes first."""
 
 
 @pytest.fixture
@@ -89,7 +93,7 @@ def test_without_a_run_nothing_is_written(
 def test_a_run_that_is_read_in_part_is_not_shown(
     tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int]
 ) -> None:
-    """Half-read logs may mislead: the first line stays until more is read."""
+    """Half-read logs may mislead: all that is told is how much of them was read."""
     write_unhealthy_run(
         tmp_path / "runs" / "long" / "progress.csv", updates=400_000, broken_from=500_000
     )
@@ -97,8 +101,9 @@ def test_a_run_that_is_read_in_part_is_not_shown(
     show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
     assert empty.loading is not None
-    with pytest.raises(BlockingIOError):
-        os.read(terminal[1], 1)
+    seen = os.read(terminal[1], 1 << 16).decode()
+    megabytes = empty.loading.total_bytes / 1e6
+    assert re.fullmatch(rf"\x1b\[3;1H  Reading logs: \d+ % of {megabytes:,.1f} MB\x1b\[K", seen)
 
 
 def test_a_fault_is_left_to_the_screen(
@@ -113,6 +118,26 @@ def test_a_fault_is_left_to_the_screen(
     follower = Broken([])
     show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
+
+
+def test_the_screen_takes_over_without_clearing_it(tmp_path: Path) -> None:
+    """The verdict stands there before Textual sets the terminal up, and stays.
+
+    xterm clears its alternate screen whenever it is switched to, so that happens once.
+    """
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    screen = ProgramTerminal(tmp_path / "home", tmp_path / "runs")
+    try:
+        assert screen.wait_for_text(ENABLE_MOUSE)
+        assert screen.wait_for_text("\x1b]2;ppo-top")  # the title: Textual runs
+        screen.process.terminate()
+        screen.wait_for_exit()
+    finally:
+        screen.close()
+    before, _, after = screen.output.decode().partition(ENABLE_MOUSE)
+    assert "Destructively large updates" in before
+    assert screen.output.count(ENTER_SCREEN_BYTES) == 1
+    assert "\x1b[2J" not in after
 
 
 def test_textual_is_not_loaded_for_it() -> None:
