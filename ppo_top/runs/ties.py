@@ -35,8 +35,9 @@ MAX_NEIGHBOURS = 40
 """Most units of a folder of which all pairs are compared; of more, only likely ones."""
 MAX_EQUAL_FIRST = 64
 """A first value that more units share tells nothing."""
-MIN_EQUAL_FIRST = 2
-"""Equal first values by which two units are compared wherever they are."""
+MIN_EQUAL_SHARE = 0.25
+"""The share of their common tags that have equal first values in any two units of one training: it
+is far lower than that of equal tags, as a console may print few digits."""
 MAX_START_DIFFERENCE_S = 10.0
 """In folders side by side, first points further apart are those of a training that was repeated."""
 MAX_ONLY_ONES = 8
@@ -170,16 +171,20 @@ class TieFinder:
                 )
 
     def _pairs_with_equal_firsts(self) -> Iterator[tuple[LogUnit, LogUnit]]:
-        table: dict[tuple[str, int, int], list[LogUnit]] = {}
-        for unit in self._units:
-            for tag, exponent, digits in unit.rough_values:
-                for near in (digits - 1, digits, digits + 1):
-                    table.setdefault((tag, exponent, near), []).append(unit)
-        common: Counter[tuple[LogUnit, LogUnit]] = Counter()
-        for same in table.values():
-            if 1 < len(same) <= MAX_EQUAL_FIRST:
-                common.update(combinations(same, 2))
-        return (pair for pair, count in common.items() if count >= MIN_EQUAL_FIRST)
+        table: dict[tuple[str, int, int], list[int]] = {}
+        for number, unit in enumerate(self._units):
+            for value in unit.rough_values:
+                table.setdefault(value, []).append(number)
+        equal: Counter[tuple[int, int]] = Counter()
+        for (tag, exponent, digits), same in table.items():
+            beside = table.get((tag, exponent, digits + 1), ())
+            if 1 < len(same) + len(beside) <= MAX_EQUAL_FIRST:
+                equal.update(combinations(same, 2))
+                equal.update((min(pair), max(pair)) for pair in product(same, beside))
+        tags = [{tag for tag, _, _ in unit.rough_values} for unit in self._units]
+        for (one, other), count in equal.items():
+            if count >= MIN_EQUAL_SHARE * len(tags[one] & tags[other]):
+                yield self._units[one], self._units[other]
 
     def _tie_same_process(self) -> None:
         """A process that writes event files into folders side by side or below."""

@@ -346,6 +346,34 @@ def test_separate_directories_are_separate_runs() -> None:
     assert len(runs_of(logs)) == 2
 
 
+def wide_training(seed: int) -> dict[str, list[float]]:
+    """Twelve metrics that are near 1 in all trainings: some first values are equal by chance."""
+    draw = random.Random(seed)
+    return {f"train/metric_{tag}": [draw.gauss(1, 0.05) for _ in range(5)] for tag in range(12)}
+
+
+def test_a_console_far_away_is_found_though_it_prints_few_digits() -> None:
+    """A quarter of its metrics with three digits or more is enough to compare them all."""
+    logs = {f"tb/run_{n}/{EVENT_FILE}": GroupedLog(wide_training(n), "tfevents") for n in range(60)}
+    few = {
+        tag: [float(f"{value:.{3 if number < 3 else 2}g}") for value in values]
+        for number, (tag, values) in enumerate(wide_training(7).items())
+    }
+    logs["jobs/slurm-4711.out"] = GroupedLog(few)
+    assert frozenset({f"tb/run_7/{EVENT_FILE}", "jobs/slurm-4711.out"}) in runs_of(logs)
+
+
+def test_runs_with_some_equal_values_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison of each run with each other one would take minutes for a thousand of them."""
+    compared: list[object] = []
+    monkeypatch.setattr(
+        "ppo_top.runs.grouping.compare", lambda *pair: compared.append(pair) or compare(*pair)
+    )
+    logs = {f"run_{n}/{EVENT_FILE}": GroupedLog(wide_training(n), "tfevents") for n in range(200)}
+    assert len(runs_of(logs)) == 200
+    assert len(compared) < 2000, "a tenth of all pairs"
+
+
 def test_equal_paths_below_two_given_paths_are_two_runs() -> None:
     """A run belongs to the path that was given."""
     groups = RunGroups()
