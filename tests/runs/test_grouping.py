@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -366,9 +367,12 @@ def test_a_console_far_away_is_found_though_it_prints_few_digits() -> None:
 def test_runs_with_some_equal_values_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison of each run with each other one would take minutes for a thousand of them."""
     compared: list[object] = []
-    monkeypatch.setattr(
-        "ppo_top.runs.grouping.compare", lambda *pair: compared.append(pair) or compare(*pair)
-    )
+
+    def noted(*pair: Any) -> Any:
+        compared.append(pair)
+        return compare(*pair)
+
+    monkeypatch.setattr("ppo_top.runs.grouping.compare", noted)
     logs = {f"run_{n}/{EVENT_FILE}": GroupedLog(wide_training(n), "tfevents") for n in range(200)}
     assert len(runs_of(logs)) == 200
     assert len(compared) < 2000, "a tenth of all pairs"
