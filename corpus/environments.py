@@ -508,10 +508,113 @@ class Mixing(SmallEnvironment):
         return np.concatenate([self.shares, self.recipe]).astype(np.float32)
 
 
+class Kiln(SmallEnvironment):
+    """Negative, in the thousands: follow a firing curve with a slow kiln; squared degrees count."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Draw the kiln's heat and the curve's slope."""
+        self.heat, self.wanted = self.np_random.uniform(0, 10), 20.0
+        self.slope = self.np_random.uniform(-0.4, 0.6)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Burn more or less; warmth leaks."""
+        burn = 1.0 + float(np.clip(np.asarray(action, float).reshape(-1)[0], -1, 1))
+        self.heat += 2.5 * burn - 0.08 * self.heat + self.np_random.normal(0, 0.3)
+        self.wanted += self.slope
+        return -((self.heat - self.wanted) ** 2) / 2.0, False
+
+    def observe(self) -> Any:
+        """Heat, gap and slope."""
+        gap = (self.wanted - self.heat) / 10.0
+        return np.array([self.heat / 30.0, gap, self.slope], np.float32)
+
+
+class Glider(SmallEnvironment):
+    """Staying in the air: 1 a step until the glider leaves its corridor, for 150 steps at most."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Start near the middle."""
+        self.place = self.np_random.uniform(-0.3, 0.3, 2)
+        self.speed = self.np_random.uniform(-0.05, 0.05, 2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Steer against gusts; the air pushes outwards."""
+        steer = np.clip(np.asarray(action, float), -1, 1)
+        gust = self.np_random.normal(0, 0.01, 2)
+        self.speed = 0.85 * self.speed + 0.04 * steer + 0.02 * self.place + gust
+        self.place = self.place + self.speed
+        return 1.0, bool((np.abs(self.place) > 1.0).any())
+
+    def observe(self) -> Any:
+        """Place and speed."""
+        return np.concatenate([self.place, 5.0 * self.speed]).astype(np.float32)
+
+
+class Foraging(SmallEnvironment):
+    """Positive, tens: walk on a ring of twelve fields whose fruit grow again; poison costs 3."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(12)
+
+    def begin(self) -> None:
+        """Draw what grows where."""
+        self.fruit = self.np_random.choice([0.0, 1.0, 2.0, -3.0], 12, p=[0.4, 0.3, 0.15, 0.15])
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Step left, eat what is here, or step right."""
+        move = int(action) - 1
+        reward = 0.0
+        if move == 0:
+            reward, self.fruit[0] = float(self.fruit[0]), 0.0
+        self.fruit = np.roll(self.fruit, -move)
+        bare = self.np_random.integers(1, 12)
+        if self.fruit[bare] == 0.0 and self.np_random.random() < 0.3:
+            self.fruit[bare] = self.np_random.choice([1.0, 2.0, -3.0], p=[0.5, 0.25, 0.25])
+        return reward, False
+
+    def observe(self) -> Any:
+        """What grows, from here on."""
+        return self.fruit.astype(np.float32)
+
+
+class Lift(SmallEnvironment):
+    """Negative, hundreds: bring people to six floors; everyone who waits costs 1 a step."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(13)
+
+    def begin(self) -> None:
+        """Start below, with nobody waiting."""
+        self.floor, self.waiting, self.inside = 0, np.zeros(6), 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Go down, stay, or go up; people enter where it stands, and leave at the ground."""
+        self.floor = min(5, max(0, self.floor + int(action) - 1))
+        if self.np_random.random() < 0.35:
+            self.waiting[self.np_random.integers(1, 6)] += 1
+        self.inside += self.waiting[self.floor]
+        self.waiting[self.floor] = 0
+        if self.floor == 0:
+            self.inside = 0.0
+        return -float(self.waiting.sum() + 0.5 * self.inside), False
+
+    def observe(self) -> Any:
+        """Where it stands, who waits, who is inside."""
+        here = np.eye(6)[self.floor]
+        return np.concatenate([here, self.waiting / 3, [self.inside / 3]]).astype(np.float32)
+
+
 STEP_LIMITS = {
     Corridor: 40, Inventory: 50, PointMass: 60, Bandit: 10, Grid: 60, Thermostat: 100, Cruise: 100,
     Lander: 200, Recall: 10, Ranking: 8, Windy: 60, Queue: 80, Tank: 100, Harvest: 40, Betting: 15,
     Docking: 120, Maze: 60, Arm: 50, Mixing: 200,
+    Kiln: 80, Glider: 150, Foraging: 60, Lift: 60,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():
