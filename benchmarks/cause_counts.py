@@ -23,7 +23,7 @@ from benchmarks.shares import share
 from corpus.causes import CAUSE_BY_FAULT, FAULTS_BY_CAUSE, credit
 from corpus.labels import visible
 from corpus.table import CORPUS_RUNS, run_family
-from ppo_top.catalogue.causes import CauseCounts, SymptomCounts
+from ppo_top.catalogue.causes import RUNS_LINE, CauseCounts, SymptomCounts
 from ppo_top.catalogue.table import TABLES_FOLDER
 from ppo_top.rules.advice.causes import (
     MOST_CAUSES,
@@ -94,6 +94,11 @@ def count_symptoms(runs: Sequence[Symptoms]) -> CauseCounts:
     """How many runs of each cause showed each symptom, and how many could have."""
     totals = Counter(dict.fromkeys(FAULTS_BY_CAUSE, 0))
     totals.update(run.cause for run in runs)
+    by_family = {
+        family: Counter(dict.fromkeys(totals, 0)) for family in sorted({r.family for r in runs})
+    }
+    for run in runs:
+        by_family[run.family][run.cause] += 1
     there: dict[str, Counter[str]] = defaultdict(Counter)
     could: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
@@ -102,6 +107,7 @@ def count_symptoms(runs: Sequence[Symptoms]) -> CauseCounts:
             could[name][run.cause] += 1
     return CauseCounts(
         totals,
+        by_family,
         {
             name: SymptomCounts(
                 there[name], totals if name.startswith(RULE_PREFIX) else could[name]
@@ -114,7 +120,9 @@ def count_symptoms(runs: Sequence[Symptoms]) -> CauseCounts:
 
 def table_lines(counts: CauseCounts) -> list[str]:
     """The lines of the table."""
-    lines = [("symptom", *counts.runs), ("runs", *map(str, counts.runs.values()))]
+    lines = [("symptom", *counts.runs), (RUNS_LINE, *map(str, counts.runs.values()))]
+    for family, runs in counts.by_family.items():
+        lines.append((f"{RUNS_LINE} {family}", *map(str, runs.values())))
     for name, (there, could) in counts.symptoms.items():
         lines.append((name, *(f"{there[cause]}/{could[cause]}" for cause in counts.runs)))
     return ["\t".join(line) for line in lines]

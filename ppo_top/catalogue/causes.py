@@ -11,6 +11,9 @@ from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 ANY_CASE = "-"
 """The last line of each cause: said where no other holds."""
 
+RUNS_LINE = "runs"
+"""First word of the lines that count runs."""
+
 
 class CauseText(NamedTuple):
     """What is said of a cause in one case.
@@ -49,9 +52,13 @@ class SymptomCounts(NamedTuple):
 
 
 class CauseCounts(NamedTuple):
-    """What was counted on labelled runs: runs of each cause, and of each symptom beside it."""
+    """What was counted on labelled runs: runs of each cause, and of each symptom beside it.
+
+    `by_family`: family -> cause -> runs.
+    """
 
     runs: Mapping[str, int]
+    by_family: Mapping[str, Mapping[str, int]]
     symptoms: Mapping[str, SymptomCounts]
 
 
@@ -83,16 +90,25 @@ def known_causes() -> Causes:
 
 @cache
 def cause_counts() -> CauseCounts:
-    """The counted table: a line a symptom, a column a cause, `there/could` in each cell."""
-    (_, *causes), (_, *totals), *lines = _rows("cause_counts")
+    """The counted table: a line a symptom, a column a cause, `there/could` in each cell.
+
+    Before them the runs of each cause, in all (`runs`) and in each family (`runs FAMILY`).
+    """
+    (_, *causes), *lines = _rows("cause_counts")
+    runs: dict[str, dict[str, int]] = {}
     symptoms = {}
     for name, *cells in lines:
+        if name.startswith(RUNS_LINE):
+            runs[name.removeprefix(RUNS_LINE).strip()] = dict(
+                zip(causes, map(int, cells), strict=True)
+            )
+            continue
         pairs = [tuple(map(int, cell.split("/"))) for cell in cells]
         symptoms[name] = SymptomCounts(
             {cause: there for cause, (there, _) in zip(causes, pairs, strict=True)},
             {cause: could for cause, (_, could) in zip(causes, pairs, strict=True)},
         )
-    return CauseCounts(dict(zip(causes, map(int, totals), strict=True)), symptoms)
+    return CauseCounts(runs.pop(""), runs, symptoms)
 
 
 def _rows(table: str) -> list[list[str]]:

@@ -25,6 +25,10 @@ UNSEEN_RUNS = 3.0
 """What a few runs of one cause happened to show counts less; the number that ranked best the causes
 of runs in environments that had been left out of the counts (of 1, 2, 3 and 5)."""
 
+FAMILY_RUNS = 5.0
+"""How common a cause is in a family, with so many runs as common as in all families (0, 5 and 20
+were tried as above)."""
+
 RULE_PREFIX = "rule "
 """Prefix of the symptom that a rule has found something."""
 
@@ -51,13 +55,19 @@ def cause_scores(
     seen = {fact for fact, holds in symptoms.items() if holds}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen}
     scores = {
-        cause: math.log(runs[cause] + 1.0)
+        cause: math.log(_how_common(counted, cause, family))
         + sum(_weight(counted, name, cause, holds) for name, holds in symptoms.items())
         for cause in proven or runs
         if family in causes.families.get(cause, {family})
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
     }
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
+    """Runs of a cause in this family, up to a factor that all causes share."""
+    usual = (counts.runs[cause] + 1.0) / (sum(counts.runs.values()) + len(counts.runs))
+    return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_RUNS * usual
 
 
 def _weight(counts: CauseCounts, symptom: str, cause: str, holds: bool) -> float:

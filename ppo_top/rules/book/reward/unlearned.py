@@ -33,7 +33,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained:
         return RESOLVED
-    rises = reward.rising or (run.ended and reward.rise > limits["end_rise"])
+    rises = _rises(run, reward, limits)
     proven = bool(rate_low(run) or bonus_outweighs(run))
     level = _unlearned_level(run, reward, limits) if proven or not rises else 0
     if proven and run.ended and reward.episodes >= limits["constant"]:
@@ -47,6 +47,14 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         level, message = INFO, f"{message}, since it was resumed"
     value = reward.history.last
     return Assessment(level, value, reward.baseline, message, immediate=run.ended)
+
+
+def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether the reward rises: at the end of a run, not from below to where it began."""
+    if not run.ended:
+        return reward.rising
+    above = reward.rising and reward.smooth > reward.baseline
+    return above or reward.rise > limits["end_rise"]
 
 
 def _rose_before(run: RuleContext) -> bool:
