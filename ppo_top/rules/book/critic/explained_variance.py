@@ -150,7 +150,7 @@ def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if mean is not None and of_mean is not None and abs(mean - of_mean) > 2 * of_returns**0.5:
         message = f"values are off the returns: mean {num(mean)} against {num(of_mean)}"
         return Assessment(WATCH, mean, of_mean, message)
-    base = run.histories["return_var"].baseline(10)
+    base = run.histories["return_var"].initial_level
     if run.family in LLM_FAMILIES and of_returns > limits["grown"] * base > 0.0:
         message = f"variance of the returns grew from {num(base)} to {num(of_returns)}"
         return Assessment(WATCH, of_returns, limits["grown"] * base, message)

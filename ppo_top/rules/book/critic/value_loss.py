@@ -73,7 +73,7 @@ def _follows_returns(run: RuleContext, growth: float) -> bool:
     """Whether the reward has risen so much that its square, the loss's unit, explains the climb."""
     if run.reward is None or run.family in LLM_FAMILIES:
         return False
-    early, late = median(run.reward.history.first[:3]), run.reward.history.recent_median(3)
+    early, late = median(run.reward.history.first[:3]), run.reward.history.level
     return late > early and late * late >= growth * early * early
 
 

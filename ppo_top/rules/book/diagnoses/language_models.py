@@ -6,6 +6,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
     BEST_CHECKPOINT_REMEDY,
     DIAGNOSIS_PERSISTENCE,
 )
+from ppo_top.rules.book.llm.generation import LENGTH_VALUES
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RuleContext
@@ -26,9 +27,10 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     worse = run.severity_of("eval-gap") >= WARN
     length = run.histories.get("resp_len_mean")
+    start = length.baseline(LENGTH_VALUES) if length is not None else 0.0
     moved = 0.0
-    if length is not None and length.count >= limits["points"] and length.baseline(10) > 0.0:
-        moved = length.level / length.baseline(10) - 1.0
+    if length is not None and length.count >= limits["points"] and start > 0.0:
+        moved = length.level / start - 1.0
     signs = []
     if worse:
         signs.append("evaluation falls")

@@ -9,6 +9,9 @@ from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, 
 from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
+LENGTH_VALUES = 10
+"""Lengths differ from batch to batch: so many values make a level of them."""
+
 
 def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Completions are truncated at the length limit."""
@@ -30,7 +33,7 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Completions become much longer or shorter without a gain in reward."""
     history = run.histories["resp_len_mean"]
-    base, value = history.baseline(10), history.last
+    base, value = history.baseline(LENGTH_VALUES), history.last
     if base <= 0.0:
         return None
     if value > limits["times"] * base:
@@ -49,7 +52,7 @@ def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The spread of completion lengths explodes."""
     history = run.histories["resp_len_std"]
-    base = history.baseline(10)
+    base = history.baseline(LENGTH_VALUES)
     if base <= 0.0 or history.last <= limits["times"] * base:
         return None
     message = f"spread of completion lengths grew from {num(base)} to {num(history.last)}"
@@ -68,7 +71,7 @@ def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Prompt length changed since the start."""
     history = run.histories["query_len_mean"]
-    base, now = history.baseline(10), history.recent_median(10)
+    base, now = history.baseline(LENGTH_VALUES), history.recent_median(LENGTH_VALUES)
     if base <= 0.0 or abs(now / base - 1.0) <= limits["share"]:
         return None
     message = f"prompts changed in length from {num(base)} to {num(now)} tokens: other input data?"

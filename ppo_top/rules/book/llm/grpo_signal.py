@@ -74,7 +74,7 @@ def _nearly_solved(run: RuleContext, limits: RuleLimits) -> bool:
     reward = run.reward
     if reward is None or not reward.gained or reward.history.low < 0.0:
         return False
-    return reward.history.high <= 1.0 and reward.history.recent_median(10) >= limits["solved"]
+    return reward.history.high <= 1.0 and reward.history.level >= limits["solved"]
 
 
 def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -101,7 +101,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward std collapsed against its own start."""
     history = run.histories["reward_std"]
-    base = history.baseline(10)
+    base = history.initial_level
     if base <= 0.0 or history.last >= limits["clear"] * base:
         return None
     rows = history.recent[-TIE_WINDOW_ROWS:]

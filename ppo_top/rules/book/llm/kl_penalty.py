@@ -76,7 +76,7 @@ def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment |
                 f"KL than it earns ({moved})"
             )
         return Assessment(WARN, whole.last, None, message)
-    gain, base = whole.recent_median(10) - whole.baseline(10), whole.baseline(10)
+    gain, base = whole.level - whole.initial_level, whole.initial_level
     if whole.count >= limits["points"] and reward.gained and gain < noise:
         message = f"RLHF reward has not risen from {num(base)} in {whole.count} updates"
         return Assessment(WARN, whole.last, base, f"{message}, though the score has")

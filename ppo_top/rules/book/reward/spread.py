@@ -13,7 +13,7 @@ from ppo_top.rules.engine.wording import num
 def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The spread of rewards grows far more than their mean."""
     history, reward = run.histories["reward_std"], run.reward
-    base = history.baseline(10)
+    base = history.initial_level
     if reward is None or base <= 0.0 or history.last <= limits["clear"] * base:
         return None
     mean, first = max(abs(reward.smooth), base), max(abs(reward.baseline), base)

@@ -139,9 +139,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
     entropy = run.histories.get("entropy")
-    fell = entropy is not None and entropy.recent_median() < limits["fell"] * initial_entropy(
-        entropy
-    )
+    fell = entropy is not None and entropy.level < limits["fell"] * initial_entropy(entropy)
     return (fell and is_discrete(run)) or run.keeps_gain
 
 
