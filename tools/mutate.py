@@ -40,13 +40,17 @@ TESTS = [
         "test_limits", "test_specifications", "test_reward_points", "test_stats",
         "test_rule_cases", "test_families", "test_traps", "test_odd_but_healthy",
         "test_odd_but_healthy_llm", "test_statements", "test_advice", "test_text_and_ranges",
-        "test_judge", "test_causes",
+        "test_judge", "test_causes", "test_critic_symptoms", "test_missing_metrics",
+        "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",
     )
 ]  # fmt: skip
 """Fast ones; those of whole logs take minutes and are left out."""
 
 TESTS_OF_REWARDS = "tests/rules/test_false_alarms.py"
 """Slower ones, where only what is known of the reward is changed."""
+
+TOO_SLOW = "tests/rules/test_judge.py::test_memory_is_bounded"
+"""It takes seconds for each change that nothing else notices, and is about memory."""
 
 SKIPPED_FILES = ("block.py", "calm.py")
 SPARE_CPU_S = 10.0
@@ -206,7 +210,17 @@ def main() -> int:
     tests = [test for test in TESTS if Path(test).exists()]
     if all("reward" in path.parts[-2] + path.name for path in paths):
         tests.append(TESTS_OF_REWARDS)
-    quiet = ("-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
+    quiet = (
+        "-q",
+        "-s",
+        "--tb=no",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--deselect",
+        TOO_SLOW,
+    )
     status = pytest.main([*quiet, *tests], plugins=[run])
     if run.failing or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         print("the tests fail without any change:", *run.failing[:20])
