@@ -210,18 +210,8 @@ def main() -> int:
     tests = [test for test in TESTS if Path(test).exists()]
     if all("reward" in path.parts[-2] + path.name for path in paths):
         tests.append(TESTS_OF_REWARDS)
-    quiet = (
-        "-q",
-        "-s",
-        "--tb=no",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "--deselect",
-        TOO_SLOW,
-    )
-    status = pytest.main([*quiet, *tests], plugins=[run])
+    quiet = ["-q", "-s", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "--deselect"]
+    status = pytest.main([*quiet, TOO_SLOW, *tests], plugins=[run])
     if run.failing or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         print("the tests fail without any change:", *run.failing[:20])
         return 1

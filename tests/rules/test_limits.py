@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from ppo_top import rules
 from ppo_top.model import ConfigValue, Profile, Sample, Severity, Status
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.ranges import BANDS_BY_FAMILY, colour
@@ -46,18 +49,42 @@ def limits_in_code(rule: Rule) -> Iterator[tuple[str, str, str, str]]:
 
 def test_every_threshold_stands_in_the_table() -> None:
     """A number that judges is changed in two places, on purpose."""
-    written = [tuple(row) for row in table("limits.tsv") if row[1] != "-"]
+    written = [tuple(row) for row in table("limits.tsv")]
     assert sorted(written) == sorted(row for rule in RULES for row in limits_in_code(rule))
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "value"),
-    [(module, name, value) for module, scope, name, value in table("limits.tsv") if scope == "-"],
-)
-def test_shared_statistics_stand_in_the_table(module: str, name: str, value: str) -> None:
-    """Those that many rules rest on."""
-    found = importlib.import_module(f"ppo_top.rules.engine.{module}")
-    assert repr(getattr(found, name)) == value
+def numbers_in_code() -> Iterator[tuple[str, str, str]]:
+    """The named numbers of all modules of rules, as the table writes them."""
+    prefix = f"{rules.__name__}."
+    for found in pkgutil.walk_packages(rules.__path__, prefix):
+        module = importlib.import_module(found.name)
+        for name in assigned_names(Path(str(module.__file__))):
+            value = getattr(module, name)
+            parts = value.items() if isinstance(value, Mapping) else [("", value)]
+            for key, part in parts:
+                if all(type(each) in (int, float) for each in flattened(part)):
+                    full = f"{name}[{key}]" if key else name
+                    yield found.name.removeprefix(prefix), full, repr(part)
+
+
+def flattened(value: object) -> tuple[object, ...]:
+    """The elements of a tuple, or the value itself."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def assigned_names(path: Path) -> Iterator[str]:
+    """The public names that a module gives to values of its own."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        names = (each for target in targets for each in ast.walk(target))
+        yield from (each.id for each in names if isinstance(each, ast.Name) and each.id[0] != "_")
+
+
+def test_named_numbers_stand_in_the_table() -> None:
+    """Those that several rules rest on, and of facts about causes, are changed on purpose, too."""
+    assert sorted(map(tuple, table("constants.tsv"))) == sorted(numbers_in_code())
 
 
 ALGORITHMS = {"on-policy": "PPO"}
