@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.stats import Noise, Trend, count_swings
+from ppo_top.rules.engine.stats import Noise, Trend, count_swings, median, robust_log_z
 
 NUMBER_LISTS = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60)
 
@@ -47,18 +50,142 @@ def test_a_line_climbs_by_its_slope() -> None:
     assert trend.tau == 1.0 and trend.z > 3.0
 
 
+@given(NUMBER_LISTS)
+def test_the_surprise_of_a_trend_is_by_the_book(values: list[float]) -> None:
+    """Mann-Kendall's z with the correction for ties (Kendall 1975), and tau over all pairs."""
+    trend, size = Trend(60, values), len(values)
+    score = sum((a < b) - (a > b) for a, b in combinations(values, 2))
+    ties = sum(n * (n - 1) * (2 * n + 5) for n in Counter(values).values())
+    variance = (size * (size - 1) * (2 * size + 5) - ties) / 18.0
+    expected = (score - math.copysign(1.0, score)) / math.sqrt(variance) if score else 0.0
+    assert trend.z == pytest.approx(expected)
+    assert trend.tau == pytest.approx(score / max(1, math.comb(size, 2)))
+
+
+@pytest.mark.parametrize(("values", "middle"), [([3.0], 3.0), ([5, 1, 3], 3), ([4, 1, 2, 9], 3)])
+def test_a_median_is_the_middle(values: list[float], middle: float) -> None:
+    """Of an even number of values the mean of both middle ones."""
+    assert median(values) == middle
+
+
+def test_nothing_has_no_median() -> None:
+    """It is unknown, not 0."""
+    assert math.isnan(median([]))
+
+
 def test_a_slope_is_not_noise() -> None:
-    """A straight climb has none, a zigzag has its own size."""
-    straight, zigzag = Noise(), Noise()
+    """A straight climb has none; a zigzag by 1 has second differences of 2."""
+    straight, zigzag, apart = Noise(), Noise(), Noise(2)
     for number in range(40):
         straight.push(3.0 * number)
         zigzag.push(float(number % 2))
-    assert straight.std == 0.0
-    assert 0.5 < zigzag.std < 2.0
+        apart.push(float(number % 2))
+    assert straight.std == straight.mean == apart.std == 0.0
+    assert zigzag.std == pytest.approx(1.4826 * 2.0 / math.sqrt(6.0))
+    assert zigzag.mean == pytest.approx(2.0 / math.sqrt(6.0))
 
 
-def test_swings_count_turns_beyond_a_leg() -> None:
-    """Small turns do not count, large ones do."""
-    values = [0.0, 10, 9, 10, 0, 1, 0, 10, 0]
-    assert count_swings(values, 5.0) == 3
-    assert count_swings(values, 20.0) == 0
+def test_noise_is_that_of_the_last_sixty_values() -> None:
+    """A second difference is forgotten when sixty newer ones are known."""
+    noise = Noise()
+    for number in range(111):
+        noise.push(float(number % 2) if number < 50 else 0.0)
+    assert noise.mean > 0.0
+    noise.push(0.0)
+    assert noise.mean == 0.0
+
+
+def test_a_jump_is_measured_in_the_usual_steps_of_the_logarithm() -> None:
+    """Steps no smaller than the floor; too few values before it measure nothing."""
+    doubled = [math.exp(-1.0), math.exp(1.0)] * 5
+    assert robust_log_z(math.e, [1.0] * 10) == pytest.approx(4.0)
+    assert robust_log_z(math.e, [1.0] * 10, floor=0.5) == pytest.approx(2.0)
+    assert robust_log_z(math.e, doubled) == pytest.approx(1.0 / 1.4826)
+    assert robust_log_z(math.e, [1.0] * 9) == robust_log_z(math.e, [*[1.0] * 9, -1.0]) == 0.0
+    assert robust_log_z(-1.0, [1.0] * 10) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "leg", "swings"),
+    [
+        ([0.0, 10, 9, 10, 0, 1, 0, 10, 0], 5.0, 3),
+        ([0.0, 10, 9, 10, 0, 1, 0, 10, 0], 20.0, 0),
+        ([0.0, 10, 0], 10.0, 0),
+        ([0.0, 10, 0], 9.0, 1),
+        ([10.0, 0, 10], 9.0, 1),
+        ([0.0, 10], 5.0, 0),
+        ([0.0, 6, 3, 9, 6, 12], 5.0, 0),
+        ([12.0, 6, 9, 3, 6, 0], 5.0, 0),
+        ([0.0, 10, 0], 0.0, 0),
+        ([], 5.0, 0),
+    ],
+)
+def test_swings_count_turns_beyond_a_leg(values: list[float], leg: float, swings: int) -> None:
+    """Small turns do not count, large ones do; without a size of legs there are none."""
+    assert count_swings(values, leg) == swings
+
+
+# --- histories -------------------------------------------------------------------------------
+
+
+def history_of(values: list[float]) -> History:
+    """A history of one value in each row."""
+    history = History()
+    for row, value in enumerate(values):
+        history.push(row, value)
+    return history
+
+
+def with_inversions(count: int) -> list[float]:
+    """Fifteen different values of which so many pairs fall, and all others rise."""
+    values: list[float] = []
+    for value in range(15):
+        back = min(count, len(values))
+        values.insert(len(values) - back, float(value))
+        count -= back
+    return values
+
+
+@pytest.mark.parametrize(("falling_pairs", "rises"), [(32, True), (33, False)])
+def test_a_rise_is_one_that_chance_makes_once_in_forty(falling_pairs: int, rises: bool) -> None:
+    """Of 15 values 73 pairs must rise and 32 fall: z is 1.98, and with one pair less 1.88."""
+    values = with_inversions(falling_pairs)
+    assert history_of(values).rising() is rises
+    assert history_of([-value for value in values]).falling() is rises
+    assert not history_of(values).falling()
+    assert not history_of([-value for value in values]).rising()
+
+
+@pytest.mark.parametrize(("high", "rises"), [(2, False), (3, True)])
+def test_a_rise_of_few_values_is_none(high: int, rises: bool) -> None:
+    """Two values above thirteen equal ones surprise, but hardly a pair in four rises."""
+    steps = [0.0] * (15 - high) + [1.0] * high
+    assert history_of(steps).rising() is rises
+    assert history_of([-value for value in steps]).falling() is rises
+
+
+def test_a_rise_takes_fifteen_values() -> None:
+    """Fewer say nothing, however straight they climb."""
+    assert not history_of([float(n) for n in range(14)]).rising()
+    assert not history_of([-float(n) for n in range(14)]).falling()
+    assert history_of([float(n) for n in range(15)]).rising()
+
+
+def test_a_history_keeps_its_first_values_and_its_last() -> None:
+    """Twenty and sixty-four of them; extremes and counts are of all."""
+    history = history_of([float(n) for n in range(300)])
+    assert history.first == [float(n) for n in range(20)]
+    assert history.recent == history.newest(100) == [float(n) for n in range(236, 300)]
+    assert history.newest(3) == [297.0, 298.0, 299.0]
+    assert history.previous(3) == [296.0, 297.0, 298.0]
+    assert (history.count, history.low, history.high) == (300, 0.0, 299.0)
+    assert (history.last, history.last_row) == (299.0, 299)
+    assert (history.initial_level, history.level) == (2.0, 297.0)
+
+
+def test_an_empty_history_has_no_value() -> None:
+    """Neither a newest one nor any before it."""
+    history = History()
+    assert math.isnan(history.last) and history.last_row == -1
+    assert history.first == history.recent == history.previous(3) == []
+    assert history_of([1.0]).previous(3) == []
