@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import MAX_FIRST_VALUES, History
+from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -184,7 +184,7 @@ def _moved(history: History, limits: RuleLimits) -> float:
 
 
 def _spread_stays_up(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.low("reward_std") >= limits["clear"] * start_level(run, "reward_std", 10)
+    return block.low("reward_std") >= limits["clear"] * start_level(run, "reward_std", LEVEL_VALUES)
 
 
 RULES = (
