@@ -367,7 +367,7 @@ LATER_TASKS = (
     _own("lift-own-reinforce", "Lift-v0", "tune", 40_000, n_steps=64, learning_rate=3e-3),
     _value_based("lift-dqn", "Lift-v0", "tune", 8_000, log_interval=4),
 )  # fmt: skip
-"""*Tune* tasks that the rules met when they had been made: see the README for how they did."""
+"""*Tune* tasks that the rules met when they had been made; the README says how they did."""
 
 CONTROL_TASKS |= {
     task.name: task for task in (*FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *LAST_TASKS)

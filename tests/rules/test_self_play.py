@@ -15,20 +15,20 @@ from tests.support.drawn_runs import gauss
 
 UPDATES = 120
 
-Course = Callable[[int], float]
+MetricCourse = Callable[[int], float]
 
 
-def level(mean: float, noise: float) -> Course:
+def level(mean: float, noise: float) -> MetricCourse:
     """A value that stays where it is."""
     return lambda i: mean + gauss(i, noise)
 
 
-def climb(first: float, last: float, noise: float) -> Course:
+def climb(first: float, last: float, noise: float) -> MetricCourse:
     """A value that rises and levels off."""
     return lambda i: last + (first - last) * 0.96**i + gauss(i, noise)
 
 
-def climb_and_fall(first: float, best: float, noise: float) -> Course:
+def climb_and_fall(first: float, best: float, noise: float) -> MetricCourse:
     """A value that rises for two thirds of the run and then loses everything."""
     rise = climb(first, best, noise)
     return lambda i: rise(i) if i < 80 else first + gauss(i, noise)
@@ -38,7 +38,7 @@ def climb_and_fall(first: float, best: float, noise: float) -> Course:
 def verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
     """What `check --json` says of a log with these metrics and settings."""
 
-    def judge(settings: dict[str, Any] | None = None, **metrics: Course) -> dict[str, Any]:
+    def judge(settings: dict[str, Any] | None = None, **metrics: MetricCourse) -> dict[str, Any]:
         healthy = {
             "entropy": climb(1.4, 0.7, 0.02),
             "policy_loss": level(-0.01, 0.004),
