@@ -5,11 +5,21 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.model import Profile, Sample, Severity
-from tests.rules import specifications_llm, specifications_step, specifications_value
+from tests.rules import (
+    specifications_llm,
+    specifications_step,
+    specifications_text,
+    specifications_value,
+)
 from tests.rules.specifications import Contrast
 from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, findings
 
-PAIRS = (*specifications_step.PAIRS, *specifications_value.PAIRS, *specifications_llm.PAIRS)
+PAIRS = (
+    *specifications_step.PAIRS,
+    *specifications_value.PAIRS,
+    *specifications_llm.PAIRS,
+    *specifications_text.PAIRS,
+)
 
 
 def reached(pair: Contrast, *, differs: bool) -> Severity | int:
