@@ -55,8 +55,8 @@ TIE_PAIRS = (
     Contrast("zero-variance-groups", "rewards never differ at all", {"frac_zero_std": 1.0,
          "reward_mean": 0.5}, STILL, CRIT, WATCH, family="grpo", count=12),
     Contrast("zero-variance-groups", "the reward is below its ceiling", {"frac_zero_std": after(20,
-         0.93, 0.2), "reward_mean": lambda i: 0.8 + jitter(i, 0.02)}, {"reward_mean": lambda i: 0.98 + 0.02
-         * (i % 2)}, WARN, INFO, family="grpo"),
+         0.93, 0.2), "reward_mean": lambda i: 0.8 + jitter(i, 0.02)}, {"reward_mean": lambda i:
+         0.98 + 0.02 * (i % 2)}, WARN, INFO, family="grpo"),
     Contrast("zero-variance-groups", "a hard task is no longer new", {"frac_zero_std": 0.93,
          "reward_mean": lambda i: 0.05 + jitter(i, 0.005)}, {}, WARN, WATCH, family="grpo",
          count=58, otherwise_count=48),
@@ -90,8 +90,8 @@ TEXT_PAIRS = (
     Contrast("length-runaway", "short answers are no shortcut to rewards", {"resp_len_mean":
          after(30, 30.0, 120.0), **STILL}, {"resp_len_mean": 120.0}, WATCH, 0, family="grpo"),
     Contrast("length-runaway", "ten lengths make the usual one", {"resp_len_mean": lambda i:
-         100.0 if i < 4 else 110.0 if i < 10 else 215.0, **STILL}, {"resp_len_mean": lambda i:
-         100.0 if i < 4 else 110.0 if i < 10 else 205.0}, 0, 0, family="grpo"),
+         100.0 if i < 4 else 110.0 if i < 10 else 223.0, **STILL}, {"resp_len_mean": lambda i:
+         100.0 if i < 4 else 110.0 if i < 10 else 217.0}, WATCH, 0, family="grpo"),
     Contrast("prompts-changed", "ten prompts of each time are compared", {"query_len_mean":
          lambda i: 20.0 if i < 6 else 31.0}, {"query_len_mean": lambda i: 20.0 if i < 5 else
          31.0}, INFO, 0, family="rlhf"),
