@@ -25,7 +25,7 @@ from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
 from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
-from ppo_top.files.read_queue import ReadQueue, adapt_chunk_size
+from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
@@ -126,7 +126,10 @@ class Follower:
         start = self._clock()
         before = reader.offset
         updates = [reader.read_update(reader.chunk_size, limit)]
-        adapt_chunk_size(reader, reader.offset - before, self._clock() - start)
+        if self._once:  # nobody waits for an answer to a key
+            reader.chunk_size = MAX_CHUNK_BYTES
+        else:
+            adapt_chunk_size(reader, reader.offset - before, self._clock() - start)
         self._logs.progress_is_stale = True
         if isinstance(reader, LogReader) and reader.rejected:
             self._logs.reject(reader)

@@ -327,6 +327,16 @@ def test_a_small_log_does_not_wait_for_a_large_one(
     assert len(order) > 4
 
 
+def test_without_a_screen_a_log_is_read_in_large_pieces(runs: Path) -> None:
+    """A large piece costs less than many small ones, and no key has to be answered meanwhile."""
+    (runs / "large.num").write_text("1\n" * 200_000)
+    for once, fewest, most in ((True, 1, 3), (False, 4, 100)):
+        reader = FollowerHarness(runs, once=once)
+        reader.poll_all()
+        reader.follower.close()
+        assert fewest <= len(reader.updates) <= most
+
+
 def test_equal_paths_below_two_roots_have_two_keys(tmp_path: Path) -> None:
     """Keys are unique: the second includes its root."""
     for name in ("old", "new"):
