@@ -98,6 +98,7 @@ def hyperparameter(key: str, trainer: str = "") -> str | None:
     return next((known[end] for end in ends if end in known), None)
 
 
+@lru_cache(maxsize=4096)
 def option(trainer: Trainer, canonical: str) -> Option | None:
     """The table line of a trainer (and its algorithm) for an option, or None."""
     table = trainer_tables().get(trainer.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Set
 from dataclasses import replace
+from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
 from ppo_top.rules.advice import explain_cause
@@ -25,6 +26,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
+from ppo_top.rules.engine.selected_rules import PlannedRule
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
 from ppo_top.rules.selection import select_rules
@@ -36,6 +38,9 @@ TEXT_FINDING_ROWS = 20
 
 SURVIVED_AFTER_ROWS = {"crashed": 2, "out-of-memory": 2}
 """A run that logs this many more rows has survived the error on its console."""
+
+PART_ROWS = 8
+"""Rows of a block that a rule may find healthy together, where it cannot for the whole block."""
 
 MAX_EVIDENCE_LINES = 5
 """Console lines that count towards a finding."""
@@ -97,21 +102,31 @@ class Judge:
     def add_block(self, block: RowBlock) -> None:
         """Judge complete updates in order: the same findings as one `add_row` for each.
 
-        A rule without memory of trouble, which sees from the block's bounds that none of its rows
-        can be anything but healthy, is not asked at them.
+        A rule without memory of trouble, which sees from the bounds of all rows, or of a few of
+        them, that none can be anything but healthy, is not asked at these.
         """
         run = self._context
         if self._restarting or not run.fits(block):
             for index, mark in enumerate(block.marks()):
                 self.add_row(Row(mark, block.row(index)))
             return
-        plan = [
+        concerned = self._rules_concerned(block, self._book.rules_for(block.columns))
+        rows = run.add_block(block)
+        for start in range(0, len(block.steps), PART_ROWS):
+            plan = concerned
+            if plan:
+                plan = self._rules_concerned(block.part(start, PART_ROWS), plan)
+            for _ in islice(rows, PART_ROWS):
+                self._ask(plan)
+        next(rows, None)  # the end of the block
+
+    def _rules_concerned(self, block: RowBlock, plan: Iterable[PlannedRule]) -> list[PlannedRule]:
+        """The rules of a plan that may have something to say about the next rows, a block."""
+        return [
             (index, "" if self._is_warm(index, concept) else concept, states)
-            for index, concept, states in self._book.rules_for(block.columns)
+            for index, concept, states in plan
             if self._persistences[index].is_alert or not self._stays_calm(index, block)
         ]
-        for _ in run.add_block(block):
-            self._ask(plan)
 
     def _is_warm(self, index: int, concept: str) -> bool:
         """Whether a rule has seen enough of its trigger metric, which all rows to come hold."""
@@ -125,7 +140,7 @@ class Judge:
         except Exception:  # noqa: BLE001 (asked row by row, the rule reports what is wrong)
             return False
 
-    def _ask(self, plan: Iterable[tuple[int, str, int]]) -> None:
+    def _ask(self, plan: Iterable[PlannedRule]) -> None:
         """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
         run = self._context
         state = run.reward_state
@@ -228,11 +243,12 @@ class Judge:
         return warming_rules(self._rules, self._context)
 
     def _apply_rule(self, index: int) -> None:
-        rule, limits = self._rules[index].rule, self._rules[index].limits
-        if rule.id in self._failed_rules:
+        selected, run = self._rules[index], self._context
+        rule, limits = selected.rule, selected.limits
+        if self._failed_rules and rule.id in self._failed_rules:
             return
         try:
-            assessment = rule.assess(self._context, limits)
+            assessment = rule.assess(run, limits)
         except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
             report = internal_errors.report_internal_error
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
@@ -240,20 +256,21 @@ class Judge:
         persistence = self._persistences[index]
         if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
-        tolerated = self._context.is_tolerated(rule.id)
+        tolerated = run.is_tolerated(rule.id)
         if tolerated and rule.eased_to is not None and assessment is not None:
             assessment = assessment.eased(rule.eased_to)
-        severity = persistence.add_point(assessment, self._context.mark)
+        severity = persistence.add_point(assessment, run.mark)
         if tolerated and assessment is not None:
             self._ease_finding(index, assessment, severity or WATCH)
         if severity and assessment is not None:
-            self._raise_finding(index, assessment, Severity(severity), self._context.mark)
+            if max(Severity.INFO, severity - selected.milder) > run.open_severities.get(rule.id, 0):
+                self._raise_finding(index, assessment, Severity(severity), run.mark)
             return
         if persistence.finding_index is None or rule.id in self._text_rows:
             return
         clear = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
         if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
-            self._clear_finding(index, self._context.mark)
+            self._clear_finding(index, run.mark)
 
     def _ease_finding(self, index: int, assessment: Assessment, called: int) -> None:
         """Lower the severity of an open finding that is tolerated, once less was called for long.

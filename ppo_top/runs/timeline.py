@@ -35,9 +35,9 @@ class RecordPoints:
         """The index of the first best of the first `seen` values; None if none is finite."""
         indices, sign = self._indices, self._sign
         top = sign * values[indices[-1]] if indices else -math.inf
-        for at in range(self._seen, seen):
-            if top < sign * values[at] < math.inf:
-                top = sign * values[at]
+        for at, value in enumerate(values[self._seen : seen], self._seen):
+            if top < sign * value < math.inf:
+                top = sign * value
                 indices.append(at)
         self._seen = max(self._seen, seen)
         number = bisect_left(indices, seen)

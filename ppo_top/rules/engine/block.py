@@ -32,6 +32,16 @@ class RowBlock:
         """The values of a row."""
         return {concept: column[index] for concept, column in self.columns.items()}
 
+    def part(self, start: int, rows: int) -> RowBlock:
+        """Up to `rows` of its rows, from index `start` on."""
+        end = start + rows
+        return RowBlock(
+            self.first_row + start,
+            self.steps[start:end],
+            self.times[start:end],
+            {concept: column[start:end] for concept, column in self.columns.items()},
+        )
+
     def is_within(self, size: float) -> bool:
         """Whether all values are finite and smaller than `size`."""
         for concept, column in self.columns.items():

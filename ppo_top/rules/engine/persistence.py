@@ -24,12 +24,14 @@ class Persistence:
     """
 
     __slots__ = (
-        *("calm_points", "finding_index", "milder_points", "recent", "resolved", "steps"),
-        *("times_opened", "updates_when_opened"),
+        *("calm_points", "finding_index", "longest", "milder_points", "recent", "resolved"),
+        *("steps", "times_opened", "updates_when_opened"),
     )
 
     def __init__(self, steps: PersistenceSteps) -> None:
         self.steps = steps
+        self.longest = max(n for _, _, n in steps)
+        """The longest window, in points."""
         self.recent: list[tuple[int, Mark]] = []
         self.calm_points = self.milder_points = 0
         self.resolved = False
@@ -51,14 +53,16 @@ class Persistence:
         self.resolved = assessment is not None and assessment.resolved
         self.calm_points = self.calm_points + 1 if assessment is None else 0
         self.recent.append((level, mark))
-        if len(self.recent) > max(n for _, _, n in self.steps):
+        if len(self.recent) > self.longest:
             del self.recent[0]
         if assessment is not None and assessment.immediate:
             return level
         levels = [level for level, _ in self.recent]
         worst = max(levels)
-        if not worst and self.finding_index is None:
-            self.recent.clear()
+        if not worst:
+            if self.finding_index is None:
+                self.recent.clear()
+            return 0
         for severity, k, n in self.steps:
             if worst >= severity and sum([level >= severity for level in levels[-n:]]) >= k:
                 return severity

@@ -13,8 +13,10 @@ from ppo_top.rules.engine.rule import PersistenceSteps, Rule, RuleLimits
 MAX_ROW_PLANS = 64
 """For how many different sets of metrics it is remembered which rules look at them."""
 
-RowPlan = tuple[tuple[int, str, int], ...]
-"""(index, trigger metric or "", states of the reward) of the rules that look at a row."""
+PlannedRule = tuple[int, str, int]
+"""A rule that looks at a row: index, trigger metric or "", states of the reward."""
+
+RowPlan = tuple[PlannedRule, ...]
 
 
 @dataclass(frozen=True, slots=True)
