@@ -42,6 +42,12 @@ def near_bounds(
     return min((low, *before)), max((high, *before))
 
 
+def shared_before(run: RuleContext, block: RowBlock, concept: str, look_back: int) -> list[float]:
+    """The values from before a block that are among the last `look_back` at each of its rows."""
+    history, count = run.histories.get(concept), look_back - len(block.steps) + 1
+    return history.newest(count) if history is not None and count > 0 else []
+
+
 def start_level(run: RuleContext, concept: str, count: int) -> float:
     """The level of the first `count` values; NaN while unknown, which no comparison holds for."""
     history = run.histories.get(concept)

@@ -6,7 +6,7 @@ import math
 
 from ppo_top.rules.book.critic.explained_variance import critic_loss
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import near_bounds
+from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
@@ -107,12 +107,15 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
 
 
 def _no_loss_spike(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """No value loss of the block is so far above one shortly before it."""
+    """No value loss of the block is so far above all, or any, shortly before it."""
     clipped = "value_error" in run.histories or "value_error" in block.columns
-    if clipped or "value_loss" not in block.columns:
+    if clipped or "value_loss" not in block.columns or "value-loss-spike" in run.memos:
         return False
+    before = shared_before(run, block, "value_loss", int(limits["points"]))
+    if before and block.high("value_loss") <= limits["peaks"] * max(before):
+        return True
     low, high = near_bounds(run, block, "value_loss", int(limits["points"]))
-    return "value-loss-spike" not in run.memos and low > 0.0 and high <= limits["times"] * low
+    return low > 0.0 and high <= limits["times"] * low
 
 
 VALUE_LOSS_REMEDIES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from operator import lt
+from operator import ne
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
@@ -47,11 +47,12 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, words)
 
 
-def _counters_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Every counter rises from row to row of the block."""
-    columns = [block.columns[name] for name in _counters(run) if name in block.columns]
-    before = [history.last for name in _counters(run) if (history := run.histories.get(name))]
-    return len(columns) == len(before) == 1 and all(map(lt, [*before, *columns[0]], columns[0]))
+def _counter_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """The counter that is looked at changes from row to row of the block."""
+    name = next((name for name in _counters(run) if name in block.columns), "")
+    history = run.histories.get(name)
+    counts = [*(history.newest(1) if history is not None else ()), *block.columns.get(name, ())]
+    return all(map(ne, counts, counts[1:]))
 
 
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -163,7 +164,7 @@ RULES = (
         description="the trainer's update counter stands still while steps continue",
         concepts=("n_updates",),
         assess=updates_stuck,
-        stays_calm=_counters_rise,
+        stays_calm=_counter_changes,
         judged_at=TRAINER_COUNTERS,
         families=ALL_FAMILIES,
         limits={"warmup": 3},

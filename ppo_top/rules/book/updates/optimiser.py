@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.book.updates.step_size import update_kl
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import near_bounds
+from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS
@@ -97,7 +97,10 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """No total loss of the block is many times another's size."""
+    """No total loss of the block is many times another's size, or far above all shortly before."""
+    before = shared_before(run, block, "total_loss", int(limits["recent"]))
+    if before and block.size("total_loss") <= limits["recent_times"] * max(map(abs, before)):
+        return True
     low, high = near_bounds(run, block, "total_loss", int(limits["points"]))
     smallest = low if low > 0.0 else -high
     return smallest > 0.0 and max(-low, high) <= limits["times"] * smallest
